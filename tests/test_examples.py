@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 from tests.listing import PLUG_IN_FOLDERS, STATISTICS, listed, plug_ins
 
-from murmure.catalogue import MECHANISMS, QUESTIONS, RECORDS
-from murmure.certify.checks.promises import check_engine, check_mechanism, check_statistic
+from murmure.catalogue import MECHANISMS, QUESTIONS, RECORDS, persisted_name
+from murmure.certify.checks.engines import check_engine
+from murmure.certify.checks.mechanisms import check_mechanism
 from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.random import Random
 
 PROVED = {"Gram", "Taylor", "Gradient"}  # bounds of one row that rounding to the grid keeps rows from attaining
@@ -45,9 +47,9 @@ def test_every_module_lists_examples(name: str) -> None:
 
 def test_every_public_mechanism_and_statistic_is_an_example() -> None:
     """Each name of the catalogue is the type of at least one example, so the checks reach all of them."""
-    seen = {type(param.values[0]).__name__ for param in examples("murmure.local", *STATISTICS)}
+    listed_names = {persisted_name(param.values[0]) for param in examples("murmure.local", *STATISTICS)}
 
-    assert set(MECHANISMS) | set(RECORDS) | set(QUESTIONS) == seen
+    assert set(MECHANISMS) | set(RECORDS) | set(QUESTIONS) == listed_names
 
 
 @pytest.mark.parametrize("mechanism", examples("murmure.local"))
@@ -69,7 +71,7 @@ def test_statistic_under_a_curator(statistic: Any) -> None:
     Bounds are attained by some row, except where rows are cut to a ball or a diamond: those are proved.
     """
     if hasattr(statistic, "blocks"):
-        tight = type(statistic).__name__ not in PROVED and getattr(statistic, "tight", True)
+        tight = type(statistic).__name__ not in PROVED and getattr(statistic, "bounds_attained", True)
         check_protected(statistic, tight=tight)
     else:
         check_choice_statistic(statistic)

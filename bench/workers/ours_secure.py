@@ -69,7 +69,7 @@ def whole_sum(parties, entries, dropped, sharing):
         for i in range(parties) if coordinator.stage in ("shares", "opened") else stays:
             inbox = clock("server", coordinator.inbox, i)
             for message in inbox[heard[i] :]:
-                answer = clock(i, machines[i].hear, message)
+                answer = clock(i, machines[i].receive, message)
                 if machines[i].stage == "vector":
                     answer = clock(i, machines[i].mask, vectors[i])
                 elif machines[i].stage == "reveal":

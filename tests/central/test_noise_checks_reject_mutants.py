@@ -15,8 +15,8 @@ from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.exponential import Exponential
 from murmure.central.permute_and_flip import PermuteAndFlip
 from murmure.central.staircase import Staircase
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.noise import check_noise
-from murmure.certify.checks.parts import CheckFailed
 from murmure.core.blocks import Block
 from murmure.laws.noise.digits import Digits, DigitTable, digits
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw

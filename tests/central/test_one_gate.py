@@ -66,7 +66,7 @@ def test_the_walk_sees_what_it_should() -> None:
     assert offences("f = law.draw_noise\nf(3, rng)", path)
     assert offences("getattr(law, 'draw_choice')(scores, rng)", path)
     assert offences("from murmure.laws.noise.coins import flips", path)
-    assert offences("from murmure.laws import noise_digits", path)
+    assert offences("from murmure.laws.noise import digits", path)
     assert offences("import murmure.laws.noise.laplace as nl", path)
     assert offences("from murmure.laws.noise.coins import flips", "central/staircase.py")
     assert not offences("gate.add(digest, total, bound)\nchannel.draw(x, words)", path)
@@ -75,6 +75,6 @@ def test_the_walk_sees_what_it_should() -> None:
 
 def test_the_laws_define_what_the_gate_calls() -> None:
     """The names of this test are those of the code: a renamed method would make it blind."""
-    gate = ast.parse((SOURCE / "central" / "gate.py").read_text(encoding="utf-8"))
+    gate = ast.parse((SOURCE / "central" / "base" / "gate.py").read_text(encoding="utf-8"))
 
     assert mentions(gate) == DRAWING

@@ -17,8 +17,8 @@ from murmure.central.discrete_gaussian import DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.skellam import Skellam
 from murmure.central.staircase import Staircase
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.noise import check_certified, check_noise, check_noise_law, check_noise_samples
-from murmure.certify.checks.parts import CheckFailed
 from murmure.core.blocks import Block
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
@@ -66,9 +66,9 @@ def test_honest_shares_are_the_noise_of_a_lone_curator(noise: Any) -> None:
         assert math.isclose(sum_of(share, 7).variance, law.variance, rel_tol=1e-4)
         assert math.isclose(bars.variance, law.variance * 10 / 7, rel_tol=1e-4)
         assert bars.quantile(0.05) >= law.quantile(0.05)
-    assert [law.variance for law in bound.of(7).laws] == [sum_of(s, 7).variance for s in bound.shares]
+    assert [law.variance for law in bound.for_survivors(7).laws] == [sum_of(s, 7).variance for s in bound.shares]
     with pytest.raises(InvalidParameter, match="cannot come from 6"):
-        bound.of(6)
+        bound.for_survivors(6)
 
 
 def test_laplace_shares_cost_what_the_exact_law_costs() -> None:
@@ -124,7 +124,7 @@ class Sum:
 def test_what_the_gate_draws_adds_up(noise: Any, block: Block) -> None:
     """Shares of `honest` and of all parties follow the stated laws of their sums (1e-6 each), and no other's."""
     bound = bind_shares(noise, [block], "add/remove", 1, 3, 4)
-    honest = bound.of(3).laws[0]
+    honest = bound.for_survivors(3).laws[0]
     check_noise_law(noise, honest)
     check_noise_samples(noise, Sum(bound, 3, honest), 3)
     check_noise_samples(noise, Sum(bound, 4, bound.laws[0]), 3)
@@ -301,10 +301,10 @@ def test_the_gate_draws_shares_and_remembers_what_passed() -> None:
 
     assert first.dtype == np.int64 and first.shape == (9,) and (first != second).any() and (own == first).all()
     assert gate.answers == []
-    gate.passed("q", bound, [2**70, *range(8)])
+    gate.note_answer("q", bound, [2**70, *range(8)])
     assert gate.answers[0].answer == (2**70, *range(8)) and gate.answers[0].bound is bound
     with pytest.raises(TypeError, match="9 whole numbers"):
-        gate.passed("q", bound, [1, 2])
+        gate.note_answer("q", bound, [1, 2])
 
 
 def test_the_plan_carries_the_laws_of_a_share() -> None:

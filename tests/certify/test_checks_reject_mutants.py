@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 
 from murmure.certify.certificate import certify
-from murmure.certify.checks.parts import CheckFailed
-from murmure.certify.checks.promises import check_engine, check_mechanism, check_samples, check_statistic
+from murmure.certify.checks.assertions import CheckFailed
+from murmure.certify.checks.engines import check_engine
+from murmure.certify.checks.mechanisms import check_mechanism, check_samples
+from murmure.certify.checks.statistics import check_statistic
 from murmure.certify.divergence import Loss, max_loss
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import EmptySource

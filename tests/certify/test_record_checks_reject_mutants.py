@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
-from murmure.certify.checks.promises import check_mechanism
+from murmure.certify.checks.assertions import CheckFailed
+from murmure.certify.checks.mechanisms import check_mechanism
 from murmure.certify.divergence import Loss
 from murmure.certify.record_divergence import record_loss
 from murmure.core.estimates.estimate import share_variance
@@ -202,7 +202,7 @@ class IndependentFakes(HiddenOracle):
     def cross(self, f: Any) -> Any:
         high, low = self._cells
         s, p, q = float(self.chance), float(self.real.supports.p), float(self.real.supports.q)
-        fake = np.array([float(v) for v in self.fakes]) * np.ones(len(f))
+        fake = np.array([float(v) for v in self.fake_chances]) * np.ones(len(f))
         slope = high[0] - low[0]
         product = np.outer(low, low) + slope * (np.outer(f, low) + np.outer(low, f))
         both = s * (q * q + np.add.outer(f, f) * q * (p - q)) + (1 - s) * np.outer(fake, fake)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html.parser
+import json
 import math
-import os
 import re
 import subprocess
 import sys
@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from murmure.cli import main
+from murmure.cli.demo import FILE, has_window_browser
 from murmure.core.random import Random
 from murmure.lectures.demo import survey
 from murmure.lectures.demo.page import page
@@ -21,7 +23,7 @@ from murmure.show.html_parts import FRENCH
 
 
 def run(folder: Path, *args: str) -> Result:
-    return CliRunner().invoke(survey.main, ["--no-open", "--out", str(folder), *args], catch_exceptions=False)
+    return CliRunner().invoke(main, ["demo", "--no-open", "--out", str(folder), *args], catch_exceptions=False)
 
 
 class Nesting(html.parser.HTMLParser):
@@ -68,9 +70,9 @@ def test_end_to_end(tmp_path: Path) -> None:
     ):
         assert part in words, part
     assert "SEEDED" not in result.stdout
-    path = tmp_path / "murmure-survey.html"
+    path = tmp_path / "murmure-demo.html"
     assert str(path) in result.stdout.replace("\n", "")
-    assert [p.name for p in tmp_path.iterdir()] == ["murmure-survey.html"]
+    assert [p.name for p in tmp_path.iterdir()] == ["murmure-demo.html"]
     text = path.read_text(encoding="utf-8")
     assert text.endswith("</html>\n")
     assert "Seeded experiment" not in text
@@ -83,7 +85,7 @@ def test_end_to_end(tmp_path: Path) -> None:
 
 def test_the_page_asks_nothing_of_the_network() -> None:
     """No address, no script, no outside picture or font, and a policy that would forbid them."""
-    text = page(survey.tell(200, 1.0, 3))
+    text = page(survey.run_survey(200, 1.0, 3))
 
     assert not re.search(r"https?:|//\w|<script|<link|<img|<iframe|src=|url\(|@import", text)
     assert "default-src 'none'" in text
@@ -92,7 +94,7 @@ def test_the_page_asks_nothing_of_the_network() -> None:
 
 def test_both_languages_hold_the_same_figures() -> None:
     """The French section is the English one with commas."""
-    text = page(survey.tell(500, survey.TWO_COINS, 3))
+    text = page(survey.run_survey(500, survey.TWO_COINS, 3))
     english, french = re.findall(r'<section lang="..">(.*?)</section>', text, re.DOTALL)
     figures = re.compile("\u2212?\\d+[.,]\\d[\u202f]%")
 
@@ -100,7 +102,7 @@ def test_both_languages_hold_the_same_figures() -> None:
     assert english.count("<tr") == french.count("<tr")
     assert "whispers" in english and "whispers" not in french
     assert "triché" in french and "cheated" not in french
-    for one in survey.tell(50, 1.0, 3).asked:
+    for one in survey.run_survey(50, 1.0, 3).questions:
         assert one.certificate.method in FRENCH
         assert one.certificate.method not in french
 
@@ -108,7 +110,7 @@ def test_both_languages_hold_the_same_figures() -> None:
 def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
     """In the terminal and on the page, in both languages."""
     first, second = run(tmp_path / "a", "--seed", "7"), run(tmp_path / "b", "--seed", "7")
-    one, other = ((tmp_path / name / survey.FILE).read_text(encoding="utf-8") for name in "ab")
+    one, other = ((tmp_path / name / FILE).read_text(encoding="utf-8") for name in "ab")
 
     assert "SEEDED EXPERIMENT (seed 7)" in first.stdout
     assert "never for real people" in first.stdout
@@ -120,24 +122,24 @@ def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
 
 def test_unseeded_reports_are_secure() -> None:
     """The class is the same each time, the reports are not: two runs agree with probability below 2**-1000."""
-    one, other = survey.tell(2000, survey.TWO_COINS, None), survey.tell(2000, survey.TWO_COINS, None)
+    one, other = survey.run_survey(2000, survey.TWO_COINS, None), survey.run_survey(2000, survey.TWO_COINS, None)
 
     assert (one.grr.truth == other.grr.truth).all()
     assert not (one.grr.reports.data == other.grr.reports.data).all()
-    assert not any(asked.release.seeded for asked in one.asked)
-    assert all(asked.release.seeded for asked in survey.tell(100, 1.0, 1).asked)
+    assert not any(asked.release.seeded for asked in one.questions)
+    assert all(asked.release.seeded for asked in survey.run_survey(100, 1.0, 1).questions)
 
 
 def test_the_simulated_class_follows_its_shares() -> None:
     """Seed 1; each share within 5 standard deviations of 100 000 draws (failure below 1e-5 for another seed)."""
-    codes = survey.simulate(100_000, Random.seeded(1))
+    codes = survey.simulate_class(100_000, Random.seeded(1))
     for code, share in enumerate(survey.SHARES):
         assert abs((codes == code).mean() - share) < 5 * math.sqrt(share * (1 - share) / 100_000)
 
 
 def test_the_two_questions_agree() -> None:
     """Whoever has not answered never has cheated."""
-    story = survey.tell(300, 1.0, 5)
+    story = survey.run_survey(300, 1.0, 5)
 
     assert story.coins.truth[0] == story.grr.truth[0] == story.oue.truth[0]
 
@@ -150,7 +152,7 @@ def test_other_budgets(tmp_path: Path, epsilon: str, people: str) -> None:
 
     assert result.exit_code == 0
     assert "times out of 100 the truth" in result.stdout
-    assert (tmp_path / survey.FILE).is_file()
+    assert (tmp_path / FILE).is_file()
 
 
 @pytest.mark.parametrize("args", [["--epsilon", "0"], ["--epsilon", "nan"], ["--people", "1"], ["--seed", "x"]])
@@ -176,22 +178,33 @@ def test_an_unwritable_folder(tmp_path: Path) -> None:
     assert taken.read_text() == "mine"
 
 
-def test_hints_name_the_script() -> None:
-    """script/demo says what it is called."""
+def test_json_holds_the_figures_and_nothing_else(tmp_path: Path) -> None:
+    """What the terminal tabulates, and where the page is."""
+    result = run(tmp_path, "--seed", "7", "--json")
+    answer = json.loads(result.stdout)
+
+    assert result.exit_code == 0
+    assert [question["mechanism"] for question in answer["questions"]] == ["Warner", "GRR", "OUE"]
+    assert [len(question["figures"]) for question in answer["questions"]] == [2, 5, 5]
+    assert answer["seed"] == 7
+    assert Path(answer["html"]) == (tmp_path / FILE).resolve()
+
+
+def test_json_of_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    result = run(tmp_path / "taken", "--json")
+
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["type"] == "CannotWrite"
+
+
+def test_the_script_runs_the_command() -> None:
+    """script/demo hands its arguments to `murmure demo`."""
     script = Path(__file__).parents[2] / "script/demo"
     if not script.exists():
         pytest.skip("not in a checkout")
-    name = re.search(r"MURMURE_DEMO=(\S+)", script.read_text())
-    assert name is not None
-    done = subprocess.run(
-        [sys.executable, "-m", "murmure.lectures.demo.survey", "--foo"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "MURMURE_DEMO": name[1]},
-    )
 
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "Error: there is no option --foo.\n  Hint: script/demo --help shows the options\n"
+    assert script.read_text().endswith('exec .venv/bin/murmure demo "$@"\n')
 
 
 @pytest.mark.parametrize("width", [45, 50, 60, 72, 80])
@@ -208,7 +221,7 @@ def test_narrow_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When writing fails half-way, an older page stays as it was and no part of the new one is left."""
-    (tmp_path / survey.FILE).write_text("older")
+    (tmp_path / FILE).write_text("older")
 
     def full(self: Path, text: str, **_: object) -> None:
         with open(self, "w") as out:
@@ -220,19 +233,19 @@ def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
     assert result.exit_code == 1
     assert "no space left on device" in result.stderr
-    assert [p.name for p in tmp_path.iterdir()] == [survey.FILE]
-    assert (tmp_path / survey.FILE).read_text() == "older"
+    assert [p.name for p in tmp_path.iterdir()] == [FILE]
+    assert (tmp_path / FILE).read_text() == "older"
 
 
 def test_the_browser_is_opened_on_request_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """--open opens; in a pipe nothing is opened by itself; nobody waits for it."""
     opened: list[list[str]] = []
-    monkeypatch.setattr(survey.subprocess, "Popen", lambda args, **_: opened.append(args))
-    CliRunner().invoke(survey.main, ["--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
+    monkeypatch.setattr(subprocess, "Popen", lambda args, **_: opened.append(args))
+    CliRunner().invoke(main, ["demo", "--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
 
     assert opened == []
-    CliRunner().invoke(survey.main, ["--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False)
-    assert opened == [[sys.executable, "-m", "webbrowser", (tmp_path / survey.FILE).resolve().as_uri()]]
+    CliRunner().invoke(main, ["demo", "--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False)
+    assert opened == [[sys.executable, "-m", "webbrowser", (tmp_path / FILE).resolve().as_uri()]]
 
 
 def test_browsers_of_the_terminal_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,8 +256,8 @@ def test_browsers_of_the_terminal_are_left_alone(monkeypatch: pytest.MonkeyPatch
         raise webbrowser.Error
 
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("w3m"))
-    assert not survey.browser_known()
+    assert not has_window_browser()
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.BackgroundBrowser("xdg-open"))
-    assert survey.browser_known()
+    assert has_window_browser()
     monkeypatch.setattr(webbrowser, "get", none)
-    assert not survey.browser_known()
+    assert not has_window_browser()

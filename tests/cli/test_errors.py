@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from murmure.cli import main
+from murmure.cli.commands import MurmureGroup
 from murmure.cli.option_words import in_options
-from murmure.cli.shared import MurmureGroup
 from murmure.core.errors import InvalidParameter
 
 ADVISE = ["advise", "--epsilon", "1", "--people", "100"]

@@ -22,8 +22,8 @@ from murmure.core.schema import Schema
 from murmure.local.rsfd import RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL, Plain
+from murmure.run.tables.estimator import estimate
 from murmure.run.tables.sanitiser import sanitise
-from murmure.run.tables.table_format import estimate
 
 SCHEMA = Schema(
     {

@@ -245,7 +245,7 @@ def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch:
                 words, mots = (
                     call("look", url, "--home", town.folder / "p0", "--lang", lang).output for lang in ("en", "fr")
                 )
-                monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)
+                monkeypatch.setattr(party_join, "_has_terminal", lambda: True)
                 asked = call(*town.join(0, url, "--minimum-parties", 3), typed="later\n")
                 assert "have cost your rows epsilon = 1 before, in “First”." in words
                 assert "With this study it will be epsilon = 2." in words and "ce sera epsilon = 2." in mots
@@ -320,7 +320,7 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
 @pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non"), ("en", "y", "n")])
 def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a terminal: leave without a word, say no, or say yes; a yes after a no is refused at home."""
-    monkeypatch.setattr(party_join, "_somebody_is_there", lambda: True)
+    monkeypatch.setattr(party_join, "_has_terminal", lambda: True)
     with town.serving() as url:
         options = ("--minimum-parties", 3, "--lang", lang)
         left = call(*town.join(0, url, *options), typed="later\n")
@@ -368,7 +368,8 @@ def test_another_coordinator_under_the_same_address(town: Town, tmp_path: Path) 
 
 
 def test_nobody_answers(town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("murmure.cli.party"), "FIRST", 0.1)  # the group has its module's name
+    commands = importlib.import_module("murmure.cli.party")  # murmure.cli.party itself is the group
+    monkeypatch.setattr(commands, "FIRST_PATIENCE", 0.1)
     assert refused("look", "http://127.0.0.1:9")[0] == "Unreachable"
     assert refused("look", "http://office.example")[0] == "Untrusted"
     kind, said = refused("look", "https://me:s3cret@office.example")

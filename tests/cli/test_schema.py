@@ -227,7 +227,7 @@ def test_what_is_drafted(what: str, tmp_path: Path) -> None:
 )
 def test_gaps(values: list[Any], expected: Column, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Labels get one for missing answers, under a name that is free; whole numbers with gaps stay whole numbers."""
-    monkeypatch.setattr(commands, "AGAIN", 10)
+    monkeypatch.setattr(commands, "MIN_REPEATS", 10)
 
     assert drafted(values, tmp_path) == expected
 
@@ -262,7 +262,7 @@ def test_batches_are_put_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     real = tables.open_table
     monkeypatch.setattr(tables, "open_table", lambda *args, **how: real(*args, **{**how, "rows": 2}))
-    monkeypatch.setattr(commands, "MOST_LABELS", 3)
+    monkeypatch.setattr(commands, "MAX_LABELS", 3)
     rows: dict[str, list[Any]] = {
         "turns real": ["1", "2", "3", "", "4.5", "6"],
         "turns text": ["1", "2", "3", "3", "x", "x"],

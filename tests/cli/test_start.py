@@ -53,6 +53,15 @@ def test_alone_it_shows_its_help() -> None:
     assert result.stdout == CliRunner().invoke(main, ["-h"]).stdout
 
 
+def test_sanitise_has_two_spellings() -> None:
+    """The second is accepted everywhere and listed nowhere."""
+    first, second = (CliRunner().invoke(main, [name, "--help"]) for name in ("sanitise", "sanitize"))
+
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert second.stdout.replace("sanitize [OPTIONS]", "sanitise [OPTIONS]") == first.stdout
+    assert "sanitize" not in main.list_commands(None)  # type: ignore[arg-type]
+
+
 def test_every_command_has_help_and_json() -> None:
     """And is named in the first help, with its line whole."""
     first = CliRunner().invoke(main, ["--help"]).stdout

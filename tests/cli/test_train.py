@@ -326,7 +326,7 @@ def test_a_model_that_is_paid_and_not_written_is_there_at_no_cost(monkeypatch: p
         raise OSError(errno.ENOSPC, "no space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(model_file, "model_to_dict", full)
+        patch.setattr(model_file, "learner_to_dict", full)
         result = call("linear", *MODELS["linear"], "--epsilon", 1, "--budget", 1)
 
     assert result.exit_code == 2 and "cannot write" in result.output

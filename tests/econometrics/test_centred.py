@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.econometrics.fit import ask, design_from_formula
+from murmure.econometrics.design.from_formula import design_from_formula
+from murmure.econometrics.fit import ask
 from murmure.econometrics.models.describe import Describe
 from murmure.econometrics.models.ols import OLS
 from murmure.statistics.exact.cross_products import CrossProducts

@@ -14,7 +14,7 @@ import murmure as mu
 from murmure import econometrics as ec
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics.design.formula import named_in, read_formula
+from murmure.econometrics.design.formula import columns_named, read_formula
 
 N = 60
 READ_OTHERWISE = [
@@ -49,7 +49,7 @@ def test_quotes_reach_every_column(name: str) -> None:
         np.testing.assert_allclose(again.params, wanted(name), rtol=1e-8)
     outcome = ec.ols(f"`{name}` ~ x", rows)
     assert outcome.names == ("Intercept", "x")
-    assert named_in(f"y ~ `{name}`:x + `{name}`").columns == ("y", name, "x")
+    assert columns_named(f"y ~ `{name}`:x + `{name}`").columns == ("y", name, "x")
     twice = read_formula(f"y ~ `{name}` + `{name}` + `{name}`:a", schema)
     assert twice.names == ("Intercept", name, f"{name}:a")
 

@@ -116,7 +116,7 @@ def test_under_noise(example: Example) -> None:
     model = example.model
     for epsilon in (0.5, 1e6):
         privacy = mu.Central(epsilon=epsilon)
-        if model.protects is not None:
+        if model.noise_refusal is not None:
             with pytest.raises(PlanRefused, match="cannot be asked with noise"):
                 ask(model, example.rows, privacy=privacy, rng=mu.Random.seeded(5))
             continue
@@ -131,7 +131,7 @@ def test_under_noise(example: Example) -> None:
         json.loads(result.to_json())
 
 
-@pytest.mark.parametrize("example", [p for p in examples() if p.values[0].model.protects is None])
+@pytest.mark.parametrize("example", [p for p in examples() if p.values[0].model.noise_refusal is None])
 def test_noise_in_shares(example: Example) -> None:
     """Between parties the noise comes in shares, under the same certificate."""
     parts = cut(example.rows, PARTIES)

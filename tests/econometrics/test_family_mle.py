@@ -222,7 +222,7 @@ def test_a_start_of_ones_own_leads_to_the_same_place() -> None:
 @pytest.mark.parametrize(("family", "formula"), FITS)
 def test_a_model_travels_as_data(family: str, formula: str) -> None:
     """A name and no function: what is read back asks the same questions."""
-    from murmure.econometrics.no_rows import NO_ROWS
+    from murmure.econometrics.model import NO_ROWS
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     again = model_from_dict(json.loads(json.dumps(model_to_dict(model))))
@@ -235,7 +235,7 @@ def test_a_model_travels_as_data(family: str, formula: str) -> None:
 @pytest.mark.parametrize(("family", "formula"), FITS)
 def test_what_every_round_releases_is_told_before(family: str, formula: str) -> None:
     """The numbers in the words are those of the questions, in both languages."""
-    from murmure.econometrics.no_rows import NO_ROWS
+    from murmure.econometrics.model import NO_ROWS
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     k = len(model.parameters)
@@ -250,7 +250,7 @@ def test_what_every_round_releases_is_told_before(family: str, formula: str) -> 
     assert en.startswith(f"the first round releases {first.width} sums over all rows")
     assert fr.startswith(f"le premier tour publie {first.width} sommes sur toutes les lignes")
     assert ("predicts without error" in en) == (family == "multinomial") == (model.separation(step) is not None)
-    assert model.most_sums >= next(model.steps()).width + (model.rounds - 1) * later.width
+    assert model.max_sums >= next(model.steps()).width + (model.rounds - 1) * later.width
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, O
 from murmure.core.schema import Schema
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.factors import literal
-from murmure.econometrics.design.formula import columns_in_formula, design_of, named_in, read_formula
+from murmure.econometrics.design.formula import columns_named, read_formula
 
 N = 90
 AT = np.arange(N)
@@ -138,19 +138,11 @@ def test_no_outcome() -> None:
         read_formula("y ~ x", SCHEMA, outcome=False)
 
 
-def test_columns_by_name() -> None:
-    assert design_of(["x", "a"], SCHEMA).names == ("x", "a[a]", "a[b]", "a[c]")
-    assert design_of(["x", "a"], SCHEMA, intercept=True).names == ("Intercept", "x", "a[T.b]", "a[T.c]")
-    assert design_of("length of stay", SCHEMA).terms == ("`length of stay`",)
-    with pytest.raises(InvalidParameter, match="no column 'X'"):
-        design_of(["X"], SCHEMA)
-
-
 def test_names_before_there_is_a_schema() -> None:
-    found = named_in("y ~ C(a)*x + C(z) + I(z**2) + np.log(`length of stay`) + C(b, Treatment('u')) + Q('q q')")
+    found = columns_named("y ~ C(a)*x + C(z) + I(z**2) + np.log(`length of stay`) + C(b, Treatment('u')) + Q('q q')")
     assert found.columns == ("y", "a", "x", "z", "length of stay", "b", "q q")
     assert found.labels == ("a", "b")
-    assert columns_in_formula("x + {a == 'b'}") == ("x", "a")
+    assert columns_named("x + {a == 'b'}").columns == ("x", "a")
 
 
 @pytest.mark.parametrize(

@@ -464,4 +464,4 @@ def test_no_model_asks_for_more_than_it_says():
         for example in importlib.import_module(f"murmure.econometrics.models.{name}").EXAMPLES:
             how = ask(example.model, example.rows).how
             assert how.rounds <= example.model.rounds
-            assert how.sums <= example.model.most_sums
+            assert how.sums <= example.model.max_sums

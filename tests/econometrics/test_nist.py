@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
+from tests.econometrics import nist
 
 import murmure as mu
 from murmure import econometrics
-from murmure.econometrics import nist
 
 
 @pytest.mark.parametrize("one", nist.SETS, ids=lambda one: one.name)

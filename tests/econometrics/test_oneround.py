@@ -402,7 +402,7 @@ def test_noise_takes_tests_away_and_says_why(rows: pd.DataFrame) -> None:
 def test_the_band_of_a_noisy_distribution_is_wider(rows: pd.DataFrame) -> None:
     exact = ecdf("stay", rows, schema=SCHEMA)
     noisy = ecdf("stay", rows, schema=SCHEMA, privacy=mu.Central(epsilon=1.0), rng=Random.seeded(2))
-    assert (noisy.held.reach(0.05) > exact.held.reach(0.05)).all()
+    assert (noisy.distribution.reach(0.05) > exact.distribution.reach(0.05)).all()
     low, high = noisy.band()
     assert ((low <= exact.shares + 1e-12) & (exact.shares <= high + 1e-12)).all()
 

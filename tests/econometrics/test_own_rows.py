@@ -160,7 +160,7 @@ def test_a_later_batch_or_too_many_labels(tmp_path: Path, monkeypatch: pytest.Mo
     many = pd.DataFrame({"x": [*(f"{i}.5" for i in range(70_000)), "NA"]})
     many.to_csv(tmp_path / "t.csv", index=False)
     for most in (column_profile.MAX_INFERRED_LABELS, 1000):
-        monkeypatch.setattr(column_profile, "MOST_LABELS", most)
+        monkeypatch.setattr(column_profile, "MAX_INFERRED_LABELS", most)
         with pytest.raises(OutsideDomain, match=r"row 70000 is no number.*\(1 of 70001 rows hold 'NA'\)"):
             infer_schema(tmp_path / "t.csv")
 

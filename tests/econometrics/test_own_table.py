@@ -210,7 +210,7 @@ def test_refused(data: Any, columns: list[str] | None, error: Any, what: str) ->
 
 
 def test_too_many_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(column_profile, "MOST_LABELS", 9)
+    monkeypatch.setattr(column_profile, "MAX_INFERRED_LABELS", 9)
     with pytest.raises(InvalidParameter, match="more than 9 different labels"):
         infer_schema({"x": [f"p{i}" for i in range(10)]})
 
@@ -225,19 +225,19 @@ def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
     pool.release_unused()
     before, most = pool.bytes_allocated(), 0
     tracemalloc.start()
-    real = column_profile.ColumnProfile.see
+    real = column_profile.ColumnProfile.update
 
     def see(self: Any, column: Any) -> None:
         nonlocal most
         most = max(most, pool.bytes_allocated() - before)
         real(self, column)
 
-    column_profile.ColumnProfile.see = see  # type: ignore[method-assign]
+    column_profile.ColumnProfile.update = see  # type: ignore[method-assign]
     try:
         schema = infer_schema(file)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
-        column_profile.ColumnProfile.see = real  # type: ignore[method-assign]
+        column_profile.ColumnProfile.update = real  # type: ignore[method-assign]
         tracemalloc.stop()
     whole = 8 * rows * 2 * 8
     assert 0 < most < whole / 2 and peak < whole / 2

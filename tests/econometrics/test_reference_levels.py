@@ -13,7 +13,8 @@ import pytest
 import murmure as mu
 from murmure import econometrics as ec
 from murmure.econometrics.design.formula import read_formula
-from murmure.econometrics.fit import ask, with_columns
+from murmure.econometrics.design.from_formula import with_columns
+from murmure.econometrics.fit import ask
 from murmure.econometrics.models.cox import Cox, without_intercept
 from murmure.econometrics.models.ols import OLS
 from murmure.parties.study.document import Study

@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 from statsmodels.sandbox.regression.gmm import IV2SLS
+from tests.econometrics import nist
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics import nist
 from murmure.econometrics.algebra.matrices import inverse, matmul, transpose
 from murmure.econometrics.design.inferred_schema import infer_schema
 from murmure.econometrics.errors import Collinear, FitFailed, TooFewObservations
@@ -30,8 +30,8 @@ from murmure.econometrics.models.ols import EXAMPLES as OLS_EXAMPLES
 from murmure.econometrics.models.ols import ols, wls
 from murmure.econometrics.models.ridge import EXAMPLES as RIDGE_EXAMPLES
 from murmure.econometrics.models.ridge import ridge
-from murmure.econometrics.results.noise_aware_errors import carried, noisy_regression
-from murmure.econometrics.steps.robust_errors import _back, _whitening
+from murmure.econometrics.results.noise_aware_errors import noise_in_equations, noisy_regression
+from murmure.econometrics.steps.robust_errors import _back_to_columns, _whitening
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 LONGLEY = sm.datasets.longley.load_pandas().data
@@ -444,7 +444,7 @@ def test_entries_that_are_one_sum_share_one_noise() -> None:
     moves[0, 0] = moves[1, 1] = (-3, -2, 1)
 
     expected = 4.0 * np.array([[9 + 4 + 1, 10], [10, 25 + 1]])
-    np.testing.assert_allclose(carried(crossed, moves), expected)
+    np.testing.assert_allclose(noise_in_equations(crossed, moves), expected)
 
 
 def test_noise_that_drowns_the_sums_gives_no_errors_and_says_so() -> None:
@@ -575,11 +575,11 @@ def test_columns_that_nearly_depend_are_solved_exactly() -> None:
     T = _whitening(A, 10)
     rough = tuple(tuple(F(float(v)) for v in row) for row in T)
 
-    assert _back(A, rough, 10) == inverse(matmul(transpose(rough), A))
+    assert _back_to_columns(A, rough, 10) == inverse(matmul(transpose(rough), A))
     Z = [row[:2] for row in Z]
     A = matmul(transpose(Z), Z)
     T = _whitening(A, 10)
-    near, exact = _back(A, T, 10), inverse(matmul(transpose(T), A))
+    near, exact = _back_to_columns(A, T, 10), inverse(matmul(transpose(T), A))
     assert near != exact
     for i in range(2):
         for j in range(2):

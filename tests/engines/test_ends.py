@@ -22,7 +22,7 @@ import pytest
 import murmure as mu
 from murmure.core.errors import MurmureError
 from murmure.engines.sources import arrow_threads, csv_files
-from murmure.engines.sources.arrow_threads import AheadReader, Lent
+from murmure.engines.sources.arrow_threads import AheadReader, LentFile
 from murmure.engines.sources.tables import open_table
 
 SCHEMA = mu.Schema({"age": mu.Integers(18, 99), "dose": mu.Integers(0, 9), "ill": mu.Categories(["no", "yes"])})
@@ -31,10 +31,10 @@ ROWS = 4000
 # Python, or about to be, whenever the main thread stops.
 SLOW = """
 import os, signal, sys, time
-from murmure.engines import csv_files
+from murmure.engines.sources import csv_files
 csv_files.BLOCK = 1 << 12
 reads, interrupt = [], False
-for kind in (csv_files._Text, csv_files._Lenient):
+for kind in (csv_files.CsvBytes, csv_files.LenientCsvBytes):
     def slowly(self, size=-1, read=kind.read):
         reads.append(size)
         if len(reads) == 4 and interrupt:
@@ -178,7 +178,7 @@ class SlowFile:
         self.closed = True
 
 
-def opened(lent: Lent) -> Any:
+def opened(lent: LentFile) -> Any:
     import pyarrow.csv as pc
 
     return pc.open_csv(pa.PythonFile(lent, "r"), read_options=pc.ReadOptions(block_size=1 << 10))
@@ -198,7 +198,7 @@ def test_closing_waits_for_blocks_too() -> None:
     """pyarrow drops a block of bytes on a thread of its own, and asks for the interpreter to do so."""
     file = SlowFile()
     reader = AheadReader(file, opened)
-    block = Lent(file).read(9)
+    block = LentFile(file).read(9)
     reader._lent.append(weakref.ref(block))
     timer = threading.Timer(0.3, block_dropped := [block].clear)
     del block
@@ -227,7 +227,7 @@ def test_an_error_of_the_file_or_of_opening_it_lets_go_as_well(when: int) -> Non
 
     assert file.closed and time.monotonic() - began < 5
     assert caught.value.__traceback__ is not None
-    assert not any(isinstance(one, Lent) and one.file is file for one in gc.get_objects())
+    assert not any(isinstance(one, LentFile) and one.file is file for one in gc.get_objects())
 
 
 def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_a_forked_process_does_not_wait_for_threads_that_it_does_not_have(monkey
     monkeypatch.setattr(arrow_threads.os, "getpid", lambda: process + 1)
     kept, reader._reader = reader._reader, None
     began = time.monotonic()
-    for_ever = Lent(file)
+    for_ever = LentFile(file)
     reader._lent = for_ever.lent
     file.close = lambda: None  # type: ignore[method-assign]
     reader.close()

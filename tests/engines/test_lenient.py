@@ -20,7 +20,7 @@ from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, Ou
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.engines.memory import Memory
-from murmure.engines.sources.csv_files import BLOCK, _of_any_length
+from murmure.engines.sources.csv_files import BLOCK, _in_growing_blocks
 from murmure.engines.sources.rows_per_person import RowsPerPerson
 from murmure.engines.sources.tables import open_table
 
@@ -120,7 +120,7 @@ def test_larger_and_larger_blocks() -> None:
 
     tries = iter([Reader([(0, 3), None]), Reader([(0, 4), (4, 7), None]), Reader([(0, 5), (5, 9)])])
     asked: list[int] = []
-    found = _of_any_length(lambda block: (asked.append(block), next(tries))[1])
+    found = _in_growing_blocks(lambda block: (asked.append(block), next(tries))[1])
 
     assert [x for batch in found for x in batch.column(0).to_pylist()] == list(range(9))
     assert asked == [BLOCK, 8 * BLOCK, 64 * BLOCK]
@@ -238,7 +238,7 @@ def test_rows_without_a_name(named: list[Any]) -> None:
     if pa.types.is_binary(ids.type):  # text that is no text
         ids = pa.StringArray.from_buffers(len(ids), ids.buffers()[1], ids.buffers()[2], ids.buffers()[0])
     batch = pa.RecordBatch.from_arrays([ids, pa.array(range(5))], ["id", "x"])
-    people = RowsPerPerson("id", 2, "drop", nobody="drop")
+    people = RowsPerPerson("id", 2, "drop", unnamed="drop")
 
     assert people.admit(batch, 0).column("x").to_pylist() == [0, 2, 3]
     assert people.admit(batch, 5).column("x").to_pylist() == [3]
@@ -247,7 +247,7 @@ def test_rows_without_a_name(named: list[Any]) -> None:
         RowsPerPerson("id", 2, "drop").admit(batch, 0)
     with pytest.raises(InvalidParameter, match="tell people apart"):
         nested = pa.RecordBatch.from_arrays([pa.array([[1]])], ["id"])
-        RowsPerPerson("id", 2, "drop", nobody="drop").admit(nested, 0)
+        RowsPerPerson("id", 2, "drop", unnamed="drop").admit(nested, 0)
 
 
 def test_spark_workers_read_leniently(spark: Any, tmp_path: Path) -> None:

@@ -43,6 +43,6 @@ def test_what_a_csv_writer_writes_is_read(tmp_path: Path, block: int) -> None:
                 writer.writerow(["".join(draw.choice(letters, draw.integers(0, 5))) for _ in range(3)])
             path = tmp_path / "rows.csv"
             path.write_bytes(b"\xef\xbb\xbf" * (end == "\n") + text.getvalue().encode())
-            with csv_files._Text(path) as raw:
+            with csv_files.CsvBytes(path) as raw:
                 while raw.read(max(block, 4)):
                     pass

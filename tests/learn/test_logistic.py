@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import check_statistic
 from murmure.certify.checks.sensitivity import check_protected
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter
 from murmure.learn.linear import LinearRegression
 from murmure.learn.logistic import EXAMPLES, LogisticRegression
@@ -59,7 +59,7 @@ def check_blocks(ask, attained):
 )
 def test_examples_are_statistics_that_a_curator_can_protect(example):
     check_statistic(example)
-    check_protected(example, tight=example.tight)
+    check_protected(example, tight=example.bounds_attained)
 
 
 @pytest.mark.parametrize("schema", [TWO, THREE], ids=["two", "three"])
@@ -106,9 +106,9 @@ def test_the_largest_residual_is_public_and_attained(at):
     ask = Gradient(THREE, "y", at, 1, "box", bits=4)
     slopes = np.abs(ask.lift(every_row(THREE))[:, 0]).max()
 
-    assert slopes == ask.most_residual * ask.design.g
-    assert ask.blocks[0].l1 == ask.most_residual * ask.design.most_l1
-    assert any(at) or ask.most_residual == Q // 2
+    assert slopes == ask.max_residual * ask.design.g
+    assert ask.blocks[0].l1 == ask.max_residual * ask.design.max_l1
+    assert any(at) or ask.max_residual == Q // 2
 
 
 def test_a_centre_off_the_grid_is_refused():

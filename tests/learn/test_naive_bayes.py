@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from murmure.certify.checks.promises import check_statistic
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter

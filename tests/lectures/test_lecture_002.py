@@ -32,7 +32,8 @@ def test_height_weight_foot():
     assert scores["female"] == pytest.approx(1.519962e-05, rel=1e-6)
     assert scores["male"] / sum(scores.values()) == pytest.approx(8.8e-06, rel=5e-3)
     of = {
-        label: [lecture.density(lecture.ASKED[c], *n) for c, n in by.items()] for label, by in lecture.normals().items()
+        label: [lecture.density(lecture.QUESTION[c], *normal) for c, normal in by_column.items()]
+        for label, by_column in lecture.normals().items()
     }
     assert of["male"] == pytest.approx([0.0481017, 1.46459e-05, 3.80517e-04], rel=1e-5)
     assert of["female"] == pytest.approx([0.00721463, 0.0371602, 0.113389], rel=1e-5)
@@ -64,18 +65,19 @@ def test_what_one_value_moves(n):
             means.append(abs(Fraction(sum(values), n) - Fraction(sum(values) + new, n + 1)))
             variances.append(abs(_variance(values) - _variance((*values, new))))
 
-    assert max(means) == lecture.mean_moves(n, 4)
-    assert max(variances) == lecture.variance_moves(n, 4)
+    assert max(means) == lecture.mean_sensitivity(n, 4)
+    assert max(variances) == lecture.variance_sensitivity(n, 4)
 
 
 def test_the_printed_variance_has_the_wrong_unit():
     """Insulin 0..846, 268 people: 2650.8 is needed and 842.9 is given, so 3.14 epsilon is spent."""
-    needed, given = lecture.variance_moves(268, 846), lecture.variance_moves_as_printed(268, 846)
+    needed, given = lecture.variance_sensitivity(268, 846), lecture.printed_variance_sensitivity(268, 846)
 
     assert float(needed) == pytest.approx(2650.8, abs=0.05)
     assert float(given) == pytest.approx(842.9, abs=0.05)
     assert float(needed / given) == pytest.approx(3.14, abs=0.005)
-    assert lecture.variance_moves(268, 1) < lecture.variance_moves_as_printed(268, 1)  # and too much, elsewhere
+    # and too much, elsewhere
+    assert lecture.variance_sensitivity(268, 1) < lecture.printed_variance_sensitivity(268, 1)
 
 
 def test_a_mean_with_the_true_n_has_no_epsilon():
@@ -222,7 +224,7 @@ def test_the_learners_agree_in_the_clear():
         }
     )
     bayes = NaiveBayes(schema, "sex", privacy=mu.Clear()).fit(lecture.SIZES)
-    joint = np.exp(bayes.predict_joint_log_proba({name: [value] for name, value in lecture.ASKED.items()}))[0]
+    joint = np.exp(bayes.predict_joint_log_proba({name: [value] for name, value in lecture.QUESTION.items()}))[0]
     assert joint == pytest.approx(list(lecture.height_weight_foot(lecture.normals(ddof=0)).values()), rel=1e-6)
 
     x, y = [[float(x)] for x, _ in lecture.POINTS], [float(y) for _, y in lecture.POINTS]

@@ -5,7 +5,9 @@ import math
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.promises import CheckFailed, check_coverage, check_law
+from murmure.certify.checks.assertions import CheckFailed
+from murmure.certify.checks.intervals import check_coverage
+from murmure.certify.checks.mechanisms import check_law
 from murmure.certify.divergence import max_loss
 from murmure.core.estimates import intervals
 from murmure.lectures import mistakes

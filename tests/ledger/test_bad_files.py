@@ -190,7 +190,7 @@ def test_a_full_disk(full: Path, tmp_path: Path) -> None:
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({path.stat().st_size},) * 2)\n"
         "from murmure.core.blocks import Cost\n"
-        "from murmure.ledger import Ledger, LedgerFailed\n"
+        "from murmure.ledger.ledger import Ledger, LedgerFailed\n"
         "account = Ledger(sys.argv[1]).account('patients')\n"
         "try:\n"
         "    for _ in range(9):\n"

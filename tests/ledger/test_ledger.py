@@ -23,7 +23,7 @@ from murmure.core.errors import BudgetExhausted, InvalidParameter, LedgerFailed
 from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 from murmure.ledger.entries import row_checksum
 from murmure.ledger.figures import largest_gaussian, largest_pure, rounded_down, rounded_up
-from murmure.ledger.ledger import Account, Ledger, default_ledger
+from murmure.ledger.ledger import Account, Ledger, default_place
 from murmure.ledger.sums import Budget, Remaining, total_of
 from murmure.ledger.tables import TABLES
 
@@ -246,7 +246,7 @@ def test_the_very_same_file_is_recognised(place: str, tmp_path: Path, monkeypatc
     assert folder != ledger.account("patients").of_file(tmp_path / "folder").fingerprint
     with pytest.raises(InvalidParameter):
         ledger.account("patients").of_file(tmp_path / "none.csv")
-    key = ledger._store.key
+    key = ledger._store.key_path
     assert len(key.read_bytes()) == 32 and key.stat().st_mode & 0o777 == 0o600
     key.write_bytes(b"x" * 40)
     with pytest.raises(InvalidParameter, match="not the key"):
@@ -270,11 +270,11 @@ def test_the_same_bytes_under_another_name_are_seen(
     pay(ledger.account("patients").of_file(file))
     new = ledger.account("others").of_file(copied)
 
-    assert new.elsewhere() == ["patients"]
-    assert ledger.account("patients").of_file(copied).elsewhere() == []
-    assert ledger.account("others").elsewhere() == []  # nothing is known of these data
+    assert new.other_datasets() == ["patients"]
+    assert ledger.account("patients").of_file(copied).other_datasets() == []
+    assert ledger.account("others").other_datasets() == []  # nothing is known of these data
     copied.write_text("age\n30\n41\n")
-    assert ledger.account("others").of_file(copied).elsewhere() == []
+    assert ledger.account("others").of_file(copied).other_datasets() == []
 
 
 @pytest.mark.parametrize(
@@ -437,10 +437,10 @@ def test_a_forged_entry_shows_in_the_next(place: str) -> None:
     ledger.set_budget("patients", 1.0)
     for _ in range(2):
         pay(ledger.account("patients"))
-    second = replace(ledger.history()[1], epsilon=0.01)
+    checksum = row_checksum(replace(ledger.history()[1], epsilon=0.01).to_row())
     change(
         place,
-        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{row_checksum(second.row())}' WHERE number = 2""",
+        f"""UPDATE murmure_entries SET epsilon = '0.01', "check" = '{checksum}' WHERE number = 2""",
     )
     with pytest.raises(LedgerFailed, match="entry 3"):
         ledger.verify()
@@ -496,9 +496,9 @@ def test_threads_cannot_overspend(place: str) -> None:
 def test_the_default_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MURMURE_LEDGER", raising=False)
-    assert default_ledger().name == "murmure-ledger.db"
+    assert Ledger(default_place()).name == "murmure-ledger.db"
     monkeypatch.setenv("MURMURE_LEDGER", str(tmp_path / "other.db"))
-    default_ledger().set_budget("patients", 1.0)
+    Ledger(default_place()).set_budget("patients", 1.0)
 
     assert (tmp_path / "other.db").exists() and not (tmp_path / "murmure-ledger.db").exists()
 

@@ -19,9 +19,11 @@ from murmure.secure import masks, shamir
 from murmure.secure.errors import ForgedMessage, ProtocolRefused, SharesDoNotFit
 from murmure.secure.in_process import session_in_process
 from murmure.secure.joined import JoinedParties, shared_secret
+from murmure.secure.masks import commitment_to
 from murmure.secure.messages import (
     FROM_COORDINATOR,
-    SHARE_BYTES,
+    SHARE_OF_KEY,
+    SHARE_OF_SELF_MASK,
     SIGNATURE_BYTES,
     AliveBody,
     Kind,
@@ -34,8 +36,9 @@ from murmure.secure.messages import (
     sign_message,
     signed_bytes,
 )
-from murmure.secure.party import KEY, SELF_MASK, Party, commitment_to
+from murmure.secure.party import Party
 from murmure.secure.ring import RingEncoder
+from murmure.secure.shamir import SHARE_BYTES
 from murmure.secure.sharing import PairwiseMasks
 
 ENTRIES = 2
@@ -91,7 +94,7 @@ class Liar:
         if to in self.refused:
             return None
         try:
-            return self.parties[to].hear(sign_message(kind, self.session.digest, FROM_COORDINATOR, body, self.head))
+            return self.parties[to].receive(sign_message(kind, self.session.digest, FROM_COORDINATOR, body, self.head))
         except ProtocolRefused as error:
             self.refused[to] = error
             return None
@@ -105,7 +108,7 @@ class Liar:
             if (joined.digest, colluder) not in self._sealed:
                 machine = self.machine(colluder)
                 machine.keys()
-                self._keep_boxes(joined, machine.hear(raw))
+                self._keep_boxes(joined, machine.receive(raw))
         answer = self._tell(to, Kind.ROSTER, joined.pack())
         if answer is not None:
             self.joined[to] = joined
@@ -115,7 +118,7 @@ class Liar:
     def _keep_boxes(self, joined: JoinedParties, answer: bytes | None) -> None:
         assert answer is not None
         message = parse_message(answer)
-        sealed = SealedBody.of(message)
+        sealed = SealedBody.parse(message)
         self._sealed[joined.digest, message.sender] = dict(zip(sealed.places, sealed.boxes, strict=True))
 
     def _open_for_colluders(self, joined: JoinedParties, owner: int) -> None:
@@ -123,8 +126,8 @@ class Liar:
             secret = shared_secret(self.machine(colluder)._box_key, joined.keys[owner].box, "x")
             box = self._sealed[joined.digest, owner][colluder]
             opened = masks.box_open(masks.box_key(secret, joined.digest, owner, colluder), box, joined.digest)
-            self._shares[owner, SELF_MASK][colluder] = opened[:SHARE_BYTES]
-            self._shares[owner, KEY][colluder] = opened[SHARE_BYTES:]
+            self._shares[owner, SHARE_OF_SELF_MASK][colluder] = opened[:SHARE_BYTES]
+            self._shares[owner, SHARE_OF_KEY][colluder] = opened[SHARE_BYTES:]
 
     def deliver(
         self, to: int, shared: Collection[int], sealed: Collection[int] = (), spoiled: Collection[int] = ()
@@ -141,14 +144,16 @@ class Liar:
         self._tell(to, Kind.SHARED, pack_parties(shared))
         if to not in self.refused:
             self.shared[to] = frozenset(shared)
-            self._masked[to] = MaskedBody.of(parse_message(self.parties[to].mask(self.values[to])), self.encoder.words)
+            self._masked[to] = MaskedBody.parse(
+                parse_message(self.parties[to].mask(self.values[to])), self.encoder.words
+            )
 
     def alive(self, to: int, alive: Collection[int]) -> None:
         """Tells whose vectors came, of those it said had shared, with the signatures as they are."""
         if to not in self.shared or to in self.refused:
             return
         joined, shared = self.joined[to], tuple(sorted(self.shared[to]))
-        told = joined.masked_for(shared)
+        told = joined.masking_digest(shared)
         signatures = []
         for i in sorted(alive):
             if i in self.colluders:  # who signs whatever is wanted
@@ -178,7 +183,7 @@ class Liar:
             listed = {i: one for i, one in signatures.items() if i in self.lists[to].alive}
             self._tell(to, Kind.AGREED, pack_signatures(listed))
         if to not in self.refused and party.stage == "reveal":
-            revealed = RevealBody.of(parse_message(party.reveal()))
+            revealed = RevealBody.parse(parse_message(party.reveal()))
             for owner, (what, share) in zip(revealed.places, revealed.shares, strict=True):
                 self._shares[owner, what][to] = share
 
@@ -197,8 +202,10 @@ class Liar:
 
     def opened(self) -> list[frozenset[int]]:
         """The least sets of honest parties whose sum the coalition works out; each is compared with the truth."""
-        own = {i: b for i in self._masked if (b := self._secret(i, SELF_MASK)) is not None}
-        private = {i: X25519PrivateKey.from_private_bytes(k) for i in self.honest if (k := self._secret(i, KEY))}
+        own = {i: b for i in self._masked if (b := self._secret(i, SHARE_OF_SELF_MASK)) is not None}
+        private = {
+            i: X25519PrivateKey.from_private_bytes(k) for i in self.honest if (k := self._secret(i, SHARE_OF_KEY))
+        }
         private |= {i: self.machine(i)._mask_key for i in self.colluders}
         linked: dict[int, set[int]] = {i: set() for i in own}
         bare = {}  # vectors without the masks that are known
@@ -236,7 +243,7 @@ class Liar:
             return None
         with contextlib.suppress(SharesDoNotFit, ForgedMessage):
             secret = shamir.join({i + 1: share for i, share in shares.items()}, threshold)
-            if what == SELF_MASK:
+            if what == SHARE_OF_SELF_MASK:
                 right = commitment_to(secret, self.session.digest, owner) == joined.keys[owner].commitment
             else:
                 public = X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()

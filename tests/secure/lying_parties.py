@@ -67,7 +67,7 @@ class Crowd:
         new, self._heard[i] = box[self._heard[i] :], len(box)
         for message in new:
             try:
-                answer = party.hear(message)
+                answer = party.receive(message)
             except ProtocolRefused:
                 assert i in self.liars, "an honest party refuses"
                 return
@@ -84,7 +84,7 @@ class Crowd:
         except ProtocolRefused:
             assert i in self.liars, "an honest party's message is refused"
         if i not in self.liars and parse_message(raw).kind is Kind.REVEAL:
-            reveal = RevealBody.of(parse_message(raw))
+            reveal = RevealBody.parse(parse_message(raw))
             for place, (what, _) in zip(reveal.places, reveal.shares, strict=True):
                 self.revealed[place].add(what)
 
@@ -134,7 +134,7 @@ def seals_nonsense(for_whom: Callable[[int], bool]) -> Spoil:
     """Boxes that do not open, for some of its neighbours: the first, the second, ..."""
 
     def spoil(crowd: Crowd, i: int, raw: bytes) -> bytes:
-        sealed = SealedBody.of(parse_message(raw))
+        sealed = SealedBody.parse(parse_message(raw))
         boxes = [b"\7" * SEALED_BYTES if for_whom(k) else box for k, box in enumerate(sealed.boxes)]
         return crowd.signed(i, raw, SealedBody(sealed.places, boxes).pack())
 
@@ -156,7 +156,7 @@ def reveals(share: bytes) -> Spoil:
     """For everybody the same share, which is nobody's."""
 
     def spoil(crowd: Crowd, i: int, raw: bytes) -> bytes:
-        reveal = RevealBody.of(parse_message(raw))
+        reveal = RevealBody.parse(parse_message(raw))
         return crowd.signed(i, raw, RevealBody(reveal.places, [(what, share) for what, _ in reveal.shares]).pack())
 
     return spoil
@@ -165,8 +165,8 @@ def reveals(share: bytes) -> Spoil:
 class SealsNoShares(Party):
     """Its boxes open, and what is in them is not a share of anything."""
 
-    def _own_shares(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
-        right = super()._own_shares(joined)
+    def _split_secrets(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
+        right = super()._split_secrets(joined)
         return {
             place: shares if place == self.index else (b"\xff" * SHARE_BYTES,) * 2 for place, shares in right.items()
         }
@@ -175,5 +175,5 @@ class SealsNoShares(Party):
 class DealsOtherSecrets(Party):
     """Its boxes open, what is in them are shares, and they belong to nothing that it promised."""
 
-    def _own_shares(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
-        return {place: (bytes(32) + bytes([place + 1]),) * 2 for place in super()._own_shares(joined)}
+    def _split_secrets(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
+        return {place: (bytes(32) + bytes([place + 1]),) * 2 for place in super()._split_secrets(joined)}

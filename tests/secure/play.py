@@ -66,7 +66,7 @@ class Play:
         box = self.coordinator.inbox(i)
         for message in box[self._heard[i] :]:
             self.lines.append((f"party {i}", message))
-            answer = self.parties[i].hear(message)
+            answer = self.parties[i].receive(message)
         self._heard[i] = len(box)
         return answer
 

@@ -33,7 +33,7 @@ def rank(rows: list[list[Fraction]]) -> int:
     return found
 
 
-def tells_about_few(cohorts: list[frozenset[str]], least: int) -> bool:
+def tells_about_few(cohorts: list[frozenset[str]], minimum: int) -> bool:
     """By definition, party by party: a combination that is zero outside T, for any T of fewer than `least` parties.
 
     One that is not zero everywhere exists exactly if dropping T's columns lowers the rank.
@@ -41,20 +41,20 @@ def tells_about_few(cohorts: list[frozenset[str]], least: int) -> bool:
     parties = sorted(frozenset().union(*cohorts))
     table = [[Fraction(party in cohort) for party in parties] for cohort in cohorts]
     full = rank(table)
-    for size in range(1, least):
+    for size in range(1, minimum):
         for T in itertools.combinations(range(len(parties)), min(size, len(parties))):
             if rank([[x for j, x in enumerate(row) if j not in T] for row in table]) < full:
                 return True
     return False
 
 
-def small_combination(cohorts: list[frozenset[str]], least: int, largest: int) -> bool:
+def small_combination(cohorts: list[frozenset[str]], minimum: int, largest: int) -> bool:
     """Literally: some combination with whole weights up to `largest` is confined to fewer than `least` parties."""
     parties = sorted(frozenset().union(*cohorts))
     table = np.array([[party in cohort for party in parties] for cohort in cohorts], int)
     weights = np.array(list(itertools.product(range(-largest, largest + 1), repeat=len(cohorts))))
     support = (weights @ table != 0).sum(axis=1)
-    return bool(((support > 0) & (support < least)).any())
+    return bool(((support > 0) & (support < minimum)).any())
 
 
 def test_the_guard_agrees_with_brute_force_on_random_cohorts():
@@ -62,15 +62,15 @@ def test_the_guard_agrees_with_brute_force_on_random_cohorts():
     rng = np.random.default_rng(7)
     answers = []
     for _ in range(600):
-        m, count, least = int(rng.integers(3, 9)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
+        m, count, minimum = int(rng.integers(3, 9)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
         cohorts = [names(np.flatnonzero(rng.random(m) < rng.choice([0.5, 0.8]))) for _ in range(count)]
         if not frozenset().union(*cohorts):
             continue
-        expected = tells_about_few(cohorts, least)
-        few = isolated_parties(cohorts, least)
+        expected = tells_about_few(cohorts, minimum)
+        few = isolated_parties(cohorts, minimum)
         assert (few is not None) == expected
         if few is not None:  # the fewest that there are
-            assert 0 < len(few) < least and not tells_about_few(cohorts, len(few))
+            assert 0 < len(few) < minimum and not tells_about_few(cohorts, len(few))
         answers.append(expected)
     assert 100 < sum(answers) < len(answers) - 100
 
@@ -79,10 +79,10 @@ def test_the_guard_agrees_with_brute_force_on_every_pair_and_triple_of_cohorts_o
     """All families of 2 or 3 of the 15 cohorts of 4 parties; and with combinations written out."""
     every = [names(c) for size in range(1, 5) for c in itertools.combinations(range(4), size)]
     for cohorts in itertools.chain(itertools.combinations(every, 2), itertools.combinations(every, 3)):
-        for least in (1, 2, 3):
-            expected = tells_about_few(list(cohorts), least)
-            assert (isolated_parties(cohorts, least) is not None) == expected
-            assert small_combination(list(cohorts), least, 3) == expected
+        for minimum in (1, 2, 3):
+            expected = tells_about_few(list(cohorts), minimum)
+            assert (isolated_parties(cohorts, minimum) is not None) == expected
+            assert small_combination(list(cohorts), minimum, 3) == expected
 
 
 def test_a_retry_with_one_party_less_is_refused_and_named():
@@ -98,7 +98,7 @@ def test_a_retry_with_one_party_less_is_refused_and_named():
 def test_cohorts_that_differ_by_many_can_isolate_one_all_the_same():
     """{1,2,3} + {3,4,5} - {1,2,4,5} is twice party 3, though any two of them differ by three or more."""
     a, b, c = names([1, 2, 3]), names([3, 4, 5]), names([1, 2, 4, 5])
-    held = Cohorts().with_(a).with_(b)
+    held = Cohorts().including(a).including(b)
     held.check(names(range(1, 6)) | names(range(10, 20)))
     with pytest.raises(CohortRefused, match=r"1 alone \(party 3\)"):
         held.check(c)
@@ -108,9 +108,9 @@ def test_parties_that_are_always_together_protect_one_another():
     """Two halves of six: their differences are halves, and three is enough."""
     held = Cohorts((names(range(6)),))
     held.check(names(range(3)))
-    held.with_(names(range(3))).check(names(range(3, 6)))
+    held.including(names(range(3))).check(names(range(3, 6)))
     with pytest.raises(CohortRefused):
-        Cohorts(held.released, least=4).check(names(range(3)))
+        Cohorts(held.released, minimum=4).check(names(range(3)))
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
@@ -120,10 +120,10 @@ def test_a_cohort_below_the_least_is_refused_at_once(size):
 
 
 def test_the_first_cohort_and_the_same_again_are_free():
-    held = Cohorts().with_(names(range(3)))
+    held = Cohorts().including(names(range(3)))
     held.check(names(range(3)))
-    assert held.with_(names(range(3))) == held
-    assert len(held.with_(names(range(4))).released) == 2
+    assert held.including(names(range(3))) == held
+    assert len(held.including(names(range(4))).released) == 2
 
 
 def test_cohorts_apart_from_one_another_are_free():

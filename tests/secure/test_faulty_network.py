@@ -113,7 +113,7 @@ class World:
     def step(self, member: Member, message: bytes) -> None:
         machine = member.machine
         assert machine is not None
-        answer = machine.hear(message)
+        answer = machine.receive(message)
         if answer is not None:
             self.say(member, messages.parse_message(answer).kind, answer)
         if machine.stage == "vector":
@@ -131,12 +131,12 @@ class World:
         if self.rng.random() < self.damage:
             before = machine.stage
             with pytest.raises(ProtocolRefused):
-                machine.hear(self.damaged(message))
+                machine.receive(self.damaged(message))
             assert machine.stage == before, "a damaged message moved a party"
         if member.heard and self.rng.random() < self.damage:
             before = machine.stage
             try:
-                again = machine.hear(self.rng.choice(member.heard))
+                again = machine.receive(self.rng.choice(member.heard))
             except ProtocolRefused:
                 again = None
             assert again is None or again in member.sent.values(), "another answer to the same message"
@@ -301,7 +301,7 @@ class World:
         what = defaultdict(set)
         for (_, kind), said in self.said.items():
             for message in said if kind is Kind.REVEAL else ():
-                reveal = messages.RevealBody.of(messages.parse_message(message))
+                reveal = messages.RevealBody.parse(messages.parse_message(message))
                 for place, (which, _) in zip(reveal.places, reveal.shares, strict=True):
                     what[place].add(which)
         assert all(len(kinds) == 1 for kinds in what.values())

@@ -13,8 +13,8 @@ from murmure.core.errors import InvalidParameter
 from murmure.secure.graph import (
     SECURITY_AGAINST_TRIES,
     SECURITY_BITS,
-    _hangs_together,
-    _most,
+    _hypergeometric_quantile,
+    _stays_connected,
     can_split,
     graph_parameters,
     max_colluders_in_gaps,
@@ -50,7 +50,7 @@ def test_degree_and_threshold_are_those_of_the_reference_or_above(n, corrupt, dr
         return
     assert graph_parameters(n, corrupt, dropped) == ours
     k, t = theirs
-    colluding = _most(n, corrupt, k, n << 41)
+    colluding = _hypergeometric_quantile(n, corrupt, k, n << 41)
     assert t == -((5 - 4 * (colluding + k)) // 8) + 1  # the reference: ceil((c + k - 1.25) / 2) + 1
     assert (ours == theirs) == ((k + colluding) % 2 == 0)
 
@@ -63,7 +63,9 @@ def test_the_tail_of_the_hypergeometric_law_is_exact(n, marked):
         tails = [sum(law[x + 1 :]) for x in range(k + 1)]
         levels = {2, 3, 10, 1000, 1 << 41} | {int(1 / tail) for tail in tails if 0 < 2 * tail <= 1}
         for one_in in levels:
-            assert _most(n, marked, k, one_in) == next(x for x in range(k + 1) if tails[x] * one_in <= 1)
+            assert _hypergeometric_quantile(n, marked, k, one_in) == next(
+                x for x in range(k + 1) if tails[x] * one_in <= 1
+            )
 
 
 def test_the_ring_falls_apart_no_more_often_than_is_counted():
@@ -85,8 +87,8 @@ def test_the_ring_falls_apart_no_more_often_than_is_counted():
 
 
 def test_a_ring_with_more_neighbours_than_bad_parties_cannot_fall_apart():
-    assert _hangs_together(100, 12, 11)
-    assert not _hangs_together(100, 2, 11)
+    assert _stays_connected(100, 12, 11)
+    assert not _stays_connected(100, 2, 11)
 
 
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 20, 17), (20, 9, 9)])
@@ -167,7 +169,7 @@ def test_a_refusal_says_how_many_may_vanish():
 def test_a_sparse_graph_has_the_quorum_of_all_and_the_bits_against_tries(n, c, d, trust):
     masks = PairwiseMasks(n, d, c, trust, graph="sparse")
     assert not masks.complete and masks.quorum == (n + c) // 2 + 1
-    most = _most(n, c, masks.degree, n << SECURITY_AGAINST_TRIES)
+    most = _hypergeometric_quantile(n, c, masks.degree, n << SECURITY_AGAINST_TRIES)
     assert 2 * masks.threshold >= masks.degree + most + 2
     assert "2**64" in masks.assumption
 

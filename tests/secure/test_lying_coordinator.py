@@ -284,7 +284,7 @@ def test_a_party_masks_for_nobody_whose_box_it_could_not_open() -> None:
         liar.deliver(1, liar.everybody, spoiled={other})
         assert "could not open" in str(liar.refused[1]) and liar.parties[1].stage == "failed"
         liar.deliver(3, liar.everybody - {other}, liar.everybody, {other})
-        assert 3 not in liar.refused and other not in liar.parties[3]._held
+        assert 3 not in liar.refused and other not in liar.parties[3]._peer_shares
 
 
 def test_replays_and_second_versions_move_nobody() -> None:
@@ -292,19 +292,19 @@ def test_replays_and_second_versions_move_nobody() -> None:
     sharing = PairwiseMasks(6)
     liar = Liar(sharing)
     said: dict[int, list[bytes]] = {i: [] for i in liar.honest}
-    heard = {i: one.hear for i, one in liar.parties.items()}
+    heard = {i: one.receive for i, one in liar.parties.items()}
 
     def listen(i: int) -> Callable[[bytes], bytes | None]:
-        def hear(raw: bytes) -> bytes | None:
+        def receive(raw: bytes) -> bytes | None:
             for before in said[i]:
                 assert heard[i](before) is None
             said[i].append(raw)
             return heard[i](raw)
 
-        return hear
+        return receive
 
     for i, one in liar.parties.items():
-        one.hear = listen(i)  # type: ignore[method-assign]
+        one.receive = listen(i)  # type: ignore[method-assign]
     liar.play(dict.fromkeys(liar.honest, World(liar.everybody)))
     assert liar.opened() == [liar.honest]
     for i, one in liar.parties.items():
@@ -325,7 +325,7 @@ def test_a_result_over_others_is_refused() -> None:
     body = (5).to_bytes(4, "little") + b"".join(i.to_bytes(4, "little") for i in range(5)) + bytes(16)
     raw = sign_message(Kind.RESULT, liar.session.digest, FROM_COORDINATOR, body, liar.head)
     with pytest.raises(ProtocolRefused, match="other parties"):
-        liar.parties[0].hear(raw)
+        liar.parties[0].receive(raw)
 
 
 # -- mutants: where a rule is missing, the same stories work ----------------------------------------------------------
@@ -334,15 +334,15 @@ def test_a_result_over_others_is_refused() -> None:
 class BelievesDelivery(Party):
     """Does not ask for whom its peers masked their vectors."""
 
-    def _masked_for_the_same(self, lists: AliveBody) -> None:
+    def _check_masking(self, lists: AliveBody) -> None:
         pass
 
 
 class DoesNotAgree(Party):
     """Reveals as soon as it is told who is alive."""
 
-    def _hear_alive(self, message: Message) -> bytes | None:
-        super()._hear_alive(message)
+    def _on_alive(self, message: Message) -> bytes | None:
+        super()._on_alive(message)
         self._stage = "reveal"
         return None
 
@@ -354,7 +354,7 @@ class OldDefault(DoesNotAgree, BelievesDelivery):
 class CountsNeighbours(BelievesDelivery):
     """Version 0.5.0 with coordinator="lying": so many of those who hold its shares agree."""
 
-    def _hear_agreed(self, message: Message) -> bytes | None:
+    def _on_agreed(self, message: Message) -> bytes | None:
         assert self._joined is not None
         holders = set(self._joined.holders(self.index))
         if len(set(parse_signatures(message)) & holders) >= self._joined.threshold:
@@ -365,13 +365,13 @@ class CountsNeighbours(BelievesDelivery):
 class SignsTheRosterOnly(Party):
     """Its digest has nothing about who is alive."""
 
-    def hear(self, raw: bytes) -> bytes | None:
+    def receive(self, raw: bytes) -> bytes | None:
         def agreement(joined: JoinedParties, shared: tuple[int, ...], lists: AliveBody) -> bytes:
             return digest_of(b"murmure agree", joined.digest)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(JoinedParties, "agreement", agreement)
-            return super().hear(raw)
+            patch.setattr(JoinedParties, "agreement_digest", agreement)
+            return super().receive(raw)
 
 
 class OldMasks(PairwiseMasks):

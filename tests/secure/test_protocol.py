@@ -26,8 +26,17 @@ from murmure.secure.errors import (
 from murmure.secure.identity import Card, Identity
 from murmure.secure.in_process import session_in_process, sum_in_process
 from murmure.secure.joined import JoinedParties
-from murmure.secure.messages import FROM_COORDINATOR, Kind, MaskedBody, RevealBody, parse_message, sign_message
-from murmure.secure.party import KEY, SELF_MASK, Party
+from murmure.secure.messages import (
+    FROM_COORDINATOR,
+    SHARE_OF_KEY,
+    SHARE_OF_SELF_MASK,
+    Kind,
+    MaskedBody,
+    RevealBody,
+    parse_message,
+    sign_message,
+)
+from murmure.secure.party import Party
 from murmure.secure.ring import RingEncoder
 from murmure.secure.sharing import EXAMPLES, PairwiseMasks
 
@@ -105,12 +114,17 @@ def test_too_few_shares_close_nothing_and_everybody_is_told() -> None:
 
 def test_a_survivor_reveals_one_share_of_each_peer_and_never_both() -> None:
     play = Play().finish()
-    revealed = [RevealBody.of(m) for _, raw in play.lines if (m := parse_message(raw)).kind is Kind.REVEAL]
+    revealed = [RevealBody.parse(m) for _, raw in play.lines if (m := parse_message(raw)).kind is Kind.REVEAL]
 
     assert len(revealed) == 3
     for reveal in revealed:
         assert reveal.places == (0, 1, 2, 3)
-        assert [what for what, _ in reveal.shares] == [SELF_MASK, SELF_MASK, SELF_MASK, KEY]
+        assert [what for what, _ in reveal.shares] == [
+            SHARE_OF_SELF_MASK,
+            SHARE_OF_SELF_MASK,
+            SHARE_OF_SELF_MASK,
+            SHARE_OF_KEY,
+        ]
 
 
 def test_one_wrong_share_spoils_nothing_and_two_give_no_number() -> None:
@@ -121,7 +135,7 @@ def test_one_wrong_share_spoils_nothing_and_two_give_no_number() -> None:
             play.listen(i)
             message = play.parties[i].reveal()
             if i in liars:
-                reveal = RevealBody.of(parse_message(message))
+                reveal = RevealBody.parse(parse_message(message))
                 wrong = [(what, bytes(32) + bytes([7 + i])) for what, _ in reveal.shares]
                 body = RevealBody(reveal.places, wrong).pack()
                 message = sign_message(Kind.REVEAL, play.session.digest, i, body, identity(i))
@@ -149,7 +163,7 @@ def test_a_party_starts_again_from_its_seed_and_says_the_same() -> None:
                     party = Party(play.session, identity(1), 1, fixed("seed", 1))
                     assert party.keys() == said[0]
                     _hear_all(party, heard[:number], said)
-                again.append(party.hear(raw))
+                again.append(party.receive(raw))
                 if party.stage == "vector":
                     party.resume(next(m for m in said if parse_message(m).kind is Kind.MASKED))
                 if party.stage == "reveal":
@@ -160,7 +174,7 @@ def test_a_party_starts_again_from_its_seed_and_says_the_same() -> None:
 
 def _hear_all(party: Party, heard: list[bytes], said: list[bytes]) -> None:
     for raw in heard:
-        party.hear(raw)
+        party.receive(raw)
         if party.stage == "vector":
             party.resume(next(m for m in said if parse_message(m).kind is Kind.MASKED))
         if party.stage == "reveal":
@@ -244,15 +258,15 @@ def test_a_coordinator_cannot_choose_who_vanishes_so_that_an_arc_is_told(monkeyp
     ring, half = joined._order.tolist(), sharing.degree // 2
     gaps = {*ring[:half], *ring[half + 100 : 2 * half + 100]}  # around a hundred parties
     assert len(gaps) <= 300
-    joined.hang_together(ring[: 1000 - len(gaps)])
+    joined.check_connected(ring[: 1000 - len(gaps)])
     with pytest.raises(TooFewParties, match="two sums"):
-        joined.hang_together(set(ring) - gaps)
+        joined.check_connected(set(ring) - gaps)
 
     def apart(self: JoinedParties, alive: Any) -> None:
         raise TooFewParties("two sums")
 
     play = Play(vanishes=()).until("agree")
-    monkeypatch.setattr(JoinedParties, "hang_together", apart)
+    monkeypatch.setattr(JoinedParties, "check_connected", apart)
     with pytest.raises(TooFewParties, match="two sums"):
         play.listen(0)
     assert play.parties[0].stage == "failed"
@@ -280,11 +294,11 @@ def test_a_party_that_refuses_is_left_out_and_not_heard_again() -> None:
     play.say(3, play.parties[3].refuse())
     play.coordinator.close()
 
-    assert play.coordinator.expected == {0, 1, 2} and play.coordinator.gone == {3}
+    assert play.coordinator.expected == {0, 1, 2} and play.coordinator.absent == {3}
     with pytest.raises(OutOfOrder, match="refused"):
         play.coordinator.receive(sign_message(Kind.SHARES, play.session.digest, 3, b"", identity(3)))
     with pytest.raises(Declined):
-        play.parties[3].hear(play.coordinator.inbox(0)[0])
+        play.parties[3].receive(play.coordinator.inbox(0)[0])
     play.vanishes = ()
     assert play.finish().coordinator.result == sums(VALUES, (0, 1, 2))
 
@@ -337,7 +351,9 @@ def test_the_same_values_under_two_seeds_look_unrelated() -> None:
         play = Play(vanishes=())
         play.parties = [Party(play.session, identity(i), i, fixed(label, i)) for i in range(PARTIES)]
         play.until("reveal")
-        vectors += [MaskedBody.of(m, 3).words for _, raw in play.lines if (m := parse_message(raw)).kind is Kind.MASKED]
+        vectors += [
+            MaskedBody.parse(m, 3).words for _, raw in play.lines if (m := parse_message(raw)).kind is Kind.MASKED
+        ]
 
     assert len(np.unique(np.concatenate(vectors))) == 8 * 3
 
@@ -390,7 +406,7 @@ def test_a_sum_that_is_known_stays_known() -> None:
     play = Play(vanishes=()).finish()
     head = Identity.from_bytes(fixed("coordinator"))
     party = play.parties[0]
-    assert party.hear(sign_message(Kind.END, play.session.digest, FROM_COORDINATOR, b"late", head)) is None
+    assert party.receive(sign_message(Kind.END, play.session.digest, FROM_COORDINATOR, b"late", head)) is None
     with pytest.raises(OutOfOrder):
         party.refuse()
     assert party.stage == "done" and party.result == sums(VALUES, (0, 1, 2, 3))

@@ -41,7 +41,7 @@ def test_a_bad_message_is_refused_by_name(held: dict[str, Any], case: dict[str, 
     _replay(play, held["lines"][: case["after"]])
     raw = bytes.fromhex(case["message"])
     with pytest.raises(getattr(errors, case["error"])) as caught:
-        play.coordinator.receive(raw) if case["to"] == "coordinator" else play.parties[0].hear(raw)
+        play.coordinator.receive(raw) if case["to"] == "coordinator" else play.parties[0].receive(raw)
 
     said = f"{caught.value} {caught.value!r}"
     assert "\\x" not in said and (len(raw) < 76 or raw[44:76].hex() not in said)
@@ -79,4 +79,4 @@ def _replay(play: Play, lines: list[dict[str, Any]]) -> None:
         place = int(line["to"].split()[1])
         while raw not in play.coordinator.inbox(place):
             play.coordinator.close()
-        play.parties[place].hear(raw)
+        play.parties[place].receive(raw)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
 
 AGE = mu.Integers(0, 9, "age")
@@ -50,7 +50,7 @@ def dropping_tally(good: Any) -> Any:
     return lambda x: good.tally(np.where(x == good.domain.size, 0, x))  # a label outside becomes the first one
 
 
-def dividing_read(good: Any) -> Any:
+def dividing_interpret(good: Any) -> Any:
     def interpret(noisy: Any) -> Any:
         _ = noisy["cells"] / noisy["cells"].sum()
         return good.interpret(noisy)
@@ -58,7 +58,7 @@ def dividing_read(good: Any) -> Any:
     return interpret
 
 
-def failing_read(good: Any) -> Any:
+def failing_interpret(good: Any) -> Any:
     def interpret(noisy: Any) -> Any:
         if noisy.sum[0] < 0:
             raise ValueError("a negative count")
@@ -84,7 +84,7 @@ class Remembers:
         return replace(self.good.interpret(noisy), n=self.n)
 
 
-def nan_read(good: Any) -> Any:
+def nan_interpret(good: Any) -> Any:
     return lambda noisy: replace(good.interpret(noisy), mean=np.array([np.nan] * good.width))
 
 
@@ -112,11 +112,11 @@ MUTANTS = {
     "largest too small": (Mutant(MEAN, {"largest": lambda good: 9}), "more than largest"),
     "refuses labels outside": (Mutant(CELLS, {"tally": strict_tally}), "a label outside"),
     "counts labels outside": (Mutant(CELLS, {"tally": dropping_tally}), "nobody is among the rows"),
-    "divides by a noisy total": (Mutant(CELLS, {"read": dividing_read}), "fails"),
-    "fails at a negative count": (Mutant(CELLS, {"read": failing_read}), "a negative count"),
+    "divides by a noisy total": (Mutant(CELLS, {"interpret": dividing_interpret}), "fails"),
+    "fails at a negative count": (Mutant(CELLS, {"interpret": failing_interpret}), "a negative count"),
     "reads the true n": (Remembers(CELLS), "more than the noisy sums"),
-    "releases nan": (Mutant(CELLS, {"read": nan_read}), "not a number"),
-    "people below zero": (Mutant(CELLS, {"read": negative_people}), "people"),
+    "releases nan": (Mutant(CELLS, {"interpret": nan_interpret}), "not a number"),
+    "people below zero": (Mutant(CELLS, {"interpret": negative_people}), "people"),
 }
 
 

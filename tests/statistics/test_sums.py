@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.certify.checks.parts import CheckFailed
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.sensitivity import check_protected
 from murmure.core.blocks import NoisySum
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, OutsideDomain, PlanRefused
@@ -124,7 +124,7 @@ def test_few_products_of_many_factors_are_multiplied_one_by_one() -> None:
     asked = mu.Sums(schema, tuple(f"x{2 * i} * x{2 * i + 1}" for i in range(200)))
     x = tuple((Random.seeded(i).words(50) % np.uint64(10)).astype(np.int64) for i in range(400))
 
-    assert not asked._summing.factors
+    assert not asked._summation.factors
     assert asked.tally(x).tolist() == [int((x[2 * i] * x[2 * i + 1]).sum()) for i in range(200)]
 
 

@@ -116,7 +116,7 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     masked = index("coordinator", Kind.MASKED, 0)
     yield case("a vector before its time", "coordinator", keys + 1, lines[masked][1], "OutOfOrder")
     shares = index("coordinator", Kind.SHARES, 0)
-    sealed = SealedBody.of(parse_message(lines[shares][1]))
+    sealed = SealedBody.parse(parse_message(lines[shares][1]))
     fewer = SealedBody(sealed.places[1:], sealed.boxes[1:]).pack()
     yield case(
         "shares for fewer than all neighbours",
@@ -185,7 +185,7 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
     swapped = swapped[:4] + swapped[208:412] + swapped[4:208] + swapped[412:]
     yield case("a roster out of order", "party 0", roster, from_head(Kind.ROSTER, swapped), "BadMessage")
     delivery = index("party 0", Kind.DELIVERY)
-    sealed = SealedBody.of(parse_message(lines[delivery][1]))
+    sealed = SealedBody.parse(parse_message(lines[delivery][1]))
     fewer = SealedBody(sealed.places[1:], sealed.boxes[1:], sealed.members).pack(delivery=True)
     yield case("a neighbour's shares held back", "party 0", delivery, from_head(Kind.DELIVERY, fewer), "RosterDiffers")
     shared = index("party 0", Kind.SHARED)
@@ -219,7 +219,7 @@ def bad(play: Play) -> Iterator[dict[str, Any]]:
         ("too few alive", (0, 1), (2, 3), "TooFewParties"),
     )
     signed = {
-        place: MaskedBody.of(parse_message(lines[index("coordinator", Kind.MASKED, place)][1]), 3).signature
+        place: MaskedBody.parse(parse_message(lines[index("coordinator", Kind.MASKED, place)][1]), 3).signature
         for place in (0, 1, 2)
     }
 

@@ -1,4 +1,4 @@
-"""Which mechanism? Exact variances, before anybody is asked anything."""
+"""Which mechanism? Mechanisms ranked by exact variance, before any data is collected."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.show import STYLE, drawing, save_figure
+from murmure.local.base.oracle_choice import CATEGORICAL
 
 if TYPE_CHECKING:
     from murmure.advise.record_advice import RecordAdvice
 
-FREQUENCY = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
 NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave")
-LINES = {  # dashes where two lines run on top of one another
+LINE_STYLES = {  # dashes where two lines coincide
     "GRR": ("#4c566a", "-"),
     "SUE": ("#2e7d5b", "-"),
     "OUE": ("#2a78d6", "-"),
@@ -40,8 +40,39 @@ RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "va
 RankBy = Literal["mean", "worst", "var-star"]
 
 
+class Ranking:
+    """What both kinds of advice have in common: rows, of which one per epsilon is the best."""
+
+    people: int
+    rows: list[dict[str, Any]]
+
+    @property
+    def best(self) -> dict[str, Any]:
+        return next(row for row in self.rows if row["best"])
+
+    def to_text(self) -> str:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _people_text(self) -> str:
+        return f"{self.people:,} people".replace(",", " ")
+
+    def _finish_plot(self, ax: Any, figure: Any, target: Any, title: str, ylabel: str) -> Any:
+        """The axes, the title and the legend, then the file, if there is one."""
+        ax.set_yscale("log")
+        ax.set_ylabel(ylabel)
+        ax.set_title(f"{title}, {self._people_text()}", loc="left", fontsize=10)
+        ax.grid(alpha=0.25)
+        ax.spines[["top", "right"]].set_visible(False)
+        if figure is not None:
+            save_figure(figure, target)
+        return ax
+
+
 @dataclass(frozen=True)
-class Advice:
+class Advice(Ranking):
     """Mechanisms ranked by exact variance, the best first; one block of rows per epsilon."""
 
     domain: Domain
@@ -50,10 +81,6 @@ class Advice:
     rank_by: RankBy
     rows: list[dict[str, Any]] = field(repr=False)
 
-    @property
-    def best(self) -> dict[str, Any]:
-        return next(row for row in self.rows if row["best"])
-
     def _errors(self, row: dict[str, Any]) -> tuple[float, float]:
         """Standard errors: percentage points for shares, the domain's own unit for a mean."""
         unit = 100 if self.statistic == "histogram" else 1
@@ -61,10 +88,9 @@ class Advice:
 
     def _legend(self) -> str:
         what = "percentage points" if self.statistic == "histogram" else "the unit of the number"
-        people = f"{self.people:,}".replace(",", " ")
         return (
-            f"{self.domain.public()}; {people} people. Error: one standard error in {what}, on average over the values "
-            f"and for the worst one; bits: the size of one report. Ranked by {self.rank_by}."
+            f"{self.domain.public()}; {self._people_text()}. Error: one standard error in {what}, on average over the "
+            f"values and for the worst one; bits: the size of one report. Ranked by {self.rank_by}."
         )
 
     def to_text(self) -> str:
@@ -77,9 +103,6 @@ class Advice:
                 f"{star:>12}{r['report_bits']:>9.4g}  {r['detail']}{'  <- best' if r['best'] else ''}".rstrip()
             )
         return "\n".join([*lines, *textwrap.wrap(self._legend(), 100)])
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{n}</th>" for n in ("error", "worst", "Var*", "bits"))
@@ -106,32 +129,16 @@ class Advice:
             by_name.setdefault(r["mechanism"], []).append((r["epsilon"], r[key]))
         for name in sorted(by_name, key=lambda name: -max(by_name[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(by_name[name]), strict=True)
-            color, dash = LINES[name]
-            ax.plot(
-                x,
-                y,
-                dash,
-                marker="o" if len(x) < 12 else "",
-                ms=4,
-                lw=1.8,
-                label=name,
-                color=color,
-                zorder=3 if dash == "--" else 2,
-            )
-        ax.set_yscale("log")
+            color, dash = LINE_STYLES[name]
+            mark, order = "o" if len(x) < 12 else "", 3 if dash == "--" else 2
+            ax.plot(x, y, dash, marker=mark, ms=4, lw=1.8, label=name, color=color, zorder=order)
         ax.set_xlabel("epsilon")
-        of = "a share" if self.statistic == "histogram" else "the mean"
-        wording = {"mean": f"variance of {of}, mean over values", "worst": f"variance of {of}, worst value"}
-        ax.set_ylabel(wording.get(self.rank_by, "Var* (variance at share 0)"))
-        people = f"{self.people:,}".replace(",", " ")
-        what = f"{self.domain.size} answers" if self.statistic == "histogram" else self.domain.public()
-        ax.set_title(f"{what}, {people} people", loc="left", fontsize=10)
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        if figure is not None:
-            save_figure(figure, target)
-        return ax
+        variance = f"variance of {'a share' if self.statistic == 'histogram' else 'the mean'}"
+        wording = {"mean": f"{variance}, mean over values", "worst": f"{variance}, worst value"}
+        what = f"{self.domain.size} answers" if self.statistic == "histogram" else self.domain.public()
+        ylabel = wording.get(self.rank_by, "Var* (variance at share 0)")
+        return self._finish_plot(ax, figure, target, what, ylabel)
 
 
 @overload
@@ -164,7 +171,7 @@ def advise(
     statistic: Literal["histogram", "mean"] | None = None,
 ) -> Advice | RecordAdvice:
     """Rank the mechanisms for this domain by exact variance (fixed population of `people`); of a schema, the solutions
-    for whole records (see advise_records.py), where shares are given by column.
+    for whole records (see record_advice.py), where shares are given by column.
 
     shares: nothing known (None), the share of the one value that matters (a number), or the shares of all values.
     The mean over values needs no knowledge: variances are straight lines in the shares, which sum to one. Var* is the
@@ -182,8 +189,7 @@ def advise(
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
         )
     check_few_values("advise", domain)
-    if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
-        raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
+    check_people(people)
     if rank_by not in RANK_KEYS:
         raise InvalidParameter(f"advise.rank_by must be one of {', '.join(RANK_KEYS)}, got {shorten(rank_by)}.")
     question = statistic or ("mean" if isinstance(domain, Interval | Decimals) else "histogram")
@@ -193,20 +199,30 @@ def advise(
         )
     if question == "mean" and rank_by == "var-star":
         raise InvalidParameter("advise.rank_by: a mean has no Var*.", hint='use rank_by="mean" or "worst"')
-    epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
-    if not epsilons:
-        raise InvalidParameter("advise.epsilon: the list is empty.")
+    epsilons = epsilon_list(epsilon)
     known = _check_shares(domain, shares)
-    one = _cells_row if question == "histogram" else _mean_row
+    make_row = _cells_row if question == "histogram" else _mean_row
     rows: list[dict[str, Any]] = []
     for e in epsilons:
-        e = positive_epsilon("advise", e)
-        names = FREQUENCY if question == "histogram" else NUMERIC
-        block = [one(load(name)(domain, e), int(people), known) for name in names]
+        names = CATEGORICAL if question == "histogram" else NUMERIC
+        block = [make_row(load(name)(domain, e), int(people), known) for name in names]
+        # Of two mechanisms with one variance, the shorter report is better.
         block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))
         block[0]["best"] = True
         rows += block
     return Advice(domain, int(people), question, rank_by, rows)
+
+
+def check_people(people: Any) -> None:
+    if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
+        raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
+
+
+def epsilon_list(epsilon: Any) -> list[float]:
+    epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)
+    if not epsilons:
+        raise InvalidParameter("advise.epsilon: the list is empty.")
+    return [positive_epsilon("advise", e) for e in epsilons]
 
 
 def _check_shares(domain: Domain, shares: Any) -> Any:
@@ -225,7 +241,7 @@ def _check_shares(domain: Domain, shares: Any) -> Any:
     return f
 
 
-def _row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
+def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
     detail = ""
     if hasattr(mechanism, "g"):
         detail = f"g = {mechanism.g}"
@@ -250,7 +266,7 @@ def _cells_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
     else:
         at = mechanism.variance(known, people)
         mean, worst = float(np.mean(at)), float(np.max(at))
-    return _row(mechanism, mean, worst, float(mechanism.variance(0.0, people)))
+    return _advice_row(mechanism, mean, worst, float(mechanism.variance(0.0, people)))
 
 
 def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
@@ -261,4 +277,4 @@ def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
     if known is not None and np.ndim(known) == 0:
         raise InvalidParameter("advise.shares: a mean needs the shares of all values, or none.")
     mean = float(at.mean() if known is None else known @ at)
-    return _row(mechanism, mean, float(at.max()) if known is None else mean, None)
+    return _advice_row(mechanism, mean, float(at.max()) if known is None else mean, None)

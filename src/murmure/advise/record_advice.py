@@ -1,8 +1,8 @@
-"""Which solution for records? Splitting, sampling and fake data by exact variance, before anybody is asked anything.
+"""Which solution for records? Splitting, sampling and fake data by exact variance, before any data is collected.
 
 All of them cost the same epsilon for the whole record. What is compared is the variance of every figure, averaged over
-all figures of all columns: of shares as they are, of means in units of the width of their columns (squared), so that
-both are parts of a whole. Shares are taken even unless they are known: averaged over values the noise of a mechanism
+all figures of all columns: shares unchanged, means in units of the width of their columns (squared), so that both are
+parts of a whole. Shares are assumed to be even unless they are known: averaged over values the noise of a mechanism
 does not depend on them, and the error of having drawn only some people, f(1-f), is largest there.
 """
 
@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.advise.advice import RANK_KEYS, Ranking, check_people, epsilon_list
 from murmure.certify.certificate import certify
 from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, shorten
@@ -26,44 +27,47 @@ from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
-from murmure.core.show import STYLE, drawing, save_figure
+from murmure.core.show import STYLE, drawing
 from murmure.core.types import NoAffine
+from murmure.local.base.record_mechanism import protocol_names
 from murmure.local.rsfd import FAKES, RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL, Plain
 
 Floats = NDArray[np.float64]
 RankBy = Literal["mean", "worst"]
-KEYS = {"mean": "mean_variance", "worst": "worst_variance"}
-LEAST_SHARE = 2.0  # the epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18
+RECORD_RANKS = ("mean", "worst")
+# The epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18.
+MIN_ATTRIBUTE_EPSILON = 2.0
 COLORS = {"SPL": "#b3261e", "SMP": "#2a78d6", "RSFD": "#e08a1e", "Plain": "#4c566a"}
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
 
-def samples(d: int, epsilon: float) -> range:
+def sample_sizes(d: int, epsilon: float) -> range:
     """How many of d attributes are worth drawing: at epsilon / m each, from one on, and fewer than all."""
-    return range(1, min(d - 1, math.ceil(epsilon / LEAST_SHARE) + 1) + 1)
+    return range(1, min(d - 1, math.ceil(epsilon / MIN_ATTRIBUTE_EPSILON) + 1) + 1)
 
 
 def candidate_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
-    """What is chosen from without being asked for: splitting, and sampling m of d attributes."""
+    """What `auto` chooses from: splitting, and sampling m of d attributes."""
     d = len(schema.private)
-    sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in samples(d, epsilon)}
+    # Sampling all d attributes is splitting, which is listed apart.
+    sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in sample_sizes(d, epsilon)}
     return {**sampled, "SPL": SPL(schema, epsilon)}
 
 
-def others(schema: Schema, epsilon: float) -> dict[str, Any]:
-    """What has a use of its own: fakes hide which attribute is real, plain tables look like tables."""
+def special_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
+    """Solutions with a special use: fakes hide which attribute is real, plain tables look like tables."""
     fakes = {f"RS+FD[{name}]": RSFD(schema, epsilon, name) for name in FAKES}
     return {**fakes, "Plain": Plain(schema, epsilon)}
 
 
 def least_variance(schema: Schema, epsilon: float, people: int, shares: Mapping[str, Any] | None = None) -> Any:
     """The mechanism with the least exact variance, averaged over all figures: what `--solution auto` takes."""
-    _check(schema, people)
-    known = _shares(schema, shares)
-    held = list(candidate_solutions(schema, positive_epsilon("choose", epsilon)).values())
-    return min(held, key=lambda m: (mean_variance(m, people, known), m.report_bits))
+    _check_request(schema, people)
+    known = _known_shares(schema, shares)
+    candidates = list(candidate_solutions(schema, positive_epsilon("choose", epsilon)).values())
+    return min(candidates, key=lambda m: (mean_variance(m, people, known), m.report_bits))
 
 
 def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> dict[str, Floats | None]:
@@ -71,15 +75,15 @@ def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> d
     out: dict[str, Floats | None] = {}
     rows = zip(mechanism.columns, mechanism.parts, shares, _variances(mechanism, people, shares), strict=True)
     for name, part, f, variance in rows:
-        numbers = part.domain.numbers() if by_mean(part.domain) or _of_mean(part) else None
+        numbers = part.domain.numbers() if by_mean(part.domain) or _estimates_mean(part) else None
         if variance is None or numbers is None:
             out[name] = variance
-        elif _of_mean(part):
+        elif _estimates_mean(part):
             out[name] = variance / float(numbers[-1] - numbers[0]) ** 2
-        else:  # shares of very many values: what is asked is their mean, read off them as anybody would
+        else:  # shares of very many values: the figure is their mean, computed from them
             high, low = part._cells
-            reading = CellEstimator((low + (high - low) * f) * people, people, high, low, part.cross)
-            estimate = Estimate(part.domain.labels(), f, people, "share", reading)
+            estimator = CellEstimator((low + (high - low) * f) * people, people, high, low, part.cross)
+            estimate = Estimate(part.domain.labels(), f, people, "share", estimator)
             mean = Estimates({name: estimate}, people, {name: (numbers, 0.0)}).means[name]
             out[name] = mean.variance("fixed") / float(numbers[-1] - numbers[0]) ** 2
     return out
@@ -88,35 +92,27 @@ def figure_variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> d
 def _variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> list[Floats | None]:
     if not any(isinstance(part.affine(), NoAffine) for part in mechanism.parts):
         return [np.asarray(v, float) for v in mechanism.variance(shares, people)]
-    return [  # a plain table: everybody reports every column
+    return [  # a plain table: each person reports every column
         None if isinstance(part.affine(), NoAffine) else np.asarray(part.variance(f, people), float)
         for part, f in zip(mechanism.parts, shares, strict=True)
     ]
 
 
-def _of_mean(part: Any) -> bool:
+def _estimates_mean(part: Any) -> bool:
     return hasattr(part, "variance_polynomial")
 
 
 def mean_variance(mechanism: Any, people: int, shares: Sequence[Floats]) -> float:
     """Averaged over all figures of all columns; infinite where one of them is biased."""
-    held = list(figure_variances(mechanism, people, shares).values())
-    return math.inf if any(v is None for v in held) else float(np.concatenate(held).mean())  # type: ignore[arg-type]
-
-
-def protocols(mechanism: Any) -> tuple[str, ...]:
-    """GRR, OUE-z, Hybrid ...: what randomises every column."""
-    inside = getattr(mechanism, "within", mechanism)
-    if hasattr(inside, "names"):
-        return tuple(inside.names)
-    return tuple(type(part).__name__ for part in inside.parts)
+    variances = list(figure_variances(mechanism, people, shares).values())
+    return math.inf if any(v is None for v in variances) else float(np.concatenate(variances).mean())  # type: ignore[arg-type]
 
 
 # -- the ranking ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class RecordAdvice:
+class RecordAdvice(Ranking):
     """Solutions ranked by exact variance, the best first; one block of rows per epsilon."""
 
     schema: Schema
@@ -124,16 +120,11 @@ class RecordAdvice:
     rank_by: RankBy
     rows: list[dict[str, Any]] = field(repr=False)
 
-    @property
-    def best(self) -> dict[str, Any]:
-        return next(row for row in self.rows if row["best"])
-
     def legend(self) -> str:
-        people = f"{self.people:,}".replace(",", " ")
         randomised = Schema({name: self.schema.column_specs[name] for name in self.schema.private})
         return (
-            f"{randomised.describe()}; {people} people. Error: one standard error in per cent of the whole (of all "
-            "people for a share, of the column's width for a mean), over all figures on average and in the worst "
+            f"{randomised.describe()}; {self._people_text()}. Error: one standard error in per cent of the whole (of "
+            "all people for a share, of the column's width for a mean), over all figures on average and in the worst "
             "column; record, attribute: epsilon when the whole record or one attribute may differ; pairs: those that "
             f"can be estimated; bits: the size of one report. Ranked by {self.rank_by}."
         )
@@ -141,8 +132,8 @@ class RecordAdvice:
     def cells(self, row: dict[str, Any]) -> dict[str, str]:
         """A row in words."""
         return {
-            "error": error_of(row["mean_variance"]),
-            "worst": error_of(row["worst_variance"]),
+            "error": error_text(row["mean_variance"]),
+            "worst": error_text(row["worst_variance"]),
             "record": f"{row['epsilon_record']:.4g}",
             "attribute": f"{row['epsilon_attribute']:.4g}",
             "pairs": f"{row['pairs']}/{row['pairs_in_all']}",
@@ -162,9 +153,6 @@ class RecordAdvice:
                 + "".join(f"  {note}" for note in notes)
             )
         return "\n".join([*lines, *textwrap.wrap(self.legend(), 100)])
-
-    def __str__(self) -> str:
-        return self.to_text()
 
     def _repr_html_(self) -> str:
         heads = ("error", "worst", "record", "attribute", "pairs", "bits")
@@ -188,31 +176,24 @@ class RecordAdvice:
         lines: dict[str, list[tuple[float, float]]] = {}
         kinds = {row["solution"]: row["mechanism"] for row in self.rows}
         for row in self.rows:
-            variance = row[KEYS[self.rank_by]]
+            variance = row[RANK_KEYS[self.rank_by]]
             if variance is not None:
                 lines.setdefault(row["solution"], []).append((row["epsilon"], 100 * math.sqrt(variance)))
-        seen: dict[str, int] = {}
+        used: dict[str, int] = {}
         for name in sorted(lines, key=lambda name: -max(lines[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(lines[name]), strict=True)
             kind = kinds[name]
-            dash, seen[kind] = DASHES[seen.get(kind, 0) % len(DASHES)], seen.get(kind, 0) + 1
+            dash, used[kind] = DASHES[used.get(kind, 0) % len(DASHES)], used.get(kind, 0) + 1
             mark = "o" if len(x) < 12 else ""
             ax.plot(x, y, linestyle=dash, marker=mark, ms=4, lw=1.6, color=COLORS[kind], label=name)
-        ax.set_yscale("log")
         ax.set_xlabel("epsilon of the record")
-        over = "all figures" if self.rank_by == "mean" else "the worst column"
-        ax.set_ylabel(f"standard error over {over}, %")
-        people = f"{self.people:,}".replace(",", " ")
-        ax.set_title(f"{len(self.schema.private)} columns, {people} people", loc="left", fontsize=10)
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
-        if figure is not None:
-            save_figure(figure, target)
-        return ax
+        over = "all figures" if self.rank_by == "mean" else "the worst column"
+        title = f"{len(self.schema.private)} columns"
+        return self._finish_plot(ax, figure, target, title, f"standard error over {over}, %")
 
 
-def error_of(variance: float | None) -> str:
+def error_text(variance: float | None) -> str:
     """A standard error in per cent of the whole."""
     return "-" if variance is None else f"{100 * math.sqrt(variance):.3g}"
 
@@ -225,43 +206,43 @@ def advise_records(
     rank_by: RankBy = "mean",
 ) -> RecordAdvice:
     """Rank the solutions for this schema. shares: by column, those that are known (of the values, also of a number)."""
-    _check(schema, people)
-    if rank_by not in KEYS:
+    _check_request(schema, people)
+    if rank_by not in RECORD_RANKS:
         raise InvalidParameter(
-            f"advise.rank_by must be one of {', '.join(KEYS)} for records, got {shorten(rank_by)}.",
+            f"advise.rank_by must be one of {', '.join(RECORD_RANKS)} for records, got {shorten(rank_by)}.",
             hint="Var* is for one attribute",
         )
-    epsilons = [epsilon] if np.ndim(epsilon) == 0 else list(epsilon)  # type: ignore[arg-type]
-    if not epsilons:
-        raise InvalidParameter("advise.epsilon: the list is empty.")
+    epsilons = epsilon_list(epsilon)
     for name in schema.private:
         check_few_values("advise", schema[name])
-    known = _shares(schema, shares)
+    known = _known_shares(schema, shares)
     rows: list[dict[str, Any]] = []
+
+    # A biased figure has no variance (None): its solution comes last.
+    def order(row: dict[str, Any]) -> tuple[float, float]:
+        variance = row[RANK_KEYS[rank_by]]
+        return (math.inf if variance is None else variance), row["report_bits"]
+
     for e in epsilons:
-        e = positive_epsilon("advise", e)
-        first = {name: _row(name, m, int(people), known) for name, m in candidate_solutions(schema, e).items()}
-        block = [*first.values(), *(_row(name, m, int(people), known) for name, m in others(schema, e).items())]
-        block.sort(key=lambda row: (_last(row[KEYS[rank_by]]), row["report_bits"]))
-        best = min(first.values(), key=lambda row: (_last(row[KEYS[rank_by]]), row["report_bits"]))
+        candidates, others = (
+            [_advice_row(name, m, int(people), known) for name, m in solutions(schema, e).items()]
+            for solutions in (candidate_solutions, special_solutions)
+        )
+        block = sorted([*candidates, *others], key=order)
+        best = min(candidates, key=order)
         best["best"] = True
-        rows += sorted(block, key=lambda row: not row["best"])  # what is offered goes before its equals
+        rows += sorted(block, key=lambda row: not row["best"])  # the chosen one goes before its equals
     return RecordAdvice(schema, int(people), rank_by, rows)
 
 
-def _last(variance: float | None) -> float:
-    return math.inf if variance is None else variance
-
-
-def _check(schema: Schema, people: Any) -> None:
-    if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
-        raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
+def _check_request(schema: Schema, people: Any) -> None:
+    check_people(people)
     schema.refuse_drafted()
     if not schema.private:
         raise InvalidParameter("advise.schema has public columns only: there is nothing to randomise.")
 
 
-def _shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Floats]:
+def _known_shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Floats]:
     """Even shares, but for the columns whose shares are known."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidParameter(
@@ -280,14 +261,14 @@ def _shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Floats]:
     return out
 
 
-def _row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -> dict[str, Any]:
+def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -> dict[str, Any]:
     by_column = figure_variances(mechanism, people, shares)
     means = {name: None if v is None else float(v.mean()) for name, v in by_column.items()}
     biased = [name for name, v in means.items() if v is None]
     figures = [v for v in by_column.values() if v is not None]
     complete = not biased
     pairs = list(itertools.combinations(range(len(mechanism.columns)), 2))
-    named = zip(mechanism.columns, protocols(mechanism), strict=True)
+    named = zip(mechanism.columns, protocol_names(mechanism), strict=True)
     return {
         "solution": solution,
         "mechanism": type(mechanism).__name__,
@@ -296,14 +277,14 @@ def _row(solution: str, mechanism: Any, people: int, shares: Sequence[Floats]) -
         "worst_variance": max(v for v in means.values() if v is not None) if complete else None,
         "epsilon_record": certify(mechanism, "record").epsilon,
         "epsilon_attribute": certify(mechanism, "attribute").epsilon,
-        "pairs": sum(mechanism.no_pairs(i, j) is None for i, j in pairs),
+        "pairs": sum(mechanism.why_no_pair(i, j) is None for i, j in pairs),
         "pairs_in_all": len(pairs),
         "report_bits": float(mechanism.report_bits),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},
-        "note": "" if complete else f"biased, no figure: {_listed(biased)}",
+        "note": "" if complete else f"biased, no figure: {_first_names(biased)}",
         "best": False,
     }
 
 
-def _listed(names: list[str], most: int = 3) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _first_names(names: list[str], count: int = 3) -> str:
+    return ", ".join(names[:count]) + (f" and {len(names) - count} more" if len(names) > count else "")

@@ -1,6 +1,6 @@
-"""Ways to sanitise a record, by name; and what is taken when nobody names one.
+"""Ways to sanitise a record, by name; and which one is taken by default.
 
-That choice reads public things only: the schema, epsilon, and how many people take part.
+That choice depends on public facts only: the schema, epsilon, and how many people take part.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from murmure.local.spl import SPL, Plain
 
 @dataclass(frozen=True)
 class Solution:
-    """A mechanism of records, what its name settles, and the settings that it takes besides."""
+    """A mechanism of records, the settings that its name fixes, and those that it takes."""
 
     make: Any
     fixed: Mapping[str, Any]
@@ -29,7 +29,7 @@ class Solution:
         return self.make(schema, epsilon, **self.fixed, **settings)
 
 
-def _fakes(make: Any, oracle: str, *more: str) -> Solution:
+def _fake_data_solution(make: Any, oracle: str, *more: str) -> Solution:
     return Solution(make, {"oracle": oracle}, ("weights", "calibrate", *more))
 
 
@@ -39,8 +39,8 @@ SOLUTIONS: dict[str, Solution] = {
     "smp-round-robin": Solution(SMP, {"draw": "round-robin"}, ("oracle", "numeric", "sample")),
     "spl": Solution(SPL, {}, SPLITS),
     "plain": Solution(Plain, {}, SPLITS),
-    **{f"rsfd-{name.lower()}": _fakes(RSFD, name) for name in ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")},
-    **{f"rsrfd-{name.lower()}": _fakes(RSRFD, name, "priors") for name in ("GRR", "SUE-r", "OUE-r")},
+    **{f"rsfd-{name.lower()}": _fake_data_solution(RSFD, name) for name in ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")},
+    **{f"rsrfd-{name.lower()}": _fake_data_solution(RSRFD, name, "priors") for name in ("GRR", "SUE-r", "OUE-r")},
     "adp": Solution(ADP, {"solution": "smp"}, ("by",)),
     "adp-spl": Solution(ADP, {"solution": "spl"}, ("by",)),
     "adp-rsfd": Solution(ADP, {"solution": "rsfd"}, ("by", "calibrate")),
@@ -48,6 +48,6 @@ SOLUTIONS: dict[str, Solution] = {
 
 
 def auto_solution(schema: Schema, epsilon: float, people: int) -> tuple[str, Any]:
-    """What is taken when nobody names a solution, and what it is called: see advise_records.choose."""
+    """The default solution, with its name: see `least_variance`."""
     chosen = least_variance(schema, epsilon, people)
-    return next(name for name, one in candidate_solutions(schema, epsilon).items() if one == chosen), chosen
+    return next(name for name, candidate in candidate_solutions(schema, epsilon).items() if candidate == chosen), chosen

@@ -1,1 +1,1 @@
-"""What somebody hostile can learn: audits of what is released."""
+"""What an attacker can learn: audits of what is released."""

@@ -21,13 +21,12 @@ from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
-from murmure.core.zcdp import epsilon_from_rho
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
 
 
 @dataclass(frozen=True)
 class DiscreteGaussian(RhoBudget):
-    """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
+    """Noise for (epsilon, delta), or for a rho; with a rho, delta is the one at which an epsilon is stated."""
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)
@@ -37,12 +36,9 @@ class DiscreteGaussian(RhoBudget):
             for square, share in zip(moves, split_by_weight(self.budget, blocks), strict=True)
         )
         rho = float_up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
-        epsilon = math.inf if self.delta is None else epsilon_from_rho(rho, self.delta)
-        if self.epsilon is not None:
-            epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
-        cost, delta = Cost(math.inf, rho), self.delta or 0.0
-        how = "discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13"
-        return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, delta, how)
+        cost, epsilon, delta = Cost(math.inf, rho), self.epsilon_for(rho), self.delta or 0.0
+        method = "discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13"
+        return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, delta, method)
 
 
 EXAMPLES = (

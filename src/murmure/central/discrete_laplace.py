@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Literal
 
 from murmure.central.base.bound_noise import BoundNoise
-from murmure.central.base.budget_split import check_binding, entries, split_by_weight
+from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon
@@ -48,7 +48,7 @@ class DiscreteLaplace:
         epsilon = rho = Fraction(0)
         for block, share in zip(blocks, split_by_weight(self.epsilon, blocks), strict=True):
             moves, squares = block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows)
-            count = entries(block, relation, rows)
+            count = moved_entries(block, relation, rows)
             law = calibrated(share, moves, count) if self.sampler == "table" else at_rate(share / moves)
             slack = law.slack if isinstance(law, Digits) else Fraction(0)
             loss = law.loss(moves, count)
@@ -57,11 +57,11 @@ class DiscreteLaplace:
             laws.append(law)
             epsilon += loss
             rho += min(loss**2, squared) / 2
-        spent = float_up(epsilon)
-        how = "closed form" if self.sampler == "exact" else "closed form, rounding of the tables counted"
-        cost = Cost(spent, float_up(rho))
-        how = f"discrete Laplace: {how}"
-        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, spent, 0.0, how)
+        cost = Cost(float_up(epsilon), float_up(rho))
+        method = "discrete Laplace: closed form" + (
+            ", rounding of the tables counted" if self.sampler == "table" else ""
+        )
+        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, cost.epsilon, 0.0, method)
 
 
 ONE = Block("count", 1, 1, 1)

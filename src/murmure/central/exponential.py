@@ -17,54 +17,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from murmure.central.base.bound_choice import BoundChoice
-from murmure.central.base.budget_split import checked_person
-from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.fixed import float_up, positive_epsilon
-from murmure.core.types import Relation
+from murmure.central.base.bound_choice import Choice
 from murmure.laws.noise.choice import ExponentialLaw
-from murmure.laws.noise.laplace import at_rate
-
-
-def rate_of(
-    owner: object, epsilon: float, monotone: bool, candidates: int, sensitivity: int, relation: Relation, rows: int
-) -> tuple[Fraction, Fraction]:
-    """A rate that can be drawn, rounded down, and the epsilon that it costs."""
-    name = type(owner).__name__
-    checked_person(owner, relation, rows)
-    for what, value in (("candidates", candidates), ("sensitivity", sensitivity)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidParameter(f"{name}: {what} must be a positive whole number, got {shorten(value)}.")
-    if monotone and relation != "add/remove":
-        raise InvalidParameter(
-            f"{name}(monotone=True) holds under add/remove only, got {relation!r}: an exchange moves scores both ways.",
-            hint="monotone=False",
-        )
-    moves = (1 if monotone else 2) * sensitivity * rows
-    law = at_rate(Fraction(epsilon) / moves)
-    return law.rate, law.rate * moves
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(Choice):
     """A choice by scores with a pure epsilon."""
 
-    epsilon: float
-    monotone: bool = False
+    title = "exponential mechanism"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive_epsilon("Exponential", self.epsilon))
+    def law_at(self, rate: Fraction) -> ExponentialLaw:
+        return ExponentialLaw(rate.numerator, rate.denominator)
 
-    def bind_scores(
-        self, candidates: int, sensitivity: int, relation: Relation = "add/remove", rows: int = 1
-    ) -> BoundChoice:
-        rate, spent = rate_of(self, self.epsilon, self.monotone, candidates, sensitivity, relation, rows)
-        law = ExponentialLaw(rate.numerator, rate.denominator)
-        cost = Cost(float_up(spent), float_up(spent**2 / 8))
-        moved = sensitivity * rows
-        how = "exponential mechanism: closed form"
-        return BoundChoice(self, candidates, moved, relation, rows, law, cost, cost.epsilon, 0.0, how)
+    def rho_of(self, epsilon: Fraction) -> Fraction:
+        return epsilon**2 / 8
 
 
 EXAMPLES = (

@@ -1,9 +1,9 @@
 """Truncated geometric: discrete Laplace noise, and the answer is cut to a public range.
 
 Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009: for a count with a
-known range nobody, whatever their prior and their (monotone) loss, is better served by another epsilon-private
-answer. The cut is a function of the noisy sum, so it costs nothing; but a cut answer is biased near the ends of the
-range, and no error bar is read from it.
+known range no other epsilon-private answer serves anybody better, whatever their prior and their (monotone) loss. The
+cut is a function of the noisy sum, so it costs nothing; but a cut answer is biased near the ends of the range, so it
+comes without an error bar.
 """
 
 from __future__ import annotations

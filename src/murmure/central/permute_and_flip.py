@@ -14,34 +14,23 @@ rate = epsilon / D.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
-from murmure.central.base.bound_choice import BoundChoice
-from murmure.central.exponential import rate_of
-from murmure.core.blocks import Cost
-from murmure.core.fixed import float_up, positive_epsilon
-from murmure.core.types import Relation
+from murmure.central.base.bound_choice import Choice
 from murmure.laws.noise.choice import PermuteAndFlipLaw
 
 
 @dataclass(frozen=True)
-class PermuteAndFlip:
+class PermuteAndFlip(Choice):
     """A choice by scores with a pure epsilon; the first choice."""
 
-    epsilon: float
-    monotone: bool = False
+    title = "permute-and-flip"
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive_epsilon("PermuteAndFlip", self.epsilon))
+    def law_at(self, rate: Fraction) -> PermuteAndFlipLaw:
+        return PermuteAndFlipLaw(rate.numerator, rate.denominator)
 
-    def bind_scores(
-        self, candidates: int, sensitivity: int, relation: Relation = "add/remove", rows: int = 1
-    ) -> BoundChoice:
-        rate, spent = rate_of(self, self.epsilon, self.monotone, candidates, sensitivity, relation, rows)
-        law = PermuteAndFlipLaw(rate.numerator, rate.denominator)
-        cost = Cost(float_up(spent), float_up(spent**2 / 2))  # Bun, Steinke, TCC 2016, Proposition 1.4
-        moved = sensitivity * rows
-        how = "permute-and-flip: closed form"
-        return BoundChoice(self, candidates, moved, relation, rows, law, cost, cost.epsilon, 0.0, how)
+    def rho_of(self, epsilon: Fraction) -> Fraction:
+        return epsilon**2 / 2  # Bun, Steinke, TCC 2016, Proposition 1.4
 
 
 EXAMPLES = (

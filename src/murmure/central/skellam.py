@@ -24,23 +24,22 @@ from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
-from murmure.core.zcdp import epsilon_from_rho
 from murmure.laws.noise.skellam import MIN_VARIANCE, SkellamLaw, skellam_rho
 
-FINE = 40  # binary digits of a mean
+MEAN_BITS = 40  # binary digits of a mean
 
 
 @dataclass(frozen=True)
 class Skellam(RhoBudget):
-    """Noise for (epsilon, delta), or for a rho; with a rho, delta says at which delta an epsilon is stated."""
+    """Noise for (epsilon, delta), or for a rho; with a rho, delta is the one at which an epsilon is stated."""
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)
         means = self.means(blocks, relation, rows, 1)
         cost, epsilon = self.spent(means, blocks, relation, rows)
         laws = tuple(map(SkellamLaw, means))
-        how = "Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13"
-        return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, self.delta or 0.0, how)
+        method = "Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13"
+        return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, self.delta or 0.0, method)
 
     def means(self, blocks: Sequence[Block], relation: Relation, rows: int, honest: int) -> list[Fraction]:
         """The Poisson means of one of `honest` shares, for each block."""
@@ -55,19 +54,16 @@ class Skellam(RhoBudget):
         moves = [(block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows)) for block in blocks]
         rho = sum((skellam_rho(2 * mean, *moved) for mean, moved in zip(means, moves, strict=True)), Fraction(0))
         cost = Cost(math.inf, float_up(rho))
-        epsilon = math.inf if self.delta is None else epsilon_from_rho(cost.rho, self.delta)
-        if self.epsilon is not None and cost.rho <= self.budget:
-            epsilon = min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
-        return cost, epsilon
+        return cost, self.epsilon_for(cost.rho)
 
 
-def least_mean(most: Fraction, d1: int, d2: int, honest: int) -> Fraction:
-    """The least mean of a share for which the sum of `honest` costs at most `most`, but for a part in 2**30."""
+def least_mean(max_rho: Fraction, d1: int, d2: int, honest: int) -> Fraction:
+    """The least mean of a share for which the sum of `honest` shares costs at most `max_rho`, to a part in 2**30."""
 
     def enough(mean: Fraction) -> bool:
-        return skellam_rho(2 * honest * mean, d1, d2) <= most
+        return skellam_rho(2 * honest * mean, d1, d2) <= max_rho
 
-    low = _rounded_up(max(Fraction(MIN_VARIANCE), d2 / (2 * most)) / (2 * honest))  # rho is above d2 / (2 variance)
+    low = _rounded_up(max(Fraction(MIN_VARIANCE), d2 / (2 * max_rho)) / (2 * honest))  # rho is above d2 / (2 variance)
     if enough(low):
         return low
     high = 2 * low
@@ -81,7 +77,7 @@ def least_mean(most: Fraction, d1: int, d2: int, honest: int) -> Fraction:
 
 def _rounded_up(mean: Fraction) -> Fraction:
     """To FINE binary digits, so that the plan's JSON stays short."""
-    shift = FINE - (mean.numerator.bit_length() - mean.denominator.bit_length())
+    shift = MEAN_BITS - (mean.numerator.bit_length() - mean.denominator.bit_length())
     scale = Fraction(2) ** shift
     return math.ceil(mean * scale) / scale
 

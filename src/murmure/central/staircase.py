@@ -6,7 +6,7 @@
 Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016. A stair is as wide as one person moves the sum, so any move
 costs at most one epsilon. But a move by 1 can cost a whole epsilon too: where m entries move together the loss is m +
 (D - m) // step times that of one (proof in laws/noise/staircase.py), and epsilon is divided by as much. So each block
-takes the step, 1 or D or about D / m, that leaves the least variance; with step 1 the staircase is discrete Laplace
+takes the step, 1 or D or about D / m, that gives the least variance; with step 1 the staircase is discrete Laplace
 noise.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.base.bound_noise import BoundNoise
-from murmure.central.base.budget_split import check_binding, entries, split_by_weight
+from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
@@ -37,25 +37,23 @@ class Staircase:
         blocks = check_binding(self, blocks, relation, rows)
         laws, epsilon, rho = [], Fraction(0), Fraction(0)
         for block, share in zip(blocks, split_by_weight(self.epsilon, blocks), strict=True):
-            moves, count = block.sensitivity("l1", relation, rows), entries(block, relation, rows)
-            law = _least(share, moves, count)
+            moves, count = block.sensitivity("l1", relation, rows), moved_entries(block, relation, rows)
+            law = _least_variance(share, moves, count)
             loss = law.loss(moves, count)
             laws.append(law)
             epsilon += loss
             rho += loss**2 / 2  # Bun, Steinke, TCC 2016, Proposition 1.4
-        spent = float_up(epsilon)
-        cost = Cost(spent, float_up(rho))
-        how = "staircase: by stairs that are moved, rounding of the tables counted"
-        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, spent, 0.0, how)
+        cost = Cost(float_up(epsilon), float_up(rho))
+        method = "staircase: by stairs that are moved, rounding of the tables counted"
+        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, cost.epsilon, 0.0, method)
 
 
-def _least(share: Fraction, moves: int, count: int) -> StaircaseLaw:
-    """Of the steps that make sense, the one with the least variance."""
-    found = []
-    for step in {1, -(-moves // count), moves}:
-        each = share / loss_units(moves, count, step)
-        found.append(StaircaseLaw.best(each, step))
-    return min(found, key=lambda law: (law.variance, law.step))
+def _least_variance(share: Fraction, moves: int, count: int) -> StaircaseLaw:
+    """The law with the least variance, over the steps that can be best."""
+    candidates = [
+        StaircaseLaw.best(share / loss_units(moves, count, step), step) for step in {1, -(-moves // count), moves}
+    ]
+    return min(candidates, key=lambda law: (law.variance, law.step))
 
 
 EXAMPLES = (

@@ -1,4 +1,4 @@
-"""`certify`: what anyone who sees reports can learn about one person, from the law that runs."""
+"""`certify`: how much reports can tell about one person, computed from the law that runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from murmure.core.types import Certificate, Unit
 def certify(mechanism: Any, relation: Unit = "record", reports: int | None = None) -> Certificate:
     """The exact epsilon of a mechanism, rounded up, with the two inputs and the report that attain it.
 
-    `relation`: "record" (any two people) or "attribute" (people who differ in one column); for one attribute the
-    two are the same. `reports`: how many reports one person sends, each fresh (default 1). For reports of a client that
-    keeps its first draw, pass `mechanism.for_ever` (RAPPOR): by default any number of them.
+    `relation`: "record" (any two people) or "attribute" (people who differ in one column); for a mechanism of one
+    attribute they are equal. `reports`: how many fresh reports one person sends (default 1). For reports of a client
+    that keeps its first draw, pass `mechanism.for_ever` (RAPPOR): by default any number of them.
     """
     if relation not in ("record", "attribute"):
         raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')
@@ -36,11 +36,9 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     if isinstance(mechanism.domain, Schema):
         return _certify_record(mechanism, relation, reports)
     kept = getattr(mechanism, "permanent", None)
-    once = max_loss(mechanism.channel)
+    once = loss = max_loss(mechanism.channel)
     if kept is None:
-        loss, epsilon, method = once, times_up(once.epsilon, reports or 1), once.method
-        if reports is not None and reports > 1:
-            method += f"; {reports} fresh reports add up (sequential composition)"
+        epsilon, method = _composed(once, reports)
     else:
         loss, epsilon, method = _kept(once, max_loss(kept), reports, getattr(mechanism, "values", 1))
     x, other, y = loss.witness
@@ -78,9 +76,7 @@ def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certific
     from murmure.certify.record_divergence import record_loss
 
     loss = record_loss(mechanism.channel, unit)
-    epsilon, method = times_up(loss.epsilon, reports or 1), loss.method
-    if reports is not None and reports > 1:
-        method += f"; {reports} fresh reports add up (sequential composition)"
+    epsilon, method = _composed(loss, reports)
     x, other, y = loss.witness
 
     def labels(codes: Any) -> tuple[str, ...]:
@@ -96,12 +92,18 @@ def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certific
         witness=(labels(x), labels(other), y),
         witness_text=record_witness_in_words(mechanism, x, other, y, epsilon, (reports or 1) == 1),
         assumption=mechanism.assumption,
-        asked=mechanism.asked_for(unit),
+        asked=mechanism.requested_epsilon(unit),
     )
 
 
+def _composed(loss: Loss, reports: int | None) -> tuple[float, str]:
+    """The epsilon of this number of fresh reports, and how it was obtained."""
+    more = f"; {reports} fresh reports add up (sequential composition)" if reports is not None and reports > 1 else ""
+    return times_up(loss.epsilon, reports or 1), loss.method + more
+
+
 def _kept(once: Loss, for_ever: Loss, reports: int | None, values: int) -> tuple[Loss, float, str]:
-    """Kept draws, one for each distinct value: any number of reports tells no more than the kept bits themselves."""
+    """Of draws that are kept, one for each distinct value: any number of reports tells no more than the kept bits."""
     whole = times_up(for_ever.epsilon, values)
     if reports is not None and times_up(once.epsilon, reports) < whole:
         return once, times_up(once.epsilon, reports), f"{once.method}; {reports} report(s)"

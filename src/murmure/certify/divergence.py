@@ -1,7 +1,7 @@
 """The largest log-ratio of two rows of a channel: `max_loss` dispatches on the law.
 
-Mechanisms carry no certificate code. Ratios are exact fractions of the law's own integers; the logarithm, taken
-once at the end, is rounded up.
+Mechanisms contain no certificate code. Ratios are exact fractions of the law's integers; the logarithm, taken once at
+the end, is rounded up.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def max_loss(channel: Channel) -> Loss:
 
 
 def enumerate_loss(channel: Channel) -> Loss:
-    """Every report, every pair of inputs: slow, and the yardstick for the rules below."""
+    """Every report, every pair of inputs: slow. The rules below are tested against it."""
     outcomes = channel.outcomes()
     if outcomes is None:
         raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
@@ -73,19 +73,19 @@ def enumerate_loss(channel: Channel) -> Loss:
 
 @max_loss.register
 def _(channel: Mapped) -> Loss:
-    if len(channel.outcomes()) == 1:  # a function that says one thing says nothing, whatever it is applied to
+    if len(channel.outcomes()) == 1:  # a constant report tells nothing, whatever channel is below
         return Loss(Fraction(1), (0, 0, channel.outcomes()[0]), "closed form, one report")
     return enumerate_loss(channel)
 
 
 @max_loss.register
 def _(channel: WindowChannel) -> Loss:
-    # the first report of a window, against the same report outside another input's window; inside >= outside, so no
-    # other pair of numerators is further apart
+    # The first report of a window, against the same report outside another input's window. inside >= outside, so no
+    # other pair of numerators is further apart.
     first, last = (int(s) for s in channel.start(np.array([0, channel.inputs - 1])))
     top = channel.inputs - 1
     ratio = Fraction(channel.peak, channel.outside) if first != last else Fraction(1)
-    # the reports that own a unit more come first in a window, so then the first one is the witness
+    # The first `rest` reports of a window have one unit more: if there are any, the first report is the witness.
     witness = (0, top, first) if channel.rest else (top, 0, last + channel.length - 1)
     return Loss(ratio, witness, "closed form over classes of reports")
 
@@ -93,7 +93,7 @@ def _(channel: WindowChannel) -> Loss:
 @max_loss.register(BitsChannel)
 @max_loss.register(ChainedBits)
 def _(channel: BitsChannel | ChainedBits) -> Loss:
-    # two inputs differ in two bits; the worst report shows the likelier value of both
+    # Two inputs differ in two bits; the worst report shows the likelier value of both.
     p, q = channel.p, channel.q
     ratio = p * (1 - q) / (q * (1 - p))
     x, other = (0, 1) if ratio >= 1 else (1, 0)
@@ -133,7 +133,7 @@ def _(channel: TableChannel) -> Loss:
 
 @max_loss.register
 def _(channel: Hashed) -> Loss:
-    # the hash is public: the largest loss over hashes, met by any hash that separates the two values
+    # The hash is public: the largest loss over hashes, attained by any hash that separates the two values.
     bins = max_loss(channel.bins)
     report = np.zeros(channel.value_bits + 2, np.uint16)
     report[1] = (1 << channel.seed_bits) - 1  # h(v) = 0 for even v, the last bin for odd v

@@ -29,7 +29,7 @@ def record_loss(channel: RecordChannel, unit: Unit) -> Loss:
 
 
 def enumerate_record_loss(channel: RecordChannel, unit: Unit) -> Loss:
-    """Every report and every pair of neighbouring records: slow, and the yardstick for the rules below."""
+    """Every report and every pair of neighbouring records: slow. The rules below are tested against it."""
     outcomes = channel.outcomes()
     if outcomes is None:
         raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
@@ -54,7 +54,7 @@ def enumerate_record_loss(channel: RecordChannel, unit: Unit) -> Loss:
 
 
 def _together(losses: Sequence[Loss], shown: Sequence[int], changed: Sequence[int], method: str) -> Loss:
-    """Attributes `shown` stand in the report; `changed` of them differ between the records."""
+    """The loss of reports that show the attributes `shown`, between records that differ in `changed`."""
     x, other, y = [], [], []
     for i, loss in enumerate(losses):
         a, b, report = loss.witness
@@ -70,7 +70,7 @@ def _together(losses: Sequence[Loss], shown: Sequence[int], changed: Sequence[in
 
 
 def _by_loss(losses: Sequence[Loss]) -> list[int]:
-    """Attributes, the costliest first; exact ratios part those whose logarithms round to the same float."""
+    """Attributes, the costliest first; exact ratios decide where logarithms round to the same float."""
     return sorted(range(len(losses)), key=lambda i: _cost(losses, [i]), reverse=True)
 
 
@@ -95,14 +95,13 @@ def _(channel: Sampled, unit: Unit) -> Loss:
     worst = _by_loss(losses)[0]
     if channel.draw.in_turn:  # only some sets have a turn
         turns = channel.draw.turns()
-        shown = max(turns, key=lambda s: _cost(losses, s))
-        seen = next(turn for turn in turns if worst in turn)
+        costliest = max(turns, key=lambda s: _cost(losses, s))
+        with_worst = next(turn for turn in turns if worst in turn)
     else:
-        shown = tuple(sorted(_by_loss(losses)[: channel.draw.take]))
-        seen = shown  # the costliest stands first among them
+        costliest = with_worst = tuple(sorted(_by_loss(losses)[: channel.draw.take]))
     if unit == "attribute":
-        return _together(losses, seen, [worst], "largest over attributes; the draw is public")
-    return _together(losses, shown, shown, f"largest over public draws of {channel.draw.take}")
+        return _together(losses, with_worst, [worst], "largest over attributes; the draw is public")
+    return _together(losses, costliest, costliest, f"largest over public draws of {channel.draw.take}")
 
 
 @record_loss.register

@@ -1,4 +1,4 @@
-"""Reports and witnesses in the words of the question, for whoever reads a certificate."""
+"""Reports and witnesses in the words of the question, for the reader of a certificate."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Any
 from murmure.core.errors import shorten
 from murmure.laws.bits import unpack
 from murmure.local.base.randomisers import BiasedNumeric, NumericOracle
+from murmure.local.grr import GRR
+from murmure.local.hadamard import HadamardResponse
 from murmure.local.hashing import LocalHashing
 from murmure.local.rappor import ForEver
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 from murmure.local.warner import YesNo
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def answer_in_words(domain: Any, code: int) -> str:
     """A label in quotation marks, a number without."""
     label = domain.label(code)
-    values = getattr(domain, "values", 0)  # numbers(), asked for all of them, may be gigabytes
+    values = getattr(domain, "values", 0)  # not numbers(): all numbers of a domain may be gigabytes
     numeric = isinstance(values, int) or all(isinstance(v, int | float) for v in values)
     return str(label) if numeric else repr(label)
 
@@ -36,21 +38,21 @@ def report_in_words(mechanism: Any, report: Any) -> str:
         return report_in_words(mechanism.mechanism, report)
     domain = mechanism.domain
     if isinstance(mechanism, PackedOracle):
-        held = set_bits(report, domain.size)
-        names = [str(domain.label(v)) for v in held[:MOST_NAMED]]
-        listed = ", ".join(names) + (f", ... ({len(held)} in all)" if len(held) > MOST_NAMED else "")
+        values = set_bits(report, domain.size)
+        names = [str(domain.label(v)) for v in values[:MAX_NAMED]]
+        listed = ", ".join(names) + (f", ... ({len(values)} in all)" if len(values) > MAX_NAMED else "")
         if isinstance(mechanism, SubsetSelection):
             return f"the set {{{listed}}}"
-        return f"'yes to {listed}, no to the rest'" if held else "'no to every answer'"
+        return f"'yes to {listed}, no to the rest'" if values else "'no to every answer'"
     if isinstance(mechanism, LocalHashing):
         return f"bin {int(report[-1])} of {mechanism.g}, under a public hash"
     if isinstance(mechanism, NumericOracle):
         low, step, _ = domain.scale()
         return f"{int(report)} (which counts as {low + step * float(mechanism.readout[int(report)]):.4g})"
-    if isinstance(mechanism, YesNo | BiasedNumeric) or type(mechanism).__name__ == "GRR":
+    if isinstance(mechanism, YesNo | BiasedNumeric | GRR):
         return answer_in_words(domain, int(report))
     shown = shorten(report.tolist() if hasattr(report, "tolist") else report, 40)
-    return f"index {shown}" if type(mechanism).__name__ == "HadamardResponse" else shown
+    return f"index {shown}" if isinstance(mechanism, HadamardResponse) else shown
 
 
 def witness_in_words(
@@ -58,10 +60,7 @@ def witness_in_words(
 ) -> tuple[str, str]:
     """The report that tells most, and what it tells."""
     a, b = answer_in_words(mechanism.domain, x), answer_in_words(mechanism.domain, other)
-    said = f"the report {report_in_words(mechanism, report)}"
-    if not one_report or epsilon > 50:
-        return said, f"tells {a} from {b} best"
-    return said, f"is {math.exp(epsilon):.4g} times likelier from {a} than from {b}"
+    return f"the report {report_in_words(mechanism, report)}", _tells(a, b, epsilon, one_report)
 
 
 def record_witness_in_words(
@@ -77,13 +76,16 @@ def record_witness_in_words(
         if x[i] != other[i]:
             a, b = (answer_in_words(part.domain, code) for code in (x[i], other[i]))
             differ.append((f"{name} {a}", b))
-    said = f"the report ({'; '.join(_some(reports))})"
-    one = ", ".join(_some([a for a, _ in differ]))
-    two = ", ".join(_some([b for _, b in differ]))
+    a, b = (", ".join(_first_few([pair[side] for pair in differ])) for side in (0, 1))
+    return f"the report ({'; '.join(_first_few(reports))})", _tells(a, b, epsilon, one_report)
+
+
+def _tells(a: str, b: str, epsilon: float, one_report: bool) -> str:
+    """What the report tells. The ratio is stated for a single report only, and while it is a number people can read."""
     if not one_report or epsilon > 50:
-        return said, f"tells {one} from {two} best"
-    return said, f"is {math.exp(epsilon):.4g} times likelier from {one} than from {two}"
+        return f"tells {a} from {b} best"
+    return f"is {math.exp(epsilon):.4g} times likelier from {a} than from {b}"
 
 
-def _some(items: list[str]) -> list[str]:
-    return items if len(items) <= MOST_NAMED else [*items[:MOST_NAMED], f"... ({len(items)} in all)"]
+def _first_few(items: list[str]) -> list[str]:
+    return items if len(items) <= MAX_NAMED else [*items[:MAX_NAMED], f"... ({len(items)} in all)"]

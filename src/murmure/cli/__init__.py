@@ -7,35 +7,44 @@ import click
 from murmure import __version__
 from murmure.cli.advise import advise
 from murmure.cli.certify import certify
+from murmure.cli.commands import MurmureGroup
 from murmure.cli.completion import completion
+from murmure.cli.demo import demo
 from murmure.cli.econometrics import COMMANDS, SECTION
 from murmure.cli.estimate import estimate
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
 from murmure.cli.predict import predict
 from murmure.cli.query import query
-from murmure.cli.sanitize import sanitize
+from murmure.cli.sanitise import sanitise
 from murmure.cli.schema import schema
-from murmure.cli.shared import MurmureGroup
 from murmure.cli.study import study
 from murmure.cli.train import train
 
+ALIASES = {"sanitize": "sanitise"}  # a second spelling, accepted everywhere and not listed
 
-class Sections(MurmureGroup):
+
+class MainGroup(MurmureGroup):
     """The commands in two lists, since one would be too long to read."""
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        ours = {command.name for command in COMMANDS}
-        held = [(name, self.commands[name]) for name in self.list_commands(ctx)]
-        wide = max(len(name) for name, _ in held)
-        for title, some in (("Commands", False), (SECTION, True)):
-            lines = [(name.ljust(wide), c.get_short_help_str(100)) for name, c in held if (name in ours) == some]
+        econometrics = {command.name for command in COMMANDS}
+        width = max(map(len, self.commands))
+        for title, in_section in (("Commands", False), (SECTION, True)):
+            lines = [
+                (name.ljust(width), self.commands[name].get_short_help_str(100))
+                for name in self.list_commands(ctx)
+                if (name in econometrics) == in_section
+            ]
             with formatter.section(title):
                 formatter.write_dl(lines)
 
 
 @click.group(
-    cls=Sections,
+    cls=MainGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -60,7 +69,8 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-OTHERS = (advise, certify, completion, estimate, ledger, party, predict, query, sanitize, schema, study, train)
+# Tables of econometrics are made from one list; these commands have a file each.
+OTHERS = (advise, certify, completion, demo, estimate, ledger, party, predict, query, sanitise, schema, study, train)
 for command in (*OTHERS, *COMMANDS):
     main.add_command(command)
 

@@ -1,33 +1,29 @@
-"""`murmure advise`: which mechanism, before anybody is asked anything."""
+"""`murmure advise`: which mechanism to use, decided before any data is collected."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import (
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import (
     DOMAIN_OPTIONS,
-    MurmureCommand,
     NumberList,
-    UsageError,
-    Whole,
-    all_or_nothing,
-    bits,
-    console,
-    describe_domain,
-    domain_of,
+    WholeNumber,
+    build_domain,
     domain_options,
-    format_number,
-    group_digits,
     json_option,
-    print_json,
     require_options,
 )
+from murmure.cli.outputs import check_picture_format, draw_off_screen
+from murmure.cli.terminal import console, print_json
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import bits_text, describe_domain, format_number, group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -36,9 +32,8 @@ if TYPE_CHECKING:
     from murmure.advise.advice import Advice
     from murmure.advise.record_advice import RecordAdvice
 
-PICTURES = (".svg", ".png", ".pdf")
-NEARLY = 1.05  # a standard error this close to the best is as good in practice
-SPARED = ("Var*", "bits", "detail", "worst")  # the columns that a narrow terminal does without, in this order
+NEAR_BEST = 1.05  # a standard error within 5 % of the best is as good in practice
+OPTIONAL_COLUMNS = ("Var*", "bits", "detail", "worst")  # the columns that a narrow terminal does without, in this order
 
 
 @click.command(cls=MurmureCommand, short_help="Rank mechanisms, before anybody is asked anything.")
@@ -47,7 +42,7 @@ SPARED = ("Var*", "bits", "detail", "worst")  # the columns that a narrow termin
     "--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="Or whole records: a TOML schema."
 )
 @click.option("--epsilon", type=NumberList(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.  [required]")
-@click.option("--people", type=Whole(), metavar="N", help="How many will answer: 100000 or 1e5.  [required]")
+@click.option("--people", type=WholeNumber(), metavar="N", help="How many will answer: 100000 or 1e5.  [required]")
 @click.option("--share", type=float, metavar="F", help="Expected share of the one answer that matters.")
 @click.option("--shares", type=NumberList(), metavar="F1,F2,...", help="Expected shares of all answers; they sum to 1.")
 @click.option(
@@ -90,22 +85,21 @@ def advise(
     A table of many columns (splitting, sampling, fake data):
       murmure advise --schema schema.toml --epsilon 1 --people 50000
     """
-    missing = [name for name, value in (("--epsilon", epsilon), ("--people", people)) if value is None]
     example = "murmure advise --labels no,yes --epsilon 1 --people 1000"
-    said = any(value is not None for value in (categories, labels, integers, interval, schema_file))
-    require_options("murmure advise", missing, () if said else DOMAIN_OPTIONS, example)
+    has_domain = any(value is not None for value in (categories, labels, integers, interval, schema_file))
+    needed = {"--epsilon": epsilon, "--people": people}
+    require_options("murmure advise", needed, example, () if has_domain else DOMAIN_OPTIONS)
     assert epsilon is not None and people is not None
-    if plot is not None and plot.suffix.lower() not in PICTURES:
-        raise UsageError(f"--plot draws to {', '.join(PICTURES)}, got {plot.name!r}.", "name the file var-star.svg")
+    check_picture_format(plot, "var-star.svg")
     if schema_file is not None:
-        one = ("categories", "labels", "integers", "interval", "cells", "share", "shares", "statistic")
-        held = click.get_current_context().params
-        for name in one:
-            if held[name] is not None:
+        single_question = ("categories", "labels", "integers", "interval", "cells", "share", "shares", "statistic")
+        options = click.get_current_context().params
+        for name in single_question:
+            if options[name] is not None:
                 raise UsageError(f"--{name} is for one question, --schema for whole records.", "give one of them")
         advise_schema(schema_file, epsilon, people, rank_by, plot, as_json)
         return
-    domain = domain_of(categories, labels, integers, interval, cells)
+    domain = build_domain(categories, labels, integers, interval, cells)
     if share is not None and shares is not None:
         raise UsageError(
             "--share and --shares exclude one another.", "--share is one answer's, --shares are all of them"
@@ -137,10 +131,10 @@ def advise(
         return
     out = console()
     out.print(heading(advice), style="bold", end="\n\n")
-    table, spared = ranking(advice, out, out.width)
+    table, omitted = ranking(advice, out, out.width)
     out.print(table)
     out.print()
-    out.print(legend(advice, spared), style="dim")
+    out.print(legend(advice, omitted), style="dim")
     out.print()
     out.print(sentence(advice, share))
     if plot is not None:
@@ -149,24 +143,21 @@ def advise(
 
 def draw(advice: Any, plot: Path | None) -> None:
     if plot is not None:
-        with suppress(ImportError):
-            import matplotlib
-
-            matplotlib.use("Agg")
+        draw_off_screen()
         with all_or_nothing(plot) as part:
             advice.plot(part)
 
 
 def heading(advice: Advice) -> str:
-    asked = "shares" if advice.statistic == "histogram" else "mean"
-    return f"The {asked} of {describe_domain(advice.domain)}, from {counted(advice.people)}"
+    figure = "shares" if advice.statistic == "histogram" else "mean"
+    return f"The {figure} of {describe_domain(advice.domain)}, from {people_text(advice.people)}"
 
 
-def counted(people: int) -> str:
+def people_text(people: int) -> str:
     return f"{group_digits(people)} {'person' if people == 1 else 'people'}"
 
 
-def error_of(advice: Advice, variance: float | None) -> str:
+def error_text(advice: Advice, variance: float | None) -> str:
     """A standard error: percentage points for shares, the domain's own unit for a mean."""
     if variance is None:
         return ""
@@ -177,81 +168,78 @@ def ranking(advice: Advice, out: Console, room: int) -> tuple[RenderableType, tu
     """One block of rows per epsilon, the best first and marked; and the columns for which there was no room."""
     from rich.text import Text
 
-    without = () if advice.statistic == "histogram" else ("Var*",)
-    table, spared = fitted(lambda spared: _table(advice, spared), SPARED, out, room, without)
+    omitted: tuple[str, ...] = () if advice.statistic == "histogram" else ("Var*",)
+    table, omitted = fit_table(lambda omitted: _table(advice, omitted), OPTIONAL_COLUMNS, out, room, omitted)
     if table is not None:
-        return table, spared
+        return table, omitted
     lines = [  # too narrow for any table
         f"{row['mechanism']} at epsilon {row['epsilon']:.6g}{' <- best' if row['best'] else ''}\n"
-        f"  error {error_of(advice, row['mean_variance'])}, worst {error_of(advice, row['worst_variance'])}"
+        f"  error {error_text(advice, row['mean_variance'])}, worst {error_text(advice, row['worst_variance'])}"
         for row in advice.rows
     ]
-    return Text("\n".join(lines), overflow="fold"), tuple(name for name in spared if name != "worst")
+    return Text("\n".join(lines), overflow="fold"), tuple(name for name in omitted if name != "worst")
 
 
-def fitted(
-    table_of: Callable[[tuple[str, ...]], Table],
-    spare: Sequence[str],
+def fit_table(
+    make_table: Callable[[tuple[str, ...]], Table],
+    optional_columns: Sequence[str],
     out: Console,
     room: int,
-    without: tuple[str, ...] = (),
+    omitted: tuple[str, ...] = (),
 ) -> tuple[Table | None, tuple[str, ...]]:
     """The widest table that fits (None: none does), and the columns that it does without."""
-    rest = [name for name in spare if name not in without]
+    optional = [name for name in optional_columns if name not in omitted]
     while True:
-        table = table_of(without)
+        table = make_table(omitted)
         if out.measure(table, options=out.options.update(width=10_000)).maximum <= room:
-            return table, without
-        if not rest:
-            return None, without
-        without = (*without, rest.pop(0))
+            return table, omitted
+        if not optional:
+            return None, omitted
+        omitted = (*omitted, optional.pop(0))
 
 
-def _table(advice: Advice, spared: tuple[str, ...]) -> Table:
+def _table(advice: Advice, omitted: tuple[str, ...]) -> Table:
     columns = {
-        "error": lambda row: error_of(advice, row["mean_variance"]),
-        "worst": lambda row: error_of(advice, row["worst_variance"]),
+        "error": lambda row: error_text(advice, row["mean_variance"]),
+        "worst": lambda row: error_text(advice, row["worst_variance"]),
         "Var*": lambda row: f"{row['var_star']:.3e}",
         "bits": lambda row: f"{row['report_bits']:.3g}",
     }
-    return blocks(advice.rows, "mechanism", columns, "detail", spared)
+    return ranking_table(advice.rows, "mechanism", columns, "detail", omitted)
 
 
-def blocks(
+def ranking_table(
     rows: Sequence[Mapping[str, Any]],
-    kind: str,
+    first_column: str,
     columns: Mapping[str, Callable[[Any], str]],
     detail: str | None,
-    spared: tuple[str, ...],
+    omitted: tuple[str, ...],
 ) -> Table:
-    """One block of rows per epsilon; what is spared is left out."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    several = len({row["epsilon"] for row in rows}) > 1
-    shown = [name for name in columns if name not in spared]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    if several:
+    """One block of rows per epsilon, without the omitted columns."""
+    many_epsilons = len({row["epsilon"] for row in rows}) > 1
+    shown = [name for name in columns if name not in omitted]
+    table = headed_table()
+    if many_epsilons:
         table.add_column("epsilon", justify="right", no_wrap=True)
-    table.add_column(kind, no_wrap=True)
+    table.add_column(first_column, no_wrap=True)
     for name in shown:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     last = None
     for row in rows:
-        if several and last is not None and row["epsilon"] != last:
+        if many_epsilons and last is not None and row["epsilon"] != last:
             table.add_section()
-        cells = [f"{row['epsilon']:.6g}" if row["epsilon"] != last else ""] if several else []
-        cells += [row[kind], *(columns[name](row) for name in shown)]
-        notes = [row[detail]] if detail is not None and row[detail] and detail not in spared else []
+        cells = [f"{row['epsilon']:.6g}" if row["epsilon"] != last else ""] if many_epsilons else []
+        cells += [row[first_column], *(columns[name](row) for name in shown)]
+        notes = [row[detail]] if detail is not None and row[detail] and detail not in omitted else []
         cells.append("  ".join([*notes, *(["<- best"] if row["best"] else [])]))
         table.add_row(*cells, style="bold green" if row["best"] else None)
         last = row["epsilon"]
     return table
 
 
-def legend(advice: Advice, spared: tuple[str, ...] = ()) -> Table:
-    """What the columns hold, and which of them did not fit."""
+def legend(advice: Advice, omitted: tuple[str, ...] = ()) -> Table:
+    """What the columns mean, and which of them did not fit."""
     if advice.statistic == "mean":
         meanings = {
             "error": "standard error of the mean, averaged over values",
@@ -264,28 +252,30 @@ def legend(advice: Advice, spared: tuple[str, ...] = ()) -> Table:
             "Var*": "variance at share 0: right for choosing, wrong as an error bar",
         }
     meanings["bits"] = "the size of one report"
-    return explained(meanings, spared)
+    return legend_table(meanings, omitted)
 
 
-def explained(meanings: Mapping[str, str], spared: tuple[str, ...]) -> Table:
+def legend_table(meanings: Mapping[str, str], omitted: tuple[str, ...]) -> Table:
     from rich.table import Table
 
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
     for name, meaning in meanings.items():
-        if name not in spared:
+        if name not in omitted:
             table.add_row(name, meaning)
-    left = [name for name in meanings if name in spared]
-    if left:
-        table.add_row("", f"(No room for {', '.join(left)}: see a wider terminal, or --json.)")
+    left_out = [name for name in meanings if name in omitted]
+    if left_out:
+        table.add_row("", f"(No room for {', '.join(left_out)}: see a wider terminal, or --json.)")
     return table
 
 
 def sentence(advice: Advice, share: float | None = None) -> str:
     """What the ranking means, in one sentence of plain words; `share`: the only one that was asked about."""
+    from murmure.advise.advice import RANK_KEYS
+
     best = [row for row in advice.rows if row["best"]]
-    key = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}[advice.rank_by]
+    key = RANK_KEYS[advice.rank_by]
     histogram = advice.statistic == "histogram"
     what = "the mean"
     if histogram:
@@ -299,39 +289,39 @@ def sentence(advice: Advice, share: float | None = None) -> str:
         over = ""
 
     def worst(row: dict[str, Any]) -> str:
-        return f" (at worst {error_of(advice, row['worst_variance'])})" if over else ""
+        return f" (at worst {error_text(advice, row['worst_variance'])})" if over else ""
 
-    people = counted(advice.people)
+    people = people_text(advice.people)
     if len(best) > 1:
         return (
-            f"With {people}, the best standard error of {what} goes from {how} {error_of(advice, first[key])}{unit}"
+            f"With {people}, the best standard error of {what} goes from {how} {error_text(advice, first[key])}{unit}"
             f"{over}{worst(first)} at epsilon {first['epsilon']:.6g} ({first['mechanism']}, "
-            f"{bits(first['report_bits'])} a report) to {error_of(advice, last[key])}{worst(last)} at epsilon "
-            f"{last['epsilon']:.6g} ({last['mechanism']}, {bits(last['report_bits'])})."
+            f"{bits_text(first['report_bits'])} a report) to {error_text(advice, last[key])}{worst(last)} at epsilon "
+            f"{last['epsilon']:.6g} ({last['mechanism']}, {bits_text(last['report_bits'])})."
         )
     return (
         f"With {people} at epsilon {first['epsilon']:.6g}, {first['mechanism']} gives {what} a standard error of {how} "
-        f"{error_of(advice, first[key])}{unit}{over}{worst(first)}, and one report costs {bits(first['report_bits'])}"
-        f"{_cheaper(advice, first, key)}."
+        f"{error_text(advice, first[key])}{unit}{over}{worst(first)}, and one report costs "
+        f"{bits_text(first['report_bits'])}{_shorter_report(advice, first, key)}."
     )
 
 
-def _cheaper(advice: Advice, best: dict[str, Any], key: str) -> str:
+def _shorter_report(advice: Advice, best: dict[str, Any], key: str) -> str:
     """A much shorter report that is nearly as good, where there is one."""
-    near = [
+    nearly_best = [
         row
         for row in advice.rows
-        if row[key] <= best[key] * NEARLY**2 and row["report_bits"] <= best["report_bits"] / 2
+        if row[key] <= best[key] * NEAR_BEST**2 and row["report_bits"] <= best["report_bits"] / 2
     ]
-    if not near:
+    if not nearly_best:
         return ""
-    row = min(near, key=lambda r: (r["report_bits"], r[key]))
-    return f" ({row['mechanism']}: {error_of(advice, row[key])} for {bits(row['report_bits'])})"
+    row = min(nearly_best, key=lambda r: (r["report_bits"], r[key]))
+    return f" ({row['mechanism']}: {error_text(advice, row[key])} for {bits_text(row['report_bits'])})"
 
 
 # -- whole records ----------------------------------------------------------------------------------------------------
 
-SPARED_OF_RECORDS = ("bits", "pairs", "worst", "record", "attribute")
+OPTIONAL_RECORD_COLUMNS = ("bits", "pairs", "worst", "record", "attribute")
 
 
 def advise_schema(
@@ -357,11 +347,11 @@ def advise_schema(
         )
         return
     out = console()
-    title = f"The figures of {described_schema(schema)}, from {counted(people)}"
+    title = f"The figures of {columns_text(schema)}, from {people_text(people)}"
     out.print(title, style="bold", end="\n\n")
-    table, spared = fitted(lambda spared: _record_table(advice, spared), SPARED_OF_RECORDS, out, out.width)
+    table, omitted = fit_table(lambda omitted: _record_table(advice, omitted), OPTIONAL_RECORD_COLUMNS, out, out.width)
     if table is None:  # too narrow for any
-        spared = ()
+        omitted = ()
         for row in advice.rows:
             mark = " <- best" if row["best"] else ""
             out.print(f"{row['solution']} at epsilon {row['epsilon']:.6g}{mark}")
@@ -370,10 +360,10 @@ def advise_schema(
         out.print(table)
     out.print()
     notes = {row["solution"]: row["note"] for row in advice.rows if row["note"]}
-    out.print(explained(RECORD_MEANINGS | notes, spared), style="dim")
+    out.print(legend_table(RECORD_MEANINGS | notes, omitted), style="dim")
     out.print()
     if len(epsilon) == 1:
-        out.print(_protocols(advice))
+        out.print(_protocol_table(advice))
         out.print()
     out.print(records_sentence(advice))
     if plot is not None:
@@ -390,42 +380,42 @@ RECORD_MEANINGS = {
 }
 
 
-def described_schema(schema: Any) -> str:
+def columns_text(schema: Any) -> str:
     d = len(schema.private)
     return f"{d} column{'s' * (d != 1)}"
 
 
-def _record_table(advice: RecordAdvice, spared: tuple[str, ...]) -> Table:
+def _record_table(advice: RecordAdvice, omitted: tuple[str, ...]) -> Table:
     columns = {name: lambda row, name=name: advice.cells(row)[name] for name in RECORD_MEANINGS}
-    return blocks(advice.rows, "solution", columns, None, spared)
+    return ranking_table(advice.rows, "solution", columns, None, omitted)
 
 
-def _protocols(advice: RecordAdvice) -> Table:
+def _protocol_table(advice: RecordAdvice) -> Table:
     """What the best solution does to every column."""
     from rich.table import Table
     from rich.text import Text
 
-    from murmure.advise.record_advice import error_of as share_error
+    from murmure.advise.record_advice import error_text as share_error
 
     table = Table.grid(padding=(0, 2))
     for _ in range(3):
         table.add_column(overflow="fold")
     best = advice.best
     table.add_row(Text(best["solution"], style="bold"), Text("protocol", style="dim"), Text("error", style="dim"))
-    for name, held in best["columns"].items():
-        table.add_row(name, held["protocol"], share_error(held["variance"]))
+    for name, column in best["columns"].items():
+        table.add_row(name, column["protocol"], share_error(column["variance"]))
     return table
 
 
 def records_sentence(advice: RecordAdvice) -> str:
     """What the ranking means, in plain words."""
-    from murmure.advise.record_advice import KEYS
-    from murmure.advise.record_advice import error_of as share_error
+    from murmure.advise.advice import RANK_KEYS
+    from murmure.advise.record_advice import error_text as share_error
 
     best = [row for row in advice.rows if row["best"]]
-    key = KEYS[advice.rank_by]
+    key = RANK_KEYS[advice.rank_by]
     over = "over all figures" if advice.rank_by == "mean" else "in its worst column"
-    people = counted(advice.people)
+    people = people_text(advice.people)
     first, last = best[0], best[-1]
     if len(best) > 1:
         return (
@@ -437,5 +427,5 @@ def records_sentence(advice: RecordAdvice) -> str:
     return (
         f"With {people} at epsilon {first['epsilon']:.6g} for a whole record, {first['solution']} gives a standard "
         f"error of about {share_error(first[key])} % of the whole {over}, and one report costs "
-        f"{bits(first['report_bits'])}{pairs}."
+        f"{bits_text(first['report_bits'])}{pairs}."
     )

@@ -12,29 +12,19 @@ import click
 from click.shell_completion import CompletionItem
 
 from murmure.catalogue import MECHANISMS, RECORDS, load
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.option_words import option
-from murmure.cli.shared import (
-    DOMAIN_OPTIONS,
-    MurmureCommand,
-    Probability,
-    UsageError,
-    console,
-    did_you_mean,
-    domain_of,
-    domain_options,
-    json_option,
-    print_json,
-    require_options,
-)
+from murmure.cli.options import DOMAIN_OPTIONS, Probability, build_domain, domain_options, json_option, require_options
+from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError, shorten
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
 
-START = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
-TWO_COINS = "two-coins"  # heads: the truth; tails: what the second coin says. Warner with two fair coins
+HINT_VALUES = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
+TWO_COINS = "two-coins"  # Warner with two fair coins: heads, the truth; tails, the second coin answers
 RECORD_EXAMPLE = "murmure certify rsfd-grr --schema schema.toml --epsilon 1"
-LIST_COLUMNS = 72  # below, the list of mechanisms is no table
+MIN_LIST_WIDTH = 72  # on a narrower terminal the mechanisms are listed without a table
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -94,9 +84,9 @@ def certify(
     """
     domain = (categories, labels, integers, interval, cells)
     given = {name: value for name, value in settings.items() if value is not None}
-    asked = [mechanism is not None, as_list, plan is not None]
-    if sum(asked) != 1:
-        what = "nothing to certify" if not any(asked) else "a MECHANISM, --plan and --list exclude one another"
+    modes = [mechanism is not None, as_list, plan is not None]
+    if sum(modes) != 1:
+        what = "nothing to certify" if not any(modes) else "a MECHANISM, --plan and --list exclude one another"
         raise UsageError(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
     if mechanism is None and (given or for_ever or any(value is not None for value in domain)):
         raise UsageError("--plan and --list take no mechanism's options.", "a plan says everything by itself")
@@ -111,12 +101,12 @@ def certify(
     else:
         assert mechanism is not None
         name = exact_name(mechanism, given)
-        one = build(name, domain, given)
-        if for_ever and not hasattr(one, "for_ever"):
+        built = build_mechanism(name, domain, given)
+        if for_ever and not hasattr(built, "for_ever"):
             raise UsageError(
                 f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up"
             )
-        certify_one(one, relation, reports, for_ever, as_json)
+        certify_one(built, relation, reports, for_ever, as_json)
 
 
 def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | None, as_json: bool) -> None:
@@ -125,14 +115,15 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     from murmure.certify.certificate import certify as certificate_of
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
-    from murmure.show.certificate_words import both_certificates, certificate_json, mechanism_title
+    from murmure.show.certificate_words import certificate_json, mechanism_title
+    from murmure.show.terminal_tables import both_certificates
     from murmure.statistics.marginals import Marginals
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
     if name.lower() not in known:
         raise UsageError(f"there is no solution {shorten(name)}.", did_you_mean(name, known) or RECORD_EXAMPLE)
     solution = SOLUTIONS[known[name.lower()]]
-    require_options(name, [] if "epsilon" in given else ["--epsilon"], (), RECORD_EXAMPLE)
+    require_options(name, {"--epsilon": given.get("epsilon")}, RECORD_EXAMPLE)
     for extra in given.keys() - {"epsilon", *solution.takes}:
         raise UsageError(f"{name} takes no {option(extra)}.", RECORD_EXAMPLE)
     if "priors" in solution.takes:
@@ -174,28 +165,28 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
     return by_lower[name.lower()]
 
 
-def settings_of(kind: Any) -> dict[str, bool]:
+def mechanism_settings(cls: Any) -> dict[str, bool]:
     """The options of a mechanism, and whether each must be given."""
-    return {f.name: f.default is MISSING for f in fields(kind) if f.name != "domain"}
+    return {f.name: f.default is MISSING for f in fields(cls) if f.name != "domain"}
 
 
-def answers_of(kind: Any) -> str:
+def answer_kind(cls: Any) -> str:
     """What a mechanism is for: answers, numbers, or yes-no."""
     from murmure.local.warner import YesNo
 
-    if issubclass(kind, YesNo):
+    if issubclass(cls, YesNo):
         return "yes-no"
-    domain = next(f.type for f in fields(kind) if f.name == "domain")
+    domain = next(f.type for f in fields(cls) if f.name == "domain")
     return "numbers" if "Integers" in str(domain) and "Domain" not in str(domain) else "answers"
 
 
-def about(kind: Any) -> str:
+def one_sentence(cls: Any) -> str:
     """One sentence: the class's first, unless it is for those who write Python; then its module's."""
-    first = (kind.__doc__ or "").strip().splitlines()[0]
-    return first if "`" not in first else (sys.modules[kind.__module__].__doc__ or first).strip().splitlines()[0]
+    first = (cls.__doc__ or "").strip().splitlines()[0]
+    return first if "`" not in first else (sys.modules[cls.__module__].__doc__ or first).strip().splitlines()[0]
 
 
-def build(
+def build_mechanism(
     name: str,
     domain: tuple[Any, Any, Any, Any, Any],
     given: dict[str, Any],
@@ -203,31 +194,27 @@ def build(
     answers: Any = None,
 ) -> Any:
     """The mechanism that was typed. answers: its domain, where something else than a domain's option names it."""
-    kind = load(name)
-    wanted, what = settings_of(kind), answers_of(kind)
-    for extra in given.keys() - wanted.keys():
-        raise UsageError(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, wanted))}")
-    must = [setting for setting, needed in wanted.items() if needed]
-    where = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[what]
-    example = f"{command}{name}{where}" + "".join(f" {option(s)} {START.get(s, '0.5')}" for s in must)
-    missing = [option(setting) for setting in must if setting not in given]
-    said = what == "yes-no" or answers is not None or any(value is not None for value in domain[:4])
-    require_options(name, missing, () if said else DOMAIN_OPTIONS[2:] if what == "numbers" else DOMAIN_OPTIONS, example)
+    cls = load(name)
+    settings, wants = mechanism_settings(cls), answer_kind(cls)
+    for extra in given.keys() - settings.keys():
+        raise UsageError(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, settings))}")
+    required = [setting for setting, needed in settings.items() if needed]
+    domain_example = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[wants]
+    values = "".join(f" {option(s)} {HINT_VALUES.get(s, '0.5')}" for s in required)
+    example = f"{command}{name}{domain_example}{values}"
+    has_domain = wants == "yes-no" or answers is not None or any(value is not None for value in domain[:4])
+    one_of = () if has_domain else DOMAIN_OPTIONS[2:] if wants == "numbers" else DOMAIN_OPTIONS
+    require_options(name, {option(setting): given.get(setting) for setting in required}, example, one_of)
     if answers is not None:
-        return kind(answers, **given)
-    # two answers leave no choice: nothing is guessed by calling them no and yes
-    return kind(domain_of(*domain, "no,yes" if what == "yes-no" else None), **given)
+        return cls(answers, **given)
+    # A mechanism for two answers leaves no choice, so calling them no and yes guesses nothing.
+    return cls(build_domain(*domain, "no,yes" if wants == "yes-no" else None), **given)
 
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.show.certificate_words import (
-        certificate_json,
-        certificate_table,
-        mechanism_json,
-        mechanism_title,
-        promise,
-    )
+    from murmure.show.certificate_words import certificate_json, mechanism_json, mechanism_title, promise
+    from murmure.show.terminal_tables import certificate_table
 
     certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
@@ -265,28 +252,28 @@ def read_plan(path: Path) -> Plan:
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.show.certificate_words import certificate_json, certificate_table, mechanism_title, promise
+    from murmure.show.certificate_words import certificate_json, mechanism_title, promise
+    from murmure.show.terminal_tables import certificate_table
 
     plan = read_plan(path)
     guarantees = dict(plan.guarantees())
     if plan.person is not None and (relation != "record" or reports is not None):
         guarantees = dict.fromkeys(guarantees, certificate_of(plan.person, relation, reports))
     if as_json:
-        said = {observer: certificate_json(c) for observer, c in guarantees.items()}
-        print_json({"plan": plan.digest, "about": plan.describe(), "reports": reports, "guarantees": said})
+        certificates = {observer: certificate_json(c) for observer, c in guarantees.items()}
+        print_json({"plan": plan.digest, "about": plan.describe(), "reports": reports, "guarantees": certificates})
         return
     out = console()
     out.print(f"Plan {plan.digest[:12]}: {plan.describe()}", style="bold")
     if plan.person is not None:
         out.print(mechanism_title(plan.person))
-    shown: list[tuple[list[str], Any]] = []
-    for observer, certificate in guarantees.items():
-        same = next((names for names, seen in shown if seen == certificate), None)
-        if same is None:
-            shown.append(([observer], certificate))
-        else:
-            same.append(observer)
-    for names, certificate in shown:
+    # Observers with equal certificates are shown together.
+    distinct: list[Any] = []
+    for certificate in guarantees.values():
+        if certificate not in distinct:
+            distinct.append(certificate)
+    for certificate in distinct:
+        names = [observer for observer, other in guarantees.items() if other == certificate]
         out.print(f"\nWhat the {' and the '.join(names)} can learn", style="bold", end="\n\n")
         out.print(certificate_table(certificate, reports))
         out.print()
@@ -296,9 +283,9 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
 def show_list(as_json: bool) -> None:
     rows: list[dict[str, Any]] = []
     for name in MECHANISMS:
-        kind = load(name)
-        options = [option(s) if needed else f"[{option(s)}]" for s, needed in settings_of(kind).items()]
-        rows.append({"mechanism": name, "for": answers_of(kind), "options": options, "about": about(kind)})
+        cls = load(name)
+        options = [option(s) if needed else f"[{option(s)}]" for s, needed in mechanism_settings(cls).items()]
+        rows.append({"mechanism": name, "for": answer_kind(cls), "options": options, "about": one_sentence(cls)})
     if as_json:
         print_json(rows)
         return
@@ -306,7 +293,7 @@ def show_list(as_json: bool) -> None:
     from rich.table import Table
 
     out = console()
-    if out.width < LIST_COLUMNS:
+    if out.width < MIN_LIST_WIDTH:
         for row in rows:
             out.print(f"{row['mechanism']}, for {row['for']}", style="bold")
             out.print(Padding(f"{' '.join(row['options'])}\n{row['about']}", (0, 0, 0, 2)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from murmure.cli.shared import MurmureCommand, json_option, print_json
+from murmure.cli.commands import MurmureCommand
+from murmure.cli.options import json_option
+from murmure.cli.terminal import print_json
 
 INSTALL = {
     "bash": "murmure completion bash > ~/.local/share/bash-completion/completions/murmure",
@@ -35,5 +37,5 @@ def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
     if as_json:
         print_json({"shell": shell, "script": script, "install": INSTALL[shell]})
     else:
-        # at the end: zsh reads "#compdef" on the first line only
+        # The hint comes last: zsh reads "#compdef" on the first line only.
         click.echo(f"{script}\n\n# To install: {INSTALL[shell]}\n# then open a new shell.")

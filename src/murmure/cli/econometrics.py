@@ -5,40 +5,33 @@ Each command is a function of murmure.econometrics: its words come first, then t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options, open_ledger_session
-from murmure.cli.shared import (
-    MurmureCommand,
-    UsageError,
-    all_or_nothing,
-    json_option,
-    print_json,
-    require_options,
-    rows_of_one_person,
-)
+from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person, split_columns
+from murmure.cli.terminal import print_json
 from murmure.core.errors import shorten
+from murmure.core.files import all_or_nothing
 
 SECTION = "Figures from sums (econometrics)"
 ERRORS = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
-NAMES = "A,B,..."
+NAME_LIST = "A,B,..."
 
 
-def _listed(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """age,stay -> ("age", "stay"); a comma inside a name stands in quotes, as in a CSV file."""
+def _split_names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    """age,stay -> ("age", "stay"); a name that contains a comma is in quotes, as in a CSV file."""
     if value is None:
         return None
-    from murmure.cli.schema import split_columns
-
     return tuple(split_columns(value))
 
 
-def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """0,0.5,1 -> ("0", "0.5", "1"): decimals stay as they are typed."""
     if value is None:
         return None
@@ -55,12 +48,12 @@ def _text(name: str, metavar: str, help: str) -> Any:
     return click.option(f"--{name}", metavar=metavar, help=help)
 
 
-def _list(name: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar=NAMES, callback=_listed, help=help)
+def _names(name: str, help: str) -> Any:
+    return click.option(f"--{name}", metavar=NAME_LIST, callback=_split_names, help=help)
 
 
 def _grid(name: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar="X,Y,...", callback=_numbers, help=help)
+    return click.option(f"--{name}", metavar="X,Y,...", callback=_split_numbers, help=help)
 
 
 OPTIONS: dict[str, Any] = {
@@ -88,7 +81,7 @@ OPTIONS: dict[str, Any] = {
     "by": _text("by", "G", "The column of groups.  [required]"),
     "by_groups": _text("by", "G", "A curve for each label of this column."),
     "by_two": _text("by", "G", "The column of groups; without it one sample is compared with --mu."),
-    "groups": _list("groups", "Which of its labels.  [default: all]"),
+    "groups": _names("groups", "Which of its labels.  [default: all]"),
     "mu": _text("mu", "M", "What the mean is compared with.  [default: 0]"),
     "pooled": click.option("--pooled", is_flag=True, default=None, help="One variance for both groups."),
     "strata": _text("strata", "S", "The column of strata.  [required]"),
@@ -103,8 +96,8 @@ OPTIONS: dict[str, Any] = {
     ),
     "time": _text("time", "T", "The column of times.  [required]"),
     "outcome": _text("outcome", "Y", "The column that the score is to tell.  [required]"),
-    "columns": _list("columns", "Which columns.  [default: all numbers]"),
-    "columns_needed": _list("columns", "Which columns.  [required]"),
+    "columns": _names("columns", "Which columns.  [default: all numbers]"),
+    "columns_needed": _names("columns", "Which columns.  [required]"),
     "scaled": click.option("--scaled", is_flag=True, default=None, help="Columns in units of their deviations."),
     "offset": _text("offset", "O", "A column or expression whose coefficient is 1."),
     "dispersion": click.option("--dispersion", type=click.Choice(["pearson"]), help="Errors for overdispersed counts."),
@@ -112,7 +105,7 @@ OPTIONS: dict[str, Any] = {
     "rounds": click.option("--rounds", type=click.IntRange(1, 1000), metavar="N", help="The most rounds."),
     "clusters": click.option("--clusters", type=click.IntRange(1, 10_000), metavar="K", help="How many.  [required]"),
 }
-KEYS = {  # options that several commands say differently
+PARAMETERS = {  # options that commands describe differently -> their common parameter
     "by_groups": "by",
     "by_two": "by",
     "columns_needed": "columns",
@@ -122,17 +115,13 @@ KEYS = {  # options that several commands say differently
 
 @dataclass(frozen=True)
 class Spec:
-    """One command: its words, its options, which of these must be there, and an example."""
+    """One command: its arguments, its options, and an example."""
 
     name: str
     words: tuple[str, ...]
     about: str
     options: tuple[str, ...]
     example: str
-
-    @property
-    def function(self) -> str:
-        return self.name.replace("-", "_")
 
 
 GLM = ("errors", "rounds")
@@ -244,56 +233,47 @@ SPECS = (
 )
 
 
-def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of every command here."""
-    for option in reversed(
-        (
-            click.option(
-                "--schema",
-                "schema_file",
-                type=click.Path(path_type=Path),
-                metavar="FILE",
-                help="Public bounds and labels, TOML.  [default: read off DATA, in the clear]",
-            ),
-            click.option(
-                "--secure",
-                is_flag=True,
-                help="A rehearsal of masked sums between the tables, each a party: you have all rows here, and nothing "
-                "is hidden from you.",
-            ),
-            click.option(
-                "--rows-are-public",
-                is_flag=True,
-                help="With --secure: everybody may see the rows, so few rows and rare conditions are no reason to "
-                "refuse.",
-            ),
-            click.option(
-                "--minimum-cell",
-                type=click.IntRange(min=1),
-                metavar="N",
-                help="With --secure: rows that a condition must pick out, by public facts.  [default: 5]",
-            ),
-            click.option(
-                "--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."
-            ),
-            click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX."),
-            click.option(
-                "--plot",
-                "plot_file",
-                type=click.Path(path_type=Path),
-                metavar="OUT",
-                help="Write a picture too (.png, .svg, .pdf).",
-            ),
-            click.option("--epsilon", type=float, metavar="E", help="With noise: what the answer may cost."),
-            click.option("--delta", type=float, metavar="D", help="With --epsilon: Gaussian noise."),
-            click.option("--unit", default="row", metavar="row|COLUMN", help="With --epsilon: who is protected."),
-            click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN."),
-            ledger_options,
-            json_option,
-        )
-    ):
-        command = option(command)
-    return command
+_common_options = option_group(
+    click.option(
+        "--schema",
+        "schema_file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Public bounds and labels, TOML.  [default: read off DATA, in the clear]",
+    ),
+    click.option(
+        "--secure",
+        is_flag=True,
+        help="A rehearsal of masked sums between the tables, each a party: you have all rows here, and nothing "
+        "is hidden from you.",
+    ),
+    click.option(
+        "--rows-are-public",
+        is_flag=True,
+        help="With --secure: everybody may see the rows, so few rows and rare conditions are no reason to refuse.",
+    ),
+    click.option(
+        "--minimum-cell",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="With --secure: rows that a condition must pick out, by public facts.  [default: 5]",
+    ),
+    click.option("--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."),
+    click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX."),
+    click.option(
+        "--plot",
+        "plot_file",
+        type=click.Path(path_type=Path),
+        metavar="OUT",
+        help="Write a picture too (.png, .svg, .pdf).",
+    ),
+    click.option("--epsilon", type=float, metavar="E", help="With noise: what the answer may cost."),
+    click.option("--delta", type=float, metavar="D", help="With --epsilon: Gaussian noise."),
+    click.option("--unit", default="row", metavar="row|COLUMN", help="With --epsilon: who is protected."),
+    click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN."),
+    ledger_options,
+    json_option,
+)
 
 
 HELP = """{about}
@@ -306,8 +286,8 @@ HELP = """{about}
     """
 
 
-def command_of(spec: Spec) -> click.Command:
-    """The command that a line of the list stands for."""
+def make_command(spec: Spec) -> click.Command:
+    """The command of one line of the list."""
 
     def run(**given: Any) -> None:
         _run(spec, given)
@@ -315,7 +295,7 @@ def command_of(spec: Spec) -> click.Command:
     run.__doc__ = HELP.format(about=spec.about, name=spec.name, example=spec.example)
     for name in reversed(spec.options):
         run = OPTIONS[name](run)
-    run = _shared(run)
+    run = _common_options(run)
     run = click.argument("sources", metavar="DATA...", nargs=-1)(run)
     for word in reversed(spec.words):
         run = click.argument(word.lower(), metavar=word, required=False)(run)
@@ -328,40 +308,41 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     example = f"murmure {spec.name} {spec.example}"
     words = [given[word.lower()] for word in spec.words]
     sources: tuple[str, ...] = given["sources"]
-    options = {KEYS.get(name, name): given[KEYS.get(name, name)] for name in spec.options}
-    missing = [word for word, value in zip(spec.words, words, strict=True) if not value]
-    missing += [] if sources else ["a table DATA"]
-    missing += [f"--{KEYS.get(n, n)}" for n in spec.options if _required(n) and not options[KEYS.get(n, n)]]
-    require_options(f"murmure {spec.name}", missing, (), example)
-    _check_places(given)
+    options = {name: given[name] for name in map(_parameter, spec.options)}
+    needed = dict(zip(spec.words, words, strict=True)) | {"a table DATA": sources}
+    needed |= {f"--{name}": options[name] for name in map(_parameter, filter(_is_required, spec.options))}
+    require_options(f"murmure {spec.name}", needed, example)
+    _check_outputs(given)
     privacy = _privacy(given, sources)
-    till = _till(given, sources)
+    session = _open_session(given, sources)
     data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
-    held = {name: value for name, value in options.items() if value is not None}
-    held |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
-    call = getattr(econometrics, spec.function)
-    result = call(
+    arguments = {name: value for name, value in options.items() if value is not None}
+    arguments |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
+    function = getattr(econometrics, spec.name.replace("-", "_"))
+    result = function(
         data=data,
-        **held,
+        **arguments,
         schema=given["schema_file"],
         privacy=privacy,
-        ledger=till.account if till else None,
-        rng=till.rng if till else None,
+        ledger=session.account if session else None,
+        rng=session.rng if session else None,
     )
-    _answer(spec, result, till, given)
+    _print_answer(spec, result, session, given)
 
 
-def _required(name: str) -> bool:
-    return "[required]" in (_help(OPTIONS[name]) or "")
+def _parameter(option: str) -> str:
+    return PARAMETERS.get(option, option)
 
 
-def _help(option: Any) -> str | None:
+def _is_required(name: str) -> bool:
+    """The help text says so: it is the one place where an option is marked as required."""
+
     def probe() -> None: ...
 
-    return option(probe).__click_params__[0].help  # type: ignore[no-any-return]
+    return "[required]" in (OPTIONS[name](probe).__click_params__[0].help or "")
 
 
-def _check_places(given: dict[str, Any]) -> None:
+def _check_outputs(given: dict[str, Any]) -> None:
     from murmure.core.files import refuse_to_replace
 
     page = given["html_file"]
@@ -396,7 +377,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
         )
     rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
     noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
-    rules = _rules(given)
+    rules = _secure_rules(given)
     if given["secure"]:
         if len(sources) < 3:
             raise UsageError(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
@@ -404,15 +385,15 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
     return None if epsilon is None else Central(**noise)
 
 
-def _rules(given: dict[str, Any]) -> dict[str, Any]:
-    """What exact sums between tables are held to."""
+def _secure_rules(given: dict[str, Any]) -> dict[str, Any]:
+    """The rules for exact sums between tables."""
     cell, public = given["minimum_cell"], given["rows_are_public"]
     if (cell is not None or public) and not given["secure"]:
         raise UsageError("--minimum-cell and --rows-are-public are for --secure.", "add it, or leave them out")
     return {"rows_are_public": public} | ({} if cell is None else {"minimum_cell": cell})
 
 
-def _till(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None:
+def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None:
     names = ("ledger", "dataset", "who", "budget", "fresh", "no_ledger", "seed")
     if given["epsilon"] is None:
         if given["seed"] is not None or given["fresh"]:
@@ -423,26 +404,26 @@ def _till(given: dict[str, Any], sources: Sequence[str]) -> LedgerSession | None
     return open_ledger_session(sources[0], delta=given["delta"], **{name: given[name] for name in names})
 
 
-def _answer(spec: Spec, result: Any, till: LedgerSession | None, given: dict[str, Any]) -> None:
+def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:
     page, picture = given["html_file"], given["plot_file"]
     if page is not None:
         with all_or_nothing(page) as part:
-            part.write_text(page_of(result, spec.name), encoding="utf-8")
+            part.write_text(result_page(result, spec.name), encoding="utf-8")
     if picture is not None:
         _draw(result, picture)
     if given["as_json"]:
-        held = result.to_dict()
-        if till is not None:
-            held |= {"ledger": till.to_dict(), "warnings": till.warnings}
-        print_json(held)
+        fields = result.to_dict()
+        if session is not None:
+            fields |= {"ledger": session.to_dict(), "warnings": session.warnings}
+        print_json(fields)
         return
     if given["secure"]:
         from murmure.core.notices import REHEARSAL_NOTICE
 
         click.echo(f"{REHEARSAL_NOTICE}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())
-    if till is not None and not given["as_latex"]:
-        click.echo(till.words())
+    if session is not None and not given["as_latex"]:
+        click.echo(session.summary())
     for place in (page, picture):
         if place is not None:
             click.echo(f"Written: {place}", err=True)
@@ -460,7 +441,7 @@ def _draw(result: Any, place: Path) -> None:
     pyplot().close(figure)
 
 
-def page_of(result: Any, name: str) -> str:
+def result_page(result: Any, name: str) -> str:
     """One file that needs no other: the tables, and how they were obtained."""
     import html
 
@@ -474,4 +455,4 @@ def page_of(result: Any, name: str) -> str:
     )
 
 
-COMMANDS = tuple(command_of(spec) for spec in SPECS)
+COMMANDS = tuple(make_command(spec) for spec in SPECS)

@@ -4,36 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import (
-    MurmureCommand,
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import (
     Probability,
-    UsageError,
-    all_or_nothing,
-    console,
+    check_level,
     domain_options,
-    group_digits,
+    interval_options,
     json_option,
-    print_json,
     require_options,
+    split_columns,
 )
-from murmure.core.errors import CannotWrite, shorten
-from murmure.core.files import refuse_to_replace
+from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
+from murmure.cli.terminal import console, print_json
+from murmure.core.errors import shorten
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from murmure.core.estimates.estimate import Estimate
     from murmure.core.schema import Schema
     from murmure.core.types import Release
     from murmure.plan.plan import Plan
 
-PICTURE_FORMATS = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
-DOMAIN = ("categories", "labels", "integers", "interval", "cells")
+DOMAIN_PARAMETERS = ("categories", "labels", "integers", "interval", "cells")
 REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
 MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
@@ -43,14 +45,7 @@ MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
 @click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
-@click.option("--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are.")
-@click.option(
-    "--target",
-    type=click.Choice(["fixed", "superpopulation"]),
-    default="fixed",
-    show_default=True,
-    help="These people, or those whom they were drawn from.",
-)
+@interval_options
 @click.option("--simultaneous", is_flag=True, help="All intervals that are shown hold at once.")
 @click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to one, without bars.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
@@ -112,36 +107,32 @@ def estimate(
     given = {name: value for name, value in settings.items() if value is not None}
     randomised = any(value is not None for value in (mechanism, plan, counts, reports))
     if not randomised:
-        for name, value in (given | dict(zip(DOMAIN, domain, strict=True)) | {"column": column}).items():
+        for name, value in (given | dict(zip(DOMAIN_PARAMETERS, domain, strict=True)) | {"column": column}).items():
             if value is not None:
                 raise UsageError(f"--{name.replace('_', '-')} is for --mechanism, and there is none.", REPORTS_EXAMPLE)
     elif sources:
         raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
     elif columns is not None or pairs or weights is not None:
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
-    elif truth is not None:
+    elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
-    wanted = [] if sources or randomised else ["a sanitised table OUT"]
-    require_options("murmure estimate", wanted, (), f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
-    if plot is not None and plot.suffix.lower() not in PICTURE_FORMATS:
-        raise UsageError(
-            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", "name the file estimates.svg"
-        )
-    if not 0 < level < 1:
-        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+    needed = {"a sanitised table OUT": sources or randomised or None}
+    require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
+    check_picture_format(plot, "estimates.svg")
+    check_level(level)
     if weights is not None and pairs:
         raise UsageError("--weights are for columns, and --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
         raise UsageError("--html is a page of columns, or of one pair.", "make a page each")
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
-    with naming_files():
-        check_places(plot, html, source, truth)
+    with keep_file_names():
+        check_outputs(plot, html, source, truth)
     if randomised:
         from murmure.cli.estimate_reports import answer_reports
 
         answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
     else:
-        answer = answer_table(source, columns, [_two(pair) for pair in pairs], weights, target)
+        answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
     if truth is not None:
         answer.compare(truth)
         if not answer.release.seeded:
@@ -150,56 +141,23 @@ def estimate(
                 "whoever sees the truth needs no estimate. Keep it to yourself.",
                 err=True,
             )
-    each = answer.each(level) if simultaneous else level
-    with naming_files():
+    # Bonferroni over all figures that are shown, not over all that the table could give.
+    each = answer.each_level(level) if simultaneous else level
+    with keep_file_names():
         if plot is not None:
             draw(answer, plot, level, simultaneous)
         if html is not None:
             write_page(answer, html, level, target, simultaneous)
-    said = IntervalOptions(level, each, target, simultaneous, consistent, weights)
+    options = IntervalOptions(level, each, target, simultaneous, consistent, weights)
     if as_json:
-        print_json(_as_json(answer, said) | {"plot": plot and str(plot), "html": html and str(html)})
+        print_json(_as_json(answer, options) | {"plot": plot and str(plot), "html": html and str(html)})
     else:
-        _show(answer, said)
+        _show(answer, options)
         for path in filter(None, (plot, html)):
             click.echo(f"Written: {path}")
 
 
-@contextmanager
-def naming_files() -> Iterator[None]:
-    """Errors that name a file stay as they are: "x.html" in them is no parameter that is called `--html` here."""
-    try:
-        yield
-    except CannotWrite as error:
-        error.ctx = None  # type: ignore[attr-defined]
-        raise
-
-
-def check_places(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
-    """Before anything is read: what is written may replace an earlier picture or page, and nothing else."""
-    from murmure.engines.sources.tables import open_table
-    from murmure.show.report import check_place
-
-    targets = [path for path in (plot, html) if path is not None]
-    tables = [table for table in (source, truth) if table is not None and targets]
-    saved = [Path(table) for table in tables if str(table).lower().endswith(".npz")]  # what Reports.save wrote
-    tables = [table for table in tables if not str(table).lower().endswith(".npz")]
-    read = [*saved, *(path for table in tables for path in open_table(table).paths)]
-    for path in targets:
-        if any(path.exists() and path.samefile(one) for one in read if one.exists()):
-            raise CannotWrite(
-                f"{str(path)!r} is one of the tables that are read: it would be lost.", hint="write under another name"
-            )
-    if plot is not None:
-        kind = plot.suffix.lower()
-        refuse_to_replace(plot, lambda start: start.startswith(PICTURE_FORMATS[kind]), f"a {kind[1:].upper()} picture")
-    if html is not None:
-        check_place(html)
-
-
-def _two(text: str) -> tuple[str, str]:
-    from murmure.cli.schema import split_columns
-
+def _parse_pair(text: str) -> tuple[str, str]:
     names = split_columns(text)
     if len(names) != 2:
         raise UsageError(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
@@ -229,7 +187,7 @@ class ColumnFigures:
         return self.estimate.estimator is not None
 
     def rows(self, level: float) -> tuple[list[dict[str, Any]], str]:
-        """As the estimate has them, with what is true; nothing that JSON cannot hold."""
+        """The rows of the estimate, with the truth where it is known; values that JSON does not know are None."""
         rows, method = self.estimate.rows_and_method(level)
         for i, row in enumerate(rows):
             if self.truth is not None:
@@ -242,7 +200,7 @@ class ColumnFigures:
 
 @dataclass
 class Answer:
-    """What a sanitised table says, or what people reported."""
+    """The figures of a sanitised table, or of reports that people randomised themselves."""
 
     release: Release
     plan: Plan
@@ -253,8 +211,8 @@ class Answer:
     true_left_out: int = 0
     from_counts: bool = False  # --counts alone named the answers
 
-    def each(self, level: float) -> float:
-        """The level of one interval, when all that are shown hold at once."""
+    def each_level(self, level: float) -> float:
+        """The level of one interval, when all that are shown are to cover together."""
         from murmure.core.show import simultaneous_level
 
         return simultaneous_level(level, (f.estimate for f in self.figures))
@@ -273,23 +231,22 @@ class Answer:
         """Put the figures of the original table beside the estimated ones."""
         assert self.schema is not None
         wanted = [f.columns for f in self.figures]
-        counts, self.true_rows, self.true_left_out = count(original, self.schema, wanted, self.weights)
-        for one in self.figures:
-            shares = counts[one.columns] / counts[one.columns].sum()
-            if one.kind == "mean":
-                domain: Any = self.schema[one.columns[0]]
+        counts, self.true_rows, self.true_left_out = count_original(original, self.schema, wanted, self.weights)
+        for figure in self.figures:
+            shares = counts[figure.columns] / counts[figure.columns].sum()
+            if figure.kind == "mean":
+                domain: Any = self.schema[figure.columns[0]]
                 shares = [float(shares @ domain.numbers())]
-            one.truth = shares
+            figure.truth = shares
 
 
 def answer_table(
     source: Any, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None, target: Any
 ) -> Answer:
     """Estimate what was asked for: every column unless some, or pairs, are named."""
-    from murmure.cli.schema import split_columns
     from murmure.core.errors import MissingColumn
     from murmure.engines.sources.tables import open_table
-    from murmure.run.tables.table_format import estimate as estimated
+    from murmure.run.tables.estimator import estimate as estimated
     from murmure.run.tables.table_format import plan_in_table
     from murmure.statistics.marginals import Marginals
     from murmure.statistics.pair import Pair
@@ -306,22 +263,22 @@ def answer_table(
         release = estimated(source, statistic=None if weights is None else Marginals(schema, weights))
         means = release.estimate.means
         for name in wanted:
-            one = replace(release.estimate[name], target=target)
-            figures.append(ColumnFigures("mean" if one.unit == "value" else "shares", (name,), one))
-            if one.unit == "share" and name in means:
+            column = replace(release.estimate[name], target=target)
+            figures.append(ColumnFigures("mean" if column.unit == "value" else "shares", (name,), column))
+            if column.unit == "share" and name in means:
                 figures.append(ColumnFigures("mean", (name,), replace(means[name], target=target)))
     for a, b in pairs:
-        found = estimated(source, statistic=Pair(schema, a, b))
-        release = release or found
-        figures.append(ColumnFigures("pair", (a, b), replace(found.estimate, target=target)))
+        pair_release = estimated(source, statistic=Pair(schema, a, b))
+        release = release or pair_release
+        figures.append(ColumnFigures("pair", (a, b), replace(pair_release.estimate, target=target)))
     assert release is not None
     return Answer(release, plan, schema, figures, weights)
 
 
-def count(
+def count_original(
     original: str, schema: Any, wanted: Sequence[tuple[str, ...]], weights: str | None
 ) -> tuple[dict[tuple[str, ...], Any], int, int]:
-    """How often every value, or pair of values, stands in the original; rows outside the schema are left out."""
+    """How often each value, or pair of values, occurs in the original; rows outside the schema are left out."""
     import numpy as np
 
     from murmure.core.errors import EmptySource
@@ -332,19 +289,19 @@ def count(
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         codes, kept = schema.encode_valid(batch)
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
         left_out += int((~kept).sum())
-        weigh = None if weights is None else batch.column(weights).to_numpy(zero_copy_only=False)[kept]
+        row_weights = None if weights is None else batch.column(weights).to_numpy(zero_copy_only=False)[kept]
         for columns in counts:
-            place = by_name[columns[0]].astype(np.int64)
+            cell = by_name[columns[0]].astype(np.int64)
             if len(columns) == 2:
-                place = place * schema[columns[1]].size + by_name[columns[1]]
-            counts[columns] += np.bincount(place, weigh, sizes[columns])
+                cell = cell * schema[columns[1]].size + by_name[columns[1]]
+            counts[columns] += np.bincount(cell, row_weights, sizes[columns])
     if rows == 0:
-        raise EmptySource(f"no row of {table.what} fits the schema: there is nothing to compare with.")
+        raise EmptySource(f"no row of {table.source_name} fits the schema: there is nothing to compare with.")
     return counts, rows, left_out
 
 
@@ -353,10 +310,7 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     from murmure.core.estimates.column_estimates import Estimates
     from murmure.core.show import plot_estimates
 
-    with suppress(ImportError):
-        import matplotlib
-
-        matplotlib.use("Agg")
+    draw_off_screen()
     panels = {f.title: f.estimate for f in answer.figures}
     true = {f.title: f.truth for f in answer.figures if f.truth is not None}
     with all_or_nothing(path) as part:
@@ -368,11 +322,12 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
     from murmure.show.report import write_report
 
     release, truth = answer.release, None
-    main = {f.columns: f for f in reversed(answer.figures)}  # of a column with shares and a mean, the shares
+    # A column may have shares and a mean. Reversed, the shares come last and stay: the page computes the mean itself.
+    main = {f.columns: f for f in reversed(answer.figures)}
     if isinstance(release.estimate, Mapping):
         wanted = [columns[0] for columns in reversed(main)]
-        some = {name: release.estimate[name] for name in wanted}
-        release = replace(release, estimate=replace(release.estimate, by_column=some))  # type: ignore[type-var]
+        by_column = {name: release.estimate[name] for name in wanted}
+        release = replace(release, estimate=replace(release.estimate, by_column=by_column))  # type: ignore[type-var]
     if answer.true_rows is not None:
         known = {columns[0]: f.truth for columns, f in main.items()}
         truth = known if isinstance(release.estimate, Mapping) else answer.figures[0].truth
@@ -393,10 +348,10 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
 
 @dataclass(frozen=True)
 class IntervalOptions:
-    """How the figures are to be read."""
+    """Which intervals the figures get."""
 
     level: float
-    each: float  # the level of one interval: higher when all hold at once (Bonferroni)
+    each: float  # the level of one interval: higher when all are to cover together (Bonferroni)
     target: str
     simultaneous: bool
     consistent: bool
@@ -417,33 +372,33 @@ class IntervalOptions:
 def consistent_shares(answer: Answer) -> Iterator[tuple[ColumnFigures, Estimate]]:
     from murmure.run.postprocessing import project_simplex
 
-    for one in answer.figures:
-        if one.estimate.unit == "share" and one.bars:
-            yield one, project_simplex(one.estimate)
+    for figure in answer.figures:
+        if figure.estimate.unit == "share" and figure.bars:
+            yield figure, project_simplex(figure.estimate)
 
 
-def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
+def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
     from murmure.show.certificate_words import certificate_json, mechanism_json
 
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
-    for one in answer.figures:
-        rows, method = one.rows(said.each)
-        where: dict[str, Any] = {"columns": list(one.columns)}
-        if one.kind != "pair":
-            where = {"column": one.columns[0] if one.columns else None}
-        why = {"method": method} if method else {"reason": one.estimate.reason}
-        parts[one.kind] += [{**where, **row, **why} for row in rows]
+    for figure in answer.figures:
+        rows, method = figure.rows(options.each)
+        where: dict[str, Any] = {"columns": list(figure.columns)}
+        if figure.kind != "pair":
+            where = {"column": figure.columns[0] if figure.columns else None}
+        why = {"method": method} if method else {"reason": figure.estimate.reason}
+        parts[figure.kind] += [{**where, **row, **why} for row in rows]
     out = {
         "about": release.about,
         "plan": answer.plan.digest,
         "seeded": release.seeded,
         "people": release.estimate.n,
-        "level": said.level,
-        "level_each": said.each,
-        "simultaneous": said.simultaneous,
-        "target": said.target,
-        "weights": said.weights,
+        "level": options.level,
+        "level_each": options.each,
+        "simultaneous": options.simultaneous,
+        "target": options.target,
+        "weights": options.weights,
         "figures": parts["shares"] + parts["mean"],
         "pairs": parts["pair"],
         "unit": answer.plan.unit,
@@ -455,10 +410,10 @@ def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
         out["mechanism"] = mechanism_json(answer.plan.person)
         out["answers_named_by"] = "--counts" if answer.from_counts else "the domain"
         out["randomised_outside"] = release.randomised_outside
-    if said.consistent:
+    if options.consistent:
         out["consistent"] = [
-            {"columns": list(one.columns), "label": label, "share": float(share)}
-            for one, shares in consistent_shares(answer)
+            {"columns": list(figure.columns), "label": label, "share": float(share)}
+            for figure, shares in consistent_shares(answer)
             for label, share in zip(shares.labels, shares.mean, strict=True)
         ]
     if answer.true_rows is not None:
@@ -466,35 +421,32 @@ def _as_json(answer: Answer, said: IntervalOptions) -> dict[str, Any]:
     return out
 
 
-def _show(answer: Answer, said: IntervalOptions) -> None:
-    from murmure.show.certificate_words import both_certificates, certificate_table, mechanism_title, promise
+def _show(answer: Answer, options: IntervalOptions) -> None:
+    from murmure.show.certificate_words import mechanism_title, promise
+    from murmure.show.terminal_tables import both_certificates, certificate_table
 
     out, release, plan = console(), answer.release, answer.plan
     what = "rows" if plan.of_records else "reports"
     out.print(f"{group_digits(release.estimate.n)} {what}, plan {plan.digest[:12]}", style="bold")
     out.print(mechanism_title(plan.person))
     if answer.from_counts:
-        from murmure.cli.estimate_reports import in_order
+        from murmure.cli.estimate_reports import answers_line
 
-        out.print(in_order(list(release.estimate.labels)))
+        out.print(answers_line(list(release.estimate.labels)))
     if release.randomised_outside:
         from murmure.core.notices import RANDOMISED_OUTSIDE
 
         out.print(RANDOMISED_OUTSIDE, style="bold")
     if release.seeded:
         out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-    for one in answer.figures:
-        rows, method = one.rows(said.each)
-        out.print(f"\n{one.title}", style="bold")
-        if all(row[one.estimate.unit] is None for row in rows):
-            out.print(f"no figure: {one.estimate.reason}", style="dim")
+    for figure in answer.figures:
+        rows, method = figure.rows(options.each)
+        out.print(f"\n{figure.title}", style="bold")
+        if all(row[figure.estimate.unit] is None for row in rows):
+            out.print(f"no figure: {figure.estimate.reason}", style="dim")
             continue
-        table, left_out = _table(rows, one.estimate.unit)
-        out.print(table)
-        out.print(said.note(method, one), style="dim")
-        if left_out:
-            out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
-    if said.consistent:
+        _print_rows(out, rows, figure.estimate.unit, options.note(method, figure))
+    if options.consistent:
         _show_consistent(out, answer)
     if answer.true_rows is not None:
         out.print(f"\n{_truth_note(answer)}", style="dim")
@@ -510,17 +462,14 @@ def _show(answer: Answer, said: IntervalOptions) -> None:
     out.print(f"It protects {answer.protects}.")
 
 
-def _show_consistent(out: Any, answer: Answer) -> None:
+def _show_consistent(out: Console, answer: Answer) -> None:
     out.print(
         "\nThe nearest shares that are not negative and sum to one. They are biased, and have no error bars.",
         style="bold",
     )
-    for one, shares in consistent_shares(answer):
-        out.print(f"\n{one.title}", style="bold")
-        table, left_out = _table(shares.to_rows(), "share")
-        out.print(table)
-        if left_out:
-            out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
+    for figure, shares in consistent_shares(answer):
+        out.print(f"\n{figure.title}", style="bold")
+        _print_rows(out, shares.to_rows(), "share")
 
 
 def _truth_note(answer: Answer) -> str:
@@ -532,13 +481,10 @@ def _truth_note(answer: Answer) -> str:
     return words
 
 
-def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+def _print_rows(out: Console, rows: list[dict[str, Any]], unit: str, note: str | None = None) -> None:
     names = {"low": "low", "high": "high", "count": "count", "truth": "truth (simulation)"}
     shown = [name for name in names if name != unit and any(name in row for row in rows)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table = headed_table()
     table.add_column("", overflow="fold")
     for name in (unit, *(names[name] for name in shown)):
         table.add_column(name, justify="right")
@@ -546,14 +492,18 @@ def _table(rows: list[dict[str, Any]], unit: str) -> tuple[Any, int]:
     if left_out > 0:
         rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MAX_SHOWN]
     for row in rows:
-        cells = (
-            group_digits(round(row[name])) if name == "count" else _figure(row.get(name)) for name in (unit, *shown)
-        )
+        cells = [_format_figure(name, row.get(name)) for name in (unit, *shown)]
         table.add_row(str(row["label"]), *cells)
-    return table, max(0, left_out)
+    out.print(table)
+    if note is not None:
+        out.print(note, style="dim")
+    if left_out > 0:
+        out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
 
 
-def _figure(value: float | None) -> str:
+def _format_figure(name: str, value: float | None) -> str:
     if value is None:
         return ""
+    if name == "count":
+        return group_digits(round(value))
     return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import Probability, UsageError
+from murmure.cli.commands import UsageError
+from murmure.cli.options import Probability
 from murmure.core.errors import MissingColumn, OutsideDomain, shorten
 
 if TYPE_CHECKING:
     from murmure.cli.estimate import Answer
     from murmure.plan.plan import Plan
 
-COUNTS = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
-REPORTS = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
-DIGITS = 40  # of a count: far more people than there are
+BY_COUNTS = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
+BY_REPORTS = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
+MAX_DIGITS = 40  # of a count: far more people than there are
 
 
 def answer_reports(
@@ -37,14 +38,14 @@ def answer_reports(
     from murmure.core.domain import Categories
     from murmure.run.outside_reports import release_reports
 
-    check_what_was_typed(mechanism, plan_file, counts, reports, column, domain, settings)
+    check_options(mechanism, plan_file, counts, reports, column, domain, settings)
     counted = None if counts is None else split_counts(counts)
-    named = counted is None or any(value is not None for value in domain[:4])
+    domain_given = counted is None or any(value is not None for value in domain[:4])
     if plan_file is not None:
-        plan = _plan_in(plan_file)
+        plan = _read_question_plan(plan_file)
     else:
         assert mechanism is not None
-        plan = plan_of(mechanism, domain, settings, None if named or counted is None else list(counted))
+        plan = build_plan(mechanism, domain, settings, None if domain_given or counted is None else list(counted))
     try:
         release = release_reports(plan, counted if reports is None else reports, column=column)
     except MissingColumn as error:
@@ -53,24 +54,24 @@ def answer_reports(
         ) from None
     except OutsideDomain as error:
         unnamed = plan_file is None and all(value is None for value in domain[:4])
-        if unnamed and reports is not None:  # that the answers are no and yes was our word
+        if unnamed and reports is not None:  # no and yes were our assumption, not the user's
             problem = str(error).split("\n", maxsplit=1)[0]
             raise UsageError(problem, "--labels NO,YES says which two answers there are") from None
         raise
-    where = column or plan.statistic.domain.column  # type: ignore[union-attr]
-    shown = replace(release.estimate, target=target)
-    held = () if where is None else (where,)
-    figures = [ColumnFigures("mean" if shown.unit == "value" else "shares", held, shown)]
-    asked: Any = plan.statistic.domain
-    if shown.unit == "share" and not isinstance(asked, Categories):  # of numbers the mean too, as of a table
+    question: Any = plan.statistic.domain
+    name = column or question.column
+    estimate = replace(release.estimate, target=target)
+    columns = () if name is None else (name,)
+    figures = [ColumnFigures("mean" if estimate.unit == "value" else "shares", columns, estimate)]
+    if estimate.unit == "share" and not isinstance(question, Categories):  # of numbers the mean too, as of a table
         from murmure.statistics.mean import Mean
 
-        figures.append(ColumnFigures("mean", held, replace(Mean(asked).finish(release.estimate), target=target)))
-    from_counts = plan_file is None and not named
-    return Answer(release, plan, None, figures, from_counts=from_counts)
+        mean = replace(Mean(question).finish(release.estimate), target=target)
+        figures.append(ColumnFigures("mean", columns, mean))
+    return Answer(release, plan, None, figures, from_counts=plan_file is None and not domain_given)
 
 
-def check_what_was_typed(
+def check_options(
     mechanism: str | None,
     plan: Path | None,
     counts: str | None,
@@ -82,23 +83,23 @@ def check_what_was_typed(
     if counts is not None and reports is not None:
         raise UsageError("--counts and --reports exclude one another.", "counts are of the same reports, added up")
     if counts is None and reports is None:
-        raise UsageError("nothing says what people reported: give --counts or --reports.", COUNTS)
+        raise UsageError("nothing says what people reported: give --counts or --reports.", BY_COUNTS)
     if mechanism is not None and plan is not None:
         raise UsageError("--mechanism and --plan exclude one another.", "a plan says everything by itself")
     if mechanism is None and plan is None:
-        raise UsageError("nothing says how people randomised their answers: give --mechanism or --plan.", COUNTS)
+        raise UsageError("nothing says how people randomised their answers: give --mechanism or --plan.", BY_COUNTS)
     if plan is not None and (settings or any(value is not None for value in domain)):
         raise UsageError("--plan takes no mechanism's options.", "a plan says everything by itself")
     if column is not None and reports is None:
-        raise UsageError("--column is a column of --reports, and there is no such file.", REPORTS)
+        raise UsageError("--column is a column of --reports, and there is no such file.", BY_REPORTS)
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------------
 
 
-def plan_of(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels: list[str] | None) -> Plan:
+def build_plan(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels: list[str] | None) -> Plan:
     """The plan of one question. labels: the answers, where --counts alone names them."""
-    from murmure.cli.certify import build, exact_name
+    from murmure.cli.certify import build_mechanism, exact_name
     from murmure.core.domain import Categories
     from murmure.core.types import Affine
     from murmure.local.warner import YesNo
@@ -108,13 +109,14 @@ def plan_of(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels
 
     if "truth" in settings:
         settings = settings | {"truth": Probability().convert(settings["truth"], None, click.get_current_context())}
-    exact = exact_name(name, settings)
-    known = labels is not None and [label.lower() for label in sorted(labels, key=str.lower)] == ["no", "yes"]
-    if labels is not None and known:
+    mechanism_name = exact_name(name, settings)
+    is_no_yes = labels is not None and [label.lower() for label in sorted(labels, key=str.lower)] == ["no", "yes"]
+    if labels is not None and is_no_yes:
         labels = sorted(labels, key=str.lower)  # in whichever order they were counted
     answers = None if labels is None else Categories(labels)
-    person = build(exact, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
-    if labels is not None and not known and isinstance(person, YesNo) and sum(person.yes) != 1:
+    person = build_mechanism(mechanism_name, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
+    # If the two answers are symmetric (P[yes | yes] + P[yes | no] = 1), it does not matter which one is the yes.
+    if labels is not None and not is_no_yes and isinstance(person, YesNo) and sum(person.yes) != 1:
         raise UsageError(
             f"with these coins the two answers are not alike, and --counts does not say which of {labels[0]!r} and "
             f"{labels[1]!r} is the yes.",
@@ -125,7 +127,7 @@ def plan_of(name: str, domain: tuple[Any, ...], settings: dict[str, Any], labels
     return Plan(Mean(person.domain) if mean else Histogram(person.domain), person=person)
 
 
-def _plan_in(path: Path) -> Plan:
+def _read_question_plan(path: Path) -> Plan:
     from murmure.cli.certify import read_plan
 
     plan = read_plan(path)
@@ -141,7 +143,7 @@ def _plan_in(path: Path) -> Plan:
 
 
 def split_counts(text: str) -> dict[str, int]:
-    """no=300,yes=200. A label that holds a comma is in quotes, as in a CSV file; the last = parts label and count."""
+    """no=300,yes=200. A label with a comma is in quotes, as in a CSV file; the last = separates label and count."""
     counts: dict[str, int] = {}
     try:
         items = [item.strip() for item in next(csv.reader([text], skipinitialspace=True, strict=False), [])]
@@ -157,18 +159,18 @@ def split_counts(text: str) -> dict[str, int]:
             )
         if label in counts:
             raise UsageError(f"--counts names {shorten(label)} twice.", "add the two counts up")
-        counts[label] = _count(label, count)
+        counts[label] = _parse_count(label, count)
     if not counts:
         raise UsageError(f"--counts holds no count, got {shorten(text)}.", "--counts no=300,yes=200")
     return counts
 
 
-def _count(label: str, text: str) -> int:
+def _parse_count(label: str, text: str) -> int:
     """As people write it: 300, 1_000 or 1e5."""
     try:
-        exact = Decimal(text.strip().replace("_", ""))
-        if exact.is_finite() and 0 <= exact < Decimal(10) ** DIGITS and exact == exact.to_integral_value():
-            return int(exact)
+        value = Decimal(text.strip().replace("_", ""))
+        if value.is_finite() and 0 <= value < Decimal(10) ** MAX_DIGITS and value == value.to_integral_value():
+            return int(value)
     except InvalidOperation:
         pass
     raise UsageError(
@@ -180,7 +182,7 @@ def _count(label: str, text: str) -> int:
 # -- in words ----------------------------------------------------------------------------------------------------------
 
 
-def in_order(labels: list[str]) -> str:
-    """Which answers there are, where --counts named them: one that nobody gave must be named too."""
+def answers_line(labels: list[str]) -> str:
+    """The answers that --counts names. Estimates depend on how many there are, so answers with count 0 matter too."""
     named = ", ".join(map(repr, labels))
     return f"Answers, as --counts names them: {named}. An answer that nobody gave is named too, with 0."

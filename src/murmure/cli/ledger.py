@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.ledger_session import say_lost_key
-from murmure.cli.shared import F, MurmureCommand, MurmureGroup, UsageError, console, json_option, print_json
+from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.ledger_session import json_number, warn_lost_key
+from murmure.cli.options import json_option
+from murmure.cli.terminal import console, print_json
 
 if TYPE_CHECKING:
     from murmure.ledger.entries import Entry
     from murmure.ledger.ledger import Ledger
 
-MOST_SHOWN = 20  # integers of an answer on the screen
+MAX_SHOWN = 20  # integers of an answer on the screen
 
 
 @click.group(cls=MurmureGroup, short_help="Budgets, charges, and the answers that were paid for.")
@@ -32,23 +34,22 @@ def ledger() -> None:
     """
 
 
-def ledger_option(command: F) -> F:
-    return click.option(
-        "--ledger", "where", metavar="WHERE", help="The ledger.  [default: MURMURE_LEDGER, or murmure-ledger.db]"
-    )(command)
+ledger_option = click.option(
+    "--ledger", "where", metavar="WHERE", help="The ledger.  [default: MURMURE_LEDGER, or murmure-ledger.db]"
+)
 
 
-def opened(where: str | None, new: bool = False) -> Ledger:
-    """new: there need be none yet. Where none is, nothing is said about budgets: the name may be mistyped."""
+def open_ledger(where: str | None, new: bool = False) -> Ledger:
+    """new: it need not exist yet. Otherwise a missing ledger is an error, since its name may be mistyped."""
     from murmure.ledger.ledger import Ledger, default_place
 
-    held = Ledger(where or default_place())
-    if not new and not held.exists():
+    book = Ledger(where or default_place())
+    if not new and not book.exists():
         raise UsageError(
-            f"there is no ledger at {held.name!r}; the first budget makes one.",
+            f"there is no ledger at {book.name!r}; the first budget makes one.",
             "--ledger or MURMURE_LEDGER names another; murmure ledger budget NAME --epsilon 1 makes this one",
         )
-    return held
+    return book
 
 
 # -- show --------------------------------------------------------------------------------------------------------------
@@ -59,49 +60,53 @@ def opened(where: str | None, new: bool = False) -> Ledger:
 @json_option
 def show(where: str | None, as_json: bool) -> None:
     """What each data set has paid, and what is left of its budget. Every entry and answer is checked on the way."""
-    held = opened(where)
+    book = open_ledger(where)
     warnings: list[str] = []
-    say_lost_key(held, warnings)
-    entries = held.verify()
-    about = {name: standing(held, name) for name in held.datasets()}
+    warn_lost_key(book, warnings)
+    entries = book.verify()
+    summaries = {name: dataset_summary(book, name) for name in book.datasets()}
     if as_json:
-        print_json({"ledger": held.name, "entries": entries, "sound": True, "datasets": about, "warnings": warnings})
+        fields = {"ledger": book.name, "entries": entries, "sound": True}
+        print_json({**fields, "datasets": summaries, "warnings": warnings})
         return
     out = console()
-    if not about:
-        out.print(f"The ledger {held.name} is empty: no budget is set, so nothing is released.", soft_wrap=True)
+    if not summaries:
+        out.print(f"The ledger {book.name} is empty: no budget is set, so nothing is released.", soft_wrap=True)
         out.print("murmure ledger budget NAME --epsilon 1 sets one.")
         return
-    for name in about:
+    for name in summaries:
         out.print(name, style="bold")
-        for line in _lines(held, name):
+        for line in _summary_lines(book, name):
             out.print(f"  {line}", soft_wrap=True)
     out.print()
-    out.print(f"{held.name}: {entries} {'entry' if entries == 1 else 'entries'}, as written.", soft_wrap=True)
+    out.print(f"{book.name}: {entries} {'entry' if entries == 1 else 'entries'}, as written.", soft_wrap=True)
 
 
-def standing(held: Ledger, name: str) -> dict[str, Any]:
+def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
     """Budget, spent and left of one data set, for JSON."""
     from murmure.ledger.figures import largest_gaussian, largest_pure
 
-    budget, spent, left = held.budget(name), held.spent(name), held.left(name)
-    most = {"largest_pure": largest_pure(left), "largest_gaussian": largest_gaussian(budget, left) if budget else 0.0}
+    budget, spent, left = book.budget(name), book.spent(name), book.left(name)
     return {
         "budget": None if budget is None else dict(vars(budget)),
-        "spent": {key: _plain(value) for key, value in vars(spent).items()},
-        "left": {**vars(left), **most},
+        "spent": {key: json_number(value) for key, value in vars(spent).items()},
+        "left": {
+            **vars(left),
+            "largest_pure": largest_pure(left),
+            "largest_gaussian": largest_gaussian(budget, left) if budget else 0.0,
+        },
     }
 
 
-def _lines(held: Ledger, name: str) -> list[str]:
+def _summary_lines(book: Ledger, name: str) -> list[str]:
     from murmure.ledger.figures import remaining_in_words, rounded_up
 
-    budget, spent, left = held.budget(name), held.spent(name), held.left(name)
+    budget, spent, left = book.budget(name), book.spent(name), book.left(name)
     assert budget is not None
-    many = "1 charge" if spent.charges == 1 else f"{spent.charges} charges"
+    charges = "1 charge" if spent.charges == 1 else f"{spent.charges} charges"
     lines = [
         f"budget   epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g} ({budget.relation})",
-        f"spent    epsilon {rounded_up(spent.epsilon)} in {many}",
+        f"spent    epsilon {rounded_up(spent.epsilon)} in {charges}",
         f"left     {remaining_in_words(budget, left)}",
     ]
     if budget.delta > 0:
@@ -111,7 +116,7 @@ def _lines(held: Ledger, name: str) -> list[str]:
             else "no pure epsilon, after Gaussian noise"
         )
         lines[1] = (
-            f"spent    epsilon {rounded_up(spent.epsilon)} at delta {budget.delta:g} in {many}: {pure}; "
+            f"spent    epsilon {rounded_up(spent.epsilon)} at delta {budget.delta:g} in {charges}: {pure}; "
             f"rho {rounded_up(spent.rho)}"
         )
     return lines
@@ -149,21 +154,21 @@ def budget(
     given = [name for name, v in (("--delta", delta), ("--relation", relation), ("--who", who)) if v is not None]
     if epsilon is None and given:
         raise UsageError(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
-    held = opened(where, new=epsilon is not None)
+    book = open_ledger(where, new=epsilon is not None)
     if epsilon is not None:
-        old = held.budget(dataset)  # what is not said stays as it is
+        old = book.budget(dataset)  # what is not given stays unchanged
         delta = delta if delta is not None else old.delta if old else 0.0
-        held.set_budget(dataset, epsilon, delta, who, relation or (old.relation if old else "add/remove"))
-    one = standing(held, dataset)
+        book.set_budget(dataset, epsilon, delta, who, relation or (old.relation if old else "add/remove"))
+    summary = dataset_summary(book, dataset)
     if as_json:
-        print_json({"ledger": held.name, "dataset": dataset, **one})
+        print_json({"ledger": book.name, "dataset": dataset, **summary})
         return
     out = console()
-    if one["budget"] is None:
+    if summary["budget"] is None:
         out.print(f"No budget is set for {dataset}: nothing is released.", soft_wrap=True)
         out.print("Set one with --epsilon.")
         return
-    for line in _lines(held, dataset):
+    for line in _summary_lines(book, dataset):
         out.print(line, soft_wrap=True)
 
 
@@ -176,7 +181,7 @@ def budget(
 @json_option
 def history(dataset: str | None, where: str | None, as_json: bool) -> None:
     """Every charge and every budget, of DATASET or of all, in the order of writing."""
-    entries = opened(where).history(dataset)
+    entries = open_ledger(where).history(dataset)
     if as_json:
         print_json({"entries": [entry.to_dict() for entry in entries]})
         return
@@ -186,10 +191,10 @@ def history(dataset: str | None, where: str | None, as_json: bool) -> None:
     for entry in entries:
         part = "" if entry.partition is None else f" ({entry.partition} = {entry.part})"
         out.print(f"{entry.number:>4}  {entry.at}  {entry.who}  {entry.dataset}{part}", style="bold", soft_wrap=True)
-        out.print(f"      {_said(entry)}", soft_wrap=True)
+        out.print(f"      {_entry_text(entry)}", soft_wrap=True)
 
 
-def _said(entry: Entry) -> str:
+def _entry_text(entry: Entry) -> str:
     from murmure.ledger.figures import rounded_up
 
     if entry.kind == "budget":
@@ -209,19 +214,15 @@ def _said(entry: Entry) -> str:
 @json_option
 def answer(number: int, where: str | None, as_json: bool) -> None:
     """The noisy integers that charge NUMBER paid for. To show them again costs nothing."""
-    found = opened(where).answer(number)
+    answers = open_ledger(where).answer(number)
     if as_json:
-        print_json({"number": found.number, "at": found.at, "seeded": found.seeded, "answers": list(found)})
+        print_json({"number": answers.number, "at": answers.at, "seeded": answers.seeded, "answers": list(answers)})
         return
     out = console()
-    for one in found:
-        shown = ", ".join(map(str, one["answer"][:MOST_SHOWN]))
-        more = len(one["answer"]) - MOST_SHOWN
+    for entry in answers:
+        shown = ", ".join(map(str, entry["answer"][:MAX_SHOWN]))
+        more = len(entry["answer"]) - MAX_SHOWN
         out.print(
-            f"{one['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""),
+            f"{entry['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""),
             soft_wrap=True,
         )
-
-
-def _plain(value: Any) -> Any:
-    return "inf" if value == math.inf else value

@@ -1,18 +1,18 @@
-"""Who pays for a release on the command line: the ledger by default, its budget, and what is said about both."""
+"""Who pays for a release on the command line: the ledger, its budget, and what is printed about them."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import F, UsageError
+from murmure.cli.commands import UsageError
+from murmure.cli.options import option_group
 from murmure.core.errors import BudgetExhausted
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from murmure.core.types import Relation
     from murmure.ledger.ledger import Account, Ledger
 
-UNPAID = (
+NO_LEDGER_WARNING = (
     "WARNING: --no-ledger: nothing is charged, and nobody adds up what has been released about these people. "
     "Asking again, or averaging answers, undoes the noise."
 )
@@ -29,26 +29,21 @@ SEED_WARNING = (
 )
 
 
-def ledger_options(command: F) -> F:
-    """The options of every command whose releases are charged."""
-    for option in reversed(
-        (
-            click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
-            click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
-            click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
-            click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
-            click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
-            click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
-            click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
-        )
-    ):
-        command = option(command)
-    return command
+# The options of every command whose releases are charged.
+ledger_options = option_group(
+    click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
+    click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
+    click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
+    click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
+    click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
+    click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
+    click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
+)
 
 
 @dataclass
 class RememberingAccount:
-    """An account that remembers what happened: `run` is given it in place of the account itself."""
+    """An account that remembers which charge paid: `run` is given it in place of the account itself."""
 
     account: Account
     fresh: bool
@@ -58,7 +53,7 @@ class RememberingAccount:
 
     def of_file(self, frame: Any) -> RememberingAccount:
         self.account = self.account.of_file(frame)
-        if others := self.account.elsewhere():
+        if others := self.account.other_datasets():
             named = " and ".join(repr(name) for name in others)
             warn(
                 self.warnings,
@@ -67,11 +62,13 @@ class RememberingAccount:
             )
         return self
 
+    # --fresh: an earlier answer is neither looked up nor reused when two runs pay at the same time.
+
     def find(self, plan: str, *args: Any, **how: Any) -> Any:
-        held = None if self.fresh else self.account.find(plan, *args, **how)
-        if held is not None:
-            self.number, self.earlier = held.number, held.at
-        return held
+        answer = None if self.fresh else self.account.find(plan, *args, **how)
+        if answer is not None:
+            self.number, self.earlier = answer.number, answer.at
+        return answer
 
     def check(self, *args: Any, **how: Any) -> None:
         self.account.check(*args, **how)
@@ -83,7 +80,7 @@ class RememberingAccount:
 
 @dataclass
 class LedgerSession:
-    """Where a run pays, and what is said about it afterwards."""
+    """Where a run pays, and what is printed about it afterwards."""
 
     dataset: str
     ledger: Ledger | None
@@ -92,11 +89,11 @@ class LedgerSession:
     warnings: list[str] = field(default_factory=list)
 
     @property
-    def again(self) -> bool:
+    def replayed(self) -> bool:
         """The answer was paid for earlier."""
         return self.account is not None and self.account.earlier is not None
 
-    def words(self) -> str:
+    def summary(self) -> str:
         if self.ledger is None or self.account is None:
             return "Nothing was charged (--no-ledger)."
         from murmure.ledger.figures import remaining_in_words, rounded_up
@@ -104,15 +101,15 @@ class LedgerSession:
         left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
         assert budget is not None
         paid = f"paid by charge {self.account.number}"
-        if self.again:
+        if self.replayed:
             paid += f" on {self.account.earlier}: the same answer again, at no cost (--fresh draws a new one)"
-        whole = (
+        budget_text = (
             f"epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g}"
             if budget.delta
             else rounded_up(budget.epsilon)
         )
-        rest = f"Left: {remaining_in_words(budget, left)}{', of' if budget.delta else ' of'} {whole}."
-        return f"Ledger {self.ledger.name}, {self.dataset!r}: {paid}. {rest}"
+        left_text = f"Left: {remaining_in_words(budget, left)}{', of' if budget.delta else ' of'} {budget_text}."
+        return f"Ledger {self.ledger.name}, {self.dataset!r}: {paid}. {left_text}"
 
     def to_dict(self) -> dict[str, Any] | None:
         if self.ledger is None or self.account is None:
@@ -126,9 +123,9 @@ class LedgerSession:
             "path": self.ledger.name,
             "dataset": self.dataset,
             "charge": self.account.number,
-            "again": self.again,
+            "again": self.replayed,
             "budget": {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation},
-            "spent": {"epsilon": finite(spent.epsilon), "rho": finite(spent.rho), "charges": spent.charges},
+            "spent": {"epsilon": json_number(spent.epsilon), "rho": json_number(spent.rho), "charges": spent.charges},
             "left": {
                 "epsilon": left.epsilon,
                 "rho": left.rho,
@@ -150,12 +147,12 @@ def open_ledger_session(
     delta: float | None = None,
     relation: Relation = "add/remove",
 ) -> LedgerSession:
-    """The account that pays. Called when everything else is known to be in order: --budget is set here."""
+    """The account that pays. Called last, after all other checks, because --budget is written here."""
     if no_ledger:
         given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget, "--fresh": fresh or None}
         for name in (name for name, value in given.items() if value is not None):
             raise UsageError(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of the two out")
-        return _unpaid(source, seed)
+        return _session_without_ledger(source, seed)
     if seed is not None:
         raise UsageError(
             "--seed is for experiments, which no ledger charges.", "add --no-ledger; never for real people"
@@ -164,50 +161,51 @@ def open_ledger_session(
 
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
-    name = _file_name(source) if dataset is None else dataset
+    # Without a budget nothing is released, so the first run must set one; a later run may repeat it, not change it.
+    name = _dataset_name(source) if dataset is None else dataset
     book = Ledger(default_place() if ledger is None else ledger)
-    held = book.budget(name)
+    existing = book.budget(name)
     command = f"murmure ledger budget {shlex.quote(name)}"
     if ledger is not None:
-        command += f" --ledger {shlex.quote(book.name)}"  # not as it was typed: there may be a password in it
-    if held is None and budget is None:
+        command += f" --ledger {shlex.quote(book.name)}"  # not as typed: a URL may contain a password
+    if existing is None and budget is None:
         raise BudgetExhausted(
             f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
             hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
         )
-    if held is None and budget is not None:
+    if existing is None and budget is not None:
         book.set_budget(name, budget, delta or 0.0, who, relation, first=True)
-    elif held is not None and held.relation != relation:
+    elif existing is not None and existing.relation != relation:
         raise UsageError(
-            f"the budget of {name!r} counts {held.relation}, and --relation {relation} does not add up with it.",
-            f"--relation {held.relation}, or another --dataset if these are other people",
+            f"the budget of {name!r} counts {existing.relation}, and --relation {relation} does not add up with it.",
+            f"--relation {existing.relation}, or another --dataset if these are other people",
         )
-    elif held is not None and delta and not held.delta:
+    elif existing is not None and delta and not existing.delta:
         raise UsageError(
             f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
-            f"leave --delta out, or change the budget: {command} --epsilon {held.epsilon:.10g} --delta {delta:g}",
+            f"leave --delta out, or change the budget: {command} --epsilon {existing.epsilon:.10g} --delta {delta:g}",
         )
-    elif held is not None and budget is not None and held.epsilon != budget:
+    elif existing is not None and budget is not None and existing.epsilon != budget:
         raise UsageError(
-            f"{name!r} has a budget of {held.epsilon:.10g} already, in {book.name}.",
+            f"{name!r} has a budget of {existing.epsilon:.10g} already, in {book.name}.",
             f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
         )
-    payer = RememberingAccount(book.account(name, who), fresh)
-    say_lost_key(book, payer.warnings)
-    return LedgerSession(name, book, payer, warnings=payer.warnings)
+    account = RememberingAccount(book.account(name, who), fresh)
+    warn_lost_key(book, account.warnings)
+    return LedgerSession(name, book, account, warnings=account.warnings)
 
 
-def _unpaid(source: str, seed: int | None) -> LedgerSession:
+def _session_without_ledger(source: str, seed: int | None) -> LedgerSession:
     from murmure.core.random import Random
 
-    said = [UNPAID] + ([SEED_WARNING] if seed is not None else [])
-    for words in said:
-        click.echo(words, err=True)
-    return LedgerSession(source, None, None, None if seed is None else Random.seeded(seed), said)
+    warnings = [NO_LEDGER_WARNING] + ([SEED_WARNING] if seed is not None else [])
+    for warning in warnings:
+        click.echo(warning, err=True)
+    return LedgerSession(source, None, None, None if seed is None else Random.seeded(seed), warnings)
 
 
-def one_source(sources: Sequence[str]) -> str:
-    """One table has one name in the ledger, and is recognised by all its bytes."""
+def single_source(sources: Sequence[str]) -> str:
+    """A ledger recognises one table by all its bytes, under one name."""
     if len(sources) > 1:
         raise UsageError(
             f"one table DATA at a time, got {len(sources)}.",
@@ -216,7 +214,7 @@ def one_source(sources: Sequence[str]) -> str:
     return sources[0]
 
 
-def _file_name(source: str) -> str:
+def _dataset_name(source: str) -> str:
     name = Path(source).name
     if not name or any(sign in name for sign in "*?["):
         raise UsageError(f"the pattern {source} is no name: whose budget pays?", "--dataset visits, for example")
@@ -224,34 +222,26 @@ def _file_name(source: str) -> str:
 
 
 def check_columns(source: Any, columns: Sequence[str], kinds: Mapping[str, str]) -> None:
-    """Before any charge: the files can be read, and hold these columns. What rows hold is not looked at."""
+    """Before any charge: the files can be read and have these columns. No row is read."""
     from murmure.engines.sources.tables import open_table
 
     open_table(source, list(columns), kinds, lenient=True)
 
 
-def warn(kept: list[str], words: str) -> None:
+def warn(warnings: list[str], warning: str) -> None:
     """On stderr, and for JSON."""
-    if words not in kept:
-        kept.append(words)
-        click.echo(words, err=True)
+    if warning not in warnings:
+        warnings.append(warning)
+        click.echo(warning, err=True)
 
 
-def say_lost_key(book: Ledger, kept: list[str]) -> None:
+def warn_lost_key(book: Ledger, warnings: list[str]) -> None:
     if (place := book.lost_key()) is not None:
         warn(
-            kept,
+            warnings,
             f"WARNING: the key {place} of the ledger {book.name} is missing: files that it charged are not recognised, "
             "and their questions are paid again. Bring the key back from a backup.",
         )
-
-
-@contextmanager
-def tidily(out: Any) -> Iterator[None]:
-    """What is printed inside, without blanks at the ends of lines."""
-    with out.capture() as held:
-        yield
-    out.file.write("\n".join(line.rstrip(" ") for line in held.get().split("\n")))
 
 
 def check_delta(delta: float | None) -> None:
@@ -262,6 +252,6 @@ def check_delta(delta: float | None) -> None:
         )
 
 
-def finite(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     """For JSON."""
     return value if math.isfinite(value) else "inf"

@@ -1,4 +1,4 @@
-"""What the library says about its parameters, said about the options that people typed."""
+"""Errors of the library name its parameters; here they name the options that people typed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# whole sentences that are clearer in the words of the command line
+# Whole sentences of the library that are clearer in the words of the command line. They are matched by their text, so a
+# sentence that changes there must change here.
 SENTENCES = (
     (r"\bCategories\.k\b", "--categories"),
     (r"\bCategories labels\b", "--labels"),
@@ -36,11 +37,11 @@ def option(name: str) -> str:
 
 def in_options(text: str, given: Mapping[str, Any]) -> str:
     """`GRR.epsilon must be ...` becomes `--epsilon must be ...`; `given` is what the command takes, and its values."""
-    if given.get("plan") is not None:  # a plan's parameters stand in its file, not on the command line
+    if given.get("plan") is not None:  # the parameters of a plan are in its file, not on the command line
         given = {name: value for name, value in given.items() if name in ("relation", "reports")}
     else:
-        for pattern, how in BOUNDS:
-            text = re.sub(pattern, how, text)
+        for pattern, replacement in BOUNDS:
+            text = re.sub(pattern, replacement, text)
     for pattern, words in SENTENCES:
         text = re.sub(pattern, words, text)
     names = {name: option(name) for name in given}
@@ -48,19 +49,20 @@ def in_options(text: str, given: Mapping[str, Any]) -> str:
         names["shares"] = "--share"
     if not names:
         return text
-    known = "|".join(sorted(names, key=len, reverse=True))
+    # Longest first: "epsilon_once" must not match as "epsilon".
+    alternatives = "|".join(sorted(names, key=len, reverse=True))
     text = re.sub(
-        rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({known})\s?=\s?"?([\w.+-]*\w)"?(?: or "(\w+)")?',
+        rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({alternatives})\s?=\s?"?([\w.+-]*\w)"?(?: or "(\w+)")?',
         lambda m: f"{names[m[1]]} {m[2].removesuffix('.0')}" + (f" or {m[3]}" if m[3] else ""),
         text,
     )
-    text = re.sub(rf"(?<![\w-])[A-Za-z_]\w*\.({known})\b", lambda m: names[m[1]], text)
+    text = re.sub(rf"(?<![\w-])[A-Za-z_]\w*\.({alternatives})\b", lambda m: names[m[1]], text)
     if given.get("labels") is not None:
         text = re.sub(r"^(--labels .*, got) \(.*", lambda m: f"{m[1]} {given['labels']}.", text)
     return re.sub(r"^--([a-z-]+): ", lambda m: _with_value(m, given), text)
 
 
-def _with_value(said: re.Match[str], given: Mapping[str, Any]) -> str:
+def _with_value(match: re.Match[str], given: Mapping[str, Any]) -> str:
     """`--rank-by: ` becomes `--rank-by var-star: `."""
-    value = given.get(said[1].replace("-", "_"))
-    return f"--{said[1]} {value}: " if isinstance(value, str | int | float) else said[0]
+    value = given.get(match[1].replace("-", "_"))
+    return f"--{match[1]} {value}: " if isinstance(value, str | int | float) else match[0]

@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.options import json_option
 from murmure.cli.party_join import join
 from murmure.cli.party_options import (
-    FILE,
-    FIRST,
-    about,
+    FIRST_PATIENCE,
+    PATH,
+    connection_options,
     earlier_disclosures,
     home_option,
-    line_options,
     open_client,
-    own_key,
+    open_party,
+    party_key,
     print_study,
     printable,
+    study_to_dict,
 )
-from murmure.cli.shared import MurmureCommand, MurmureGroup, UsageError, json_option, print_json
+from murmure.cli.terminal import print_json
 from murmure.core.errors import shorten
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ def party() -> None:
 
 
 @party.command(cls=MurmureCommand, short_help="Make a party's key and card.")
-@click.argument("folder", type=FILE)
+@click.argument("folder", type=PATH)
 @click.option("--name", required=True, help="By which the others know you.")
 @json_option
 def init(folder: Path, name: str, as_json: bool) -> None:
@@ -85,7 +88,7 @@ def _show_card(home: PartyFolder, as_json: bool) -> None:
 @click.option("--rows", metavar="ROWS", help="Yours: checked as `join` checks them, and counted. They stay here.")
 @click.option("--query", metavar="SQL", help="With a database: one SELECT.")
 @home_option
-@line_options
+@connection_options
 @json_option
 def look(
     url: str,
@@ -107,17 +110,21 @@ def look(
     from murmure.parties.party.row_sources import open_rows
     from murmure.parties.study.document import Study
 
-    with open_client(url, ca, plain_http, FIRST) as client:
+    # Nothing is pinned or stored here: looking at a study must not commit the party to anything.
+    with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         study = Study.open(client.study())
-    mine, told = own_key(folder), earlier_disclosures(folder, study, lang)
+    mine, notes = party_key(folder), earlier_disclosures(folder, study, lang)
     if rows is not None:
-        told += local_warnings(study, open_rows(rows, query), language=lang)
+        notes += local_warnings(study, open_rows(rows, query), language=lang)
     if not as_json:
-        print_study(study, lang, mine, told)
-    if rows is not None:  # what would stop `join` stops here, where nobody hears of it
+        print_study(study, lang, mine, notes)
+    if rows is not None:  # what would stop `join` stops here, where the coordinator does not learn of it
         Policy().check_rows(study, compute_local_sums(study, open_rows(rows, query))[0].rows)
     if as_json:
-        print_json(about(study, lang, mine, told))
+        fields = study_to_dict(study, lang)
+        for entry, member in zip(fields["parties"], study.roster, strict=True):
+            entry["you"] = member.key == mine
+        print_json({**fields, "before": notes})
 
 
 # -- decline -----------------------------------------------------------------------------------------------------------
@@ -126,18 +133,16 @@ def look(
 @party.command("decline", cls=MurmureCommand, short_help="Tell the coordinator no.")
 @click.argument("url")
 @home_option
-@line_options
+@connection_options
 @json_option
-def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, as_json: bool) -> None:
+def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, as_json: bool) -> None:
     """Tell the coordinator at URL that this party takes no part, so that nobody waits for it. No reason is given."""
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.invitation import Invitation, decline
     from murmure.parties.party.policy import Policy
     from murmure.parties.study.document import Study
 
-    home = PartyFolder(folder)
-    home.store.file.look()
-    with open_client(url, ca, plain_http, FIRST) as client:
+    home = open_party(folder)
+    with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         signed = client.study()
         study = Study.open(signed)
         decline(
@@ -157,40 +162,38 @@ def say_no(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str,
 @json_option
 def status(folder: Path, as_json: bool) -> None:
     """The studies that this party joined, how they stand, what came out, and what the noisy ones have cost in all."""
-    from murmure.parties.party.folder import PartyFolder
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
-    home = PartyFolder(folder)
-    home.store.file.look()
+    home = open_party(folder)
     studies = []
-    for one in home.store.studies():
-        results = home.store.results(one.digest)
+    for record in home.store.studies():
+        results = home.store.results(record.digest)
         studies.append(
             {
-                "study": one.name,
-                "digest": one.digest.hex(),
-                "url": one.url,
-                "state": one.state,
-                "reason": one.reason,
-                "joined": one.at,
+                "study": record.name,
+                "digest": record.digest.hex(),
+                "url": record.url,
+                "state": record.state,
+                "reason": record.reason,
+                "joined": record.at,
                 "rounds_done": len(results),
                 "sums": [[str(v) for v in sums] for sums, _ in results],
             }
         )
     paid = spending_by_column(home.store.charges())
     if as_json:
-        said = {"party": home.card.name, "fingerprint": home.card.fingerprint, "studies": studies}
-        print_json({**said, "paid": [one.to_dict() for one in paid]})
+        fields = {"party": home.card.name, "fingerprint": home.card.fingerprint, "studies": studies}
+        print_json({**fields, "paid": [record.to_dict() for record in paid]})
         return
     click.echo(f"{home.card.name}: {home.card.fingerprint}")
     if not studies:
         click.echo("No study was joined.")
-    for held in studies:
-        click.echo(f"{held['joined']}  {held['study']}: {held['state']}, rounds done: {held['rounds_done']}")
-        if held["reason"]:
-            click.echo(printable(f"  {held['reason']}"))
-    for one_sum in paid:
-        click.echo(one_sum.to_text())
+    for study in studies:
+        click.echo(f"{study['joined']}  {study['study']}: {study['state']}, rounds done: {study['rounds_done']}")
+        if study["reason"]:
+            click.echo(printable(f"  {study['reason']}"))
+    for charge in paid:
+        click.echo(charge.to_text())
 
 
 @party.command(cls=MurmureCommand, short_help="What came out of a study, once more.")
@@ -200,31 +203,29 @@ def status(folder: Path, as_json: bool) -> None:
 def result(which: str | None, folder: Path, as_json: bool) -> None:
     """What came out of STUDY (its name, or the first digits of its digest), or of the last one, as `join` said it."""
     from murmure.cli.party_join import show_outcomes
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.runner import RoundSums
     from murmure.parties.study.document import Study
 
-    home = PartyFolder(folder)
-    home.store.file.look()
-    held = [(one, home.store.results(one.digest)) for one in home.store.studies()]
-    found = [(one, sums) for one, sums in held if sums and _is(one, which)]
-    if not found:
-        named = "" if which is None else f" called {shorten(which)}"
-        over = [one.name for one, sums in held if sums]
+    home = open_party(folder)
+    studies = [(record, home.store.results(record.digest)) for record in home.store.studies()]
+    matching = [(record, sums) for record, sums in studies if sums and _matches(record, which)]
+    if not matching:
+        called = "" if which is None else f" called {shorten(which)}"
+        named_results = [record.name for record, sums in studies if sums]
         raise UsageError(
-            f"there is no result of a study{named}.",
-            f"there are results of {', '.join(map(repr, over))}"
-            if over
+            f"there is no result of a study{called}.",
+            f"there are results of {', '.join(map(repr, named_results))}"
+            if named_results
             else "murmure party status shows how they stand",
         )
-    one, sums = found[-1]
-    show_outcomes(Study.open(one.signed), [RoundSums(*part) for part in sums], as_json)
+    record, sums = matching[-1]
+    show_outcomes(Study.open(record.signed), [RoundSums(*part) for part in sums], as_json)
 
 
-def _is(one: Any, which: str | None) -> bool:
+def _matches(record: Any, which: str | None) -> bool:
     if which is None:
         return True
-    return one.name.lower() == which.lower() or (len(which) >= 4 and one.digest.hex().startswith(which.lower()))
+    return record.name.lower() == which.lower() or (len(which) >= 4 and record.digest.hex().startswith(which.lower()))
 
 
 @party.command(cls=MurmureCommand, short_help="What was approved, and which sums were let go.")
@@ -236,45 +237,45 @@ def history(folder: Path, as_json: bool) -> None:
     Costs are added up over all noisy studies that read a column, from the moment that the masked sum left: the others
     can undo the masks without this party. Exact sums cost without a bound and are not among them.
     """
-    from murmure.parties.party.folder import PartyFolder
-    from murmure.parties.study.costs import spending_by_column
+    from murmure.parties.party.spending import spending_by_column
 
-    home = PartyFolder(folder)
-    home.store.file.look()
+    home = open_party(folder)
     decisions, released, paid = home.store.decisions(), home.store.released(), spending_by_column(home.store.charges())
     if as_json:
-        print_json({"decisions": decisions, "released": released, "paid": [one.to_dict() for one in paid]})
+        print_json({"decisions": decisions, "released": released, "paid": [charge.to_dict() for charge in paid]})
         return
     if not decisions:
         click.echo("Nothing was decided, and nothing was let go.")
-    for line in _in_order(decisions, released):
+    for line in _history_lines(decisions, released):
         click.echo(printable(line))
-    for one in paid:
-        click.echo(one.to_text())
+    for charge in paid:
+        click.echo(charge.to_text())
 
 
-def _in_order(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
-    """By their times; a sum was let go before the study of it ended, also within one second."""
+def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
+    """By time. Within one second, the release of a sum comes before the end of its study."""
+    # Two lists that are sorted by time, merged; times have the precision of a second.
     ahead = list(released)
-    for one in decisions:
-        over = one["decision"] in ("finished", "ended")
-        while ahead and (ahead[0]["at"], not over or ahead[0]["study"] != one["study"]) < (one["at"], True):
-            yield _let_go(ahead.pop(0))
-        yield f"{one['at']}  {one['decision']:<9} {one['name']} ({one['study'][:12]}): {one['why']}"
-    yield from map(_let_go, ahead)
+    for decision in decisions:
+        over = decision["decision"] in ("finished", "ended")
+        while ahead and (ahead[0]["at"], not over or ahead[0]["study"] != decision["study"]) < (decision["at"], True):
+            yield _released_line(ahead.pop(0))
+        what = f"{decision['decision']:<9} {decision['name']} ({decision['study'][:12]}): {decision['why']}"
+        yield f"{decision['at']}  {what}"
+    yield from map(_released_line, ahead)
 
 
-def _let_go(one: dict[str, Any]) -> str:
-    from murmure.parties.party.transaction import ROW_COUNT_COLUMN
+def _released_line(release: dict[str, Any]) -> str:
+    from murmure.parties.study.cohort_guard import ROW_COUNT_COLUMN
 
-    kind = "exact" if one["exact"] else "noisy"
-    columns = ", ".join(name for name in one["columns"] if name != ROW_COUNT_COLUMN) + f" and {ROW_COUNT_COLUMN}" * (
-        ROW_COUNT_COLUMN in one["columns"]
-    )
-    how = "let go" if one["certain"] else "may be out"
+    kind = "exact" if release["exact"] else "noisy"
+    columns = ", ".join(
+        name for name in release["columns"] if name != ROW_COUNT_COLUMN
+    ) + f" and {ROW_COUNT_COLUMN}" * (ROW_COUNT_COLUMN in release["columns"])
+    certainty = "let go" if release["certain"] else "may be out"
     return (
-        f"{one['at']}  {how:<9} {one['name']} round {one['round']}: {kind} sums of {columns} "
-        f"over {len(one['members'])} parties"
+        f"{release['at']}  {certainty:<9} {release['name']} round {release['round']}: {kind} sums of {columns} "
+        f"over {len(release['members'])} parties"
     )
 
 

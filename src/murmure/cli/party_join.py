@@ -1,4 +1,4 @@
-"""`murmure party join`: read, approve, check the rows, take part, and hear the result."""
+"""`murmure party join`: read a study, approve it, check the rows, take part, and get the result."""
 
 from __future__ import annotations
 
@@ -11,25 +11,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import json_option
 from murmure.cli.party_options import (
-    FIRST,
-    STAGES,
+    FIRST_PATIENCE,
+    STAGE_TEXTS,
     TEXTS,
+    connection_options,
     earlier_disclosures,
     home_option,
-    line_options,
     open_client,
+    open_party,
     print_study,
     printable,
 )
-from murmure.cli.shared import MurmureCommand, UsageError, console, group_digits, json_option, print_json
+from murmure.cli.terminal import console, print_json
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
     from murmure.parties.party.runner import RoundSums
     from murmure.parties.study.document import Study
 
-MOST_SHOWN = 40  # figures on a terminal
+MAX_SHOWN = 40  # figures on a terminal
 
 
 @click.command(cls=MurmureCommand, short_help="Approve a study and take part.")
@@ -85,7 +89,7 @@ MOST_SHOWN = 40  # figures on a terminal
 )
 @click.option("--verbose", is_flag=True, help="A line on stderr for every message.")
 @home_option
-@line_options
+@connection_options
 @json_option
 def join(
     url: str,
@@ -125,7 +129,6 @@ def join(
     """
     if rows is None:
         raise UsageError("murmure party join needs --rows.", "murmure party join URL --rows stays.csv")
-    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.invitation import Invitation, check_known, check_rules, join_study, needs_rows, read_rows
     from murmure.parties.party.policy import Policy
     from murmure.parties.study.document import Study
@@ -134,83 +137,83 @@ def join(
         raise UsageError(f"--wait must be a number of seconds, got {wait:g}.", "--wait 3600")
     if delta is not None and budget is None:
         raise UsageError("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
-    paying: dict[str, Any] = {} if budget is None else {"budget": budget} | ({} if delta is None else {"delta": delta})
-    paying |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
-    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **paying)
-    home = PartyFolder(folder)
-    home.store.file.look()
+    limits: dict[str, Any] = {name: v for name, v in (("budget", budget), ("delta", delta)) if v is not None}
+    limits |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
+    policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **limits)
+    home = open_party(folder)
     with open_client(url, ca, plain_http, patience, verbose) as client:
-        met = home.store.pinned(client.address.url) is not None
-        client.patience = patience if met else min(patience, FIRST)
+        # An address that was never met may be mistyped: do not wait long for its first answer.
+        known_coordinator = home.store.pinned(client.address.url) is not None
+        client.patience = patience if known_coordinator else min(patience, FIRST_PATIENCE)
         signed = client.study()
         since = time.monotonic()
         client.patience = patience
         study = Study.open(signed)
         terms = Invitation(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
         check_known(terms)
-        asks = not (as_json or yes or approve) and _somebody_is_there()
-        # what a rule refuses may follow from earlier studies: a stranger, whom nobody here has named, hears nothing
-        named = met or asks or approve is not None or coordinator_fingerprint is not None
-        with _declining(terms, client, since, declines and named, asks, lang):
+        at_terminal = not (as_json or yes or approve) and _has_terminal()
+        # A refusal may reveal earlier studies: a coordinator that nobody here has named is not told.
+        named = known_coordinator or at_terminal or approve is not None or coordinator_fingerprint is not None
+        with _declining(terms, client, since, declines and named, at_terminal, lang):
             check_rules(terms)
-        at_home = _at_home(terms, rows, query, lang)
-        why = terms.approval(yes)
-        if why is None:
-            why = _ask(terms, client, lang, as_json, at_home)
+        warnings = _row_warnings(terms, rows, query, lang)
+        approval = terms.approval(yes)
+        if approval is None:
+            approval = _ask_approval(terms, client, lang, as_json, warnings)
         else:
-            for line in at_home:
+            for line in warnings:
                 click.echo(printable(line), err=True)
-        with _declining(terms, client, since, declines and not _mistyped(rows), asks, lang):
-            own = read_rows(terms, rows, query) if needs_rows(terms) else []
-        outcomes = join_study(terms, client, own, why, _progress(study, lang), client.log, wait)
+        with _declining(terms, client, since, declines and not _no_such_file(rows), at_terminal, lang):
+            local_sums = read_rows(terms, rows, query) if needs_rows(terms) else []
+        outcomes = join_study(terms, client, local_sums, approval, _stage_printer(study, lang), client.log, wait)
     show_outcomes(study, outcomes, as_json)
 
 
-def _mistyped(rows: str) -> bool:
-    """There is no such file: a mistake in the command, and no reason to decline."""
-    from murmure.parties.party.row_sources import PART
+def _no_such_file(rows: str) -> bool:
+    """A mistyped path is a mistake in the command, not a reason to decline."""
+    from murmure.parties.party.row_sources import TABLE_MARK
 
-    return "://" not in rows and PART not in rows and not Path(rows).exists()
+    return "://" not in rows and TABLE_MARK not in rows and not Path(rows).exists()
 
 
 @contextmanager
 def _declining(terms: Any, client: Client, since: float, declines: bool, asks: bool, lang: str) -> Iterator[None]:
-    """Own rules or rows that stop this party: the coordinator is told no. The reason is for this terminal alone."""
+    """Where its own rules or rows stop this party, decline. The reason is printed here and never sent."""
     from murmure.core.errors import MissingExtra
     from murmure.parties.party.invitation import decline_automatically
     from murmure.parties.party.refusals import StoreFailed
 
-    said = TEXTS[lang]
+    texts = TEXTS[lang]
     try:
         yield
     except (MissingExtra, StoreFailed):  # the machine is not set up: neither a rule nor the rows
         raise
     except Exception as error:
-        if asks and declines:  # a person is there, who may want to mend it and come again
+        if asks and declines:  # a person may prefer to correct it and join again
             click.echo(printable(str(error)), err=True)
-            answer = click.prompt(said["tell_no"], default="", show_default=False).strip().lower()
-            declines = answer in (said["yes"], said["yes"][0])
-        told = declines and decline_automatically(terms, client, since)
-        click.echo(said["told" if told else "not_told"].format(terms.study.name), err=True)
+            answer = click.prompt(texts["tell_no"], default="", show_default=False).strip().lower()
+            declines = answer in (texts["yes"], texts["yes"][0])
+        declined = declines and decline_automatically(terms, client, since)
+        click.echo(texts["told" if declined else "not_told"].format(terms.study.name), err=True)
         raise
 
 
-def _progress(study: Study, lang: str) -> Callable[[int, str], None]:
+def _stage_printer(study: Study, lang: str) -> Callable[[int, str], None]:
     """A line on stderr when a stage begins."""
     rounds, words = study.rounds, TEXTS[lang]["most" if study.rounds_vary else "round"]
-    told: set[tuple[int, str]] = set()
+    printed: set[tuple[int, str]] = set()
 
-    def tell(number: int, stage: str) -> None:
-        if stage in STAGES and (number, stage) not in told:
-            told.add((number, stage))
+    def print_stage(number: int, stage: str) -> None:
+        if stage in STAGE_TEXTS and (number, stage) not in printed:
+            printed.add((number, stage))
             where = f"{words.format(number, rounds)}: " if rounds > 1 else ""
-            click.echo(where + STAGES[stage][lang == "fr"], err=True)
+            click.echo(where + STAGE_TEXTS[stage][lang == "fr"], err=True)
 
-    return tell
+    return print_stage
 
 
-def _at_home(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
-    """Few own rows behind a condition: said before the first round, to whoever approves, and to nobody else."""
+def _row_warnings(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
+    """Conditions that pick out few of the party's rows: shown to the person who approves, and to nobody else."""
     from murmure.core.errors import MurmureError
     from murmure.parties.party.condition_warnings import local_warnings
     from murmure.parties.party.row_sources import open_rows
@@ -219,36 +222,36 @@ def _at_home(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
         return []
     try:
         return local_warnings(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
-    except MurmureError:  # what is wrong with the rows is said when they are checked
+    except MurmureError:  # errors in the rows are reported when they are checked
         return []
 
 
-def _ask(terms: Any, client: Client, lang: str, as_json: bool, at_home: list[str]) -> str:
-    """A person at a terminal decides; a script has said before what it approves."""
+def _ask_approval(terms: Any, client: Client, lang: str, as_json: bool, warnings: list[str]) -> str:
+    """A person at a terminal decides; a script names what it approves by an option."""
     from murmure.parties.party.invitation import decline
     from murmure.parties.party.refusals import NotApproved
 
-    study, said = terms.study, TEXTS[lang]
-    if as_json or not _somebody_is_there():
+    study, texts = terms.study, TEXTS[lang]
+    if as_json or not _has_terminal():
         raise NotApproved(
             f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
             hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
         )
     print_study(
-        study, lang, terms.home.identity.public, [*earlier_disclosures(terms.home.folder, study, lang), *at_home]
+        study, lang, terms.home.identity.public, [*earlier_disclosures(terms.home.folder, study, lang), *warnings]
     )
-    answer = click.prompt(said["question"], default="", show_default=False).strip().lower()
-    if answer in (said["yes"], said["yes"][0]):
+    answer = click.prompt(texts["question"], default="", show_default=False).strip().lower()
+    if answer in (texts["yes"], texts["yes"][0]):
         return "approved at a terminal"
-    if answer in (said["no"], said["no"][0]):
+    if answer in (texts["no"], texts["no"][0]):
         decline(terms, client, "declined at a terminal")
-        click.echo(said["declined"].format(study.name))
+        click.echo(texts["declined"].format(study.name))
     else:
-        click.echo(said["left"].format(study.name))
+        click.echo(texts["left"].format(study.name))
     raise click.exceptions.Exit(1)  # no error, but no result either
 
 
-def _somebody_is_there() -> bool:
+def _has_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -258,37 +261,37 @@ def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool) -> Non
     from murmure.parties.study.model_outcomes import outcome_lines, outcome_to_dict, round_to_dict
     from murmure.parties.study.round_figures import figures_of
 
-    read = [(one, figures_of(plan, one.sums)) for plan, one in zip(study.plans, outcomes, strict=False)]
-    sums = [one.sums for one in outcomes]
+    answered = [(outcome, figures_of(plan, outcome.sums)) for plan, outcome in zip(study.plans, outcomes, strict=False)]
+    sums = [outcome.sums for outcome in outcomes]
     fits = study.outcome(sums, len(outcomes[0].cohort) if outcomes else None)
     if as_json:
-        about = [figures.to_dict() for _, figures in read]
-        about += [round_to_dict(study, number, sums) for number in range(len(read) + 1, len(outcomes) + 1)]
-        held = [
+        round_fields = [figures.to_dict() for _, figures in answered]
+        round_fields += [round_to_dict(study, number, sums) for number in range(len(answered) + 1, len(outcomes) + 1)]
+        results = [
             {
                 "round": number,
-                "cohort": [study.roster[place].name for place in one.cohort],
-                "sums": [str(v) for v in one.sums],
-                **said,
+                "cohort": [study.roster[place].name for place in outcome.cohort],
+                "sums": [str(v) for v in outcome.sums],
+                **fields,
             }
-            for number, (one, said) in enumerate(zip(outcomes, about, strict=True), 1)
+            for number, (outcome, fields) in enumerate(zip(outcomes, round_fields, strict=True), 1)
         ]
         models = {"models": [outcome_to_dict(fit) for fit in fits]} if fits else {}
-        print_json({"study": study.name, "digest": study.digest.hex(), "results": held, **models})
+        print_json({"study": study.name, "digest": study.digest.hex(), "results": results, **models})
         return
     out = console()
-    for one, figures in read:
+    for outcome, figures in answered:
         out.print(figures.about, style="bold", soft_wrap=True)
-        names = ", ".join(study.roster[place].name for place in one.cohort)
-        out.print(f"over {len(one.cohort)} parties: {names}", style="dim", soft_wrap=True)
+        names = ", ".join(study.roster[place].name for place in outcome.cohort)
+        out.print(f"over {len(outcome.cohort)} parties: {names}", style="dim", soft_wrap=True)
         if figures.people is not None:
             out.print(f"{'' if figures.exact else 'about '}{group_digits(figures.people)} rows", style="dim")
-        wide = max((len(row.label) for row in figures.rows[:MOST_SHOWN]), default=0)
-        for row in figures.rows[:MOST_SHOWN]:
-            between = f"  ({row.low} to {row.high})" if row.low else ""
-            out.print(printable(f"  {row.label:<{wide}}  {row.said}{between}"), soft_wrap=True)
-        if len(figures.rows) > MOST_SHOWN:
-            out.print(f"  and {group_digits(len(figures.rows) - MOST_SHOWN)} more (--json shows all)")
+        width = max((len(row.label) for row in figures.rows[:MAX_SHOWN]), default=0)
+        for row in figures.rows[:MAX_SHOWN]:
+            interval = f"  ({row.low} to {row.high})" if row.low else ""
+            out.print(printable(f"  {row.label:<{width}}  {row.said}{interval}"), soft_wrap=True)
+        if len(figures.rows) > MAX_SHOWN:
+            out.print(f"  and {group_digits(len(figures.rows) - MAX_SHOWN)} more (--json shows all)")
         for line in (*figures.notes(), figures.promise()):
             out.print(printable(line), style="dim", soft_wrap=True)
     for fit in fits:

@@ -1,4 +1,4 @@
-"""What the commands of a party share: its folder, the line to the coordinator, and the words in two languages."""
+"""What the commands of a party share: its folder, the connection to the coordinator, texts in two languages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import F, UsageError
+from murmure.cli.commands import UsageError
+from murmure.cli.options import option_group
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
+    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.study.document import Study
     from murmure.secure.identity import Card
 
-HOME, PLACE = "MURMURE_PARTY", "murmure-party"
-FIRST = 10.0  # seconds for a coordinator that was never met to answer
-FILE = click.Path(path_type=Path)
+HOME_VARIABLE, DEFAULT_HOME = "MURMURE_PARTY", "murmure-party"
+FIRST_PATIENCE = 10.0  # seconds for a coordinator that was never met to answer
+PATH = click.Path(path_type=Path)
 TEXTS: dict[str, dict[str, str]] = {
     "en": {
         "asks": "Who asks:",
@@ -56,7 +58,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "no": "non",
     },
 }
-STAGES = {  # what a party is told while it waits, in both languages
+STAGE_TEXTS = {  # what a party reads while it waits, in both languages
     "shares": (
         "joined; waiting until the others have joined",
         "inscription envoyée\u202f; en attente des autres participants",
@@ -74,73 +76,81 @@ STAGES = {  # what a party is told while it waits, in both languages
 }
 
 
-def home_option(command: F) -> F:
-    return click.option(
-        "--home", "folder", type=FILE, envvar=HOME, default=PLACE, metavar="FOLDER",
-        help=f"The party's folder.  [default: {HOME}, or {PLACE}]",
-    )(command)  # fmt: skip
+home_option = click.option(
+    "--home",
+    "folder",
+    type=PATH,
+    envvar=HOME_VARIABLE,
+    default=DEFAULT_HOME,
+    metavar="FOLDER",
+    help=f"The party's folder.  [default: {HOME_VARIABLE}, or {DEFAULT_HOME}]",
+)
+# How the coordinator is reached, and the language in which its study is described.
+connection_options = option_group(
+    click.option("--ca", type=PATH, metavar="FILE", help="PEM: who signs its certificate.  [default: system]"),
+    click.option("--plain-http", is_flag=True, help="Without TLS, on a network of your own."),
+    click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True),
+)
 
 
-def line_options(command: F) -> F:
-    """How the coordinator is reached, and in which language its study is said."""
-    for option in reversed(
-        (
-            click.option("--ca", type=FILE, metavar="FILE", help="PEM: who signs its certificate.  [default: system]"),
-            click.option("--plain-http", is_flag=True, help="Without TLS, on a network of your own."),
-            click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True),
-        )
-    ):
-        command = option(command)
-    return command
+def open_party(folder: Path) -> PartyFolder:
+    """The party of this folder, whose file is checked before anything relies on it."""
+    from murmure.parties.party.folder import PartyFolder
+
+    home = PartyFolder(folder)
+    home.store.file.check_intact()
+    return home
 
 
-def own_key(folder: Path) -> bytes | None:
+def party_key(folder: Path) -> bytes | None:
     """Of the party in this folder, if there is one."""
-    from murmure.parties.party.folder import KEY, PartyFolder
+    from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.study.key_files import KEY
 
     return PartyFolder(folder).identity.public if (folder / KEY).exists() else None
 
 
 def earlier_disclosures(folder: Path, study: Study, lang: Any) -> list[str]:
     """What the party in this folder, if there is one, remembers that bears on the study."""
-    from murmure.parties.party.folder import KEY, PartyFolder
+    from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.history import earlier_disclosures
+    from murmure.parties.study.key_files import KEY
 
     return earlier_disclosures(PartyFolder(folder).store, study, lang) if (folder / KEY).exists() else []
 
 
-def about(study: Study, lang: Any, mine: bytes | None, before: list[str]) -> dict[str, Any]:
+def study_to_dict(study: Study, lang: Any) -> dict[str, Any]:
+    """What a study asks of whom, for JSON."""
     return {
         "study": study.name,
         "purpose": study.purpose,
         "digest": study.digest.hex(),
         "coordinator": {"name": study.coordinator.name, "fingerprint": study.coordinator.fingerprint},
-        "parties": [{"name": one.name, "fingerprint": one.fingerprint, "you": one.key == mine} for one in study.roster],
+        "parties": [{"name": card.name, "fingerprint": card.fingerprint} for card in study.roster],
         "rounds": study.rounds,
         "words": list(study.in_words(lang)),
-        "before": before,
     }
 
 
-def print_study(study: Study, lang: Any, mine: bytes | None, before: list[str]) -> None:
-    """For a person who decides: what is asked, what was before, and everybody with the digits to compare."""
-    said = TEXTS[lang]
-    wide = max(len(one.name) for one in (*study.roster, study.coordinator))
+def print_study(study: Study, lang: Any, mine: bytes | None, disclosures: list[str]) -> None:
+    """For the person who decides: what is asked, earlier disclosures, and all cards with the digits to compare."""
+    texts = TEXTS[lang]
+    width = max(len(card.name) for card in (*study.roster, study.coordinator))
 
-    def named(one: Card) -> str:
-        return f"  {one.name:<{wide}}  {one.fingerprint}" + (f"  ({said['you']})" if one.key == mine else "")
+    def named(card: Card) -> str:
+        return f"  {card.name:<{width}}  {card.fingerprint}" + (f"  ({texts['you']})" if card.key == mine else "")
 
-    words = [f"  {line}" if line.startswith(" ") else f"- {line}" for line in study.in_words(lang)]
-    words += [f"- {line}" for line in before]
-    if mine is not None and all(one.key != mine for one in study.roster):
-        words.append(f"- {said['stranger']}")
-    asks, roster = [said["asks"], named(study.coordinator)], [said["roster"], *map(named, study.roster)]
-    for line in (study.name, *words, "", *asks, *roster, said["check"], f"{said['study']} {study.digest.hex()}"):
+    lines = [f"  {line}" if line.startswith(" ") else f"- {line}" for line in study.in_words(lang)]
+    lines += [f"- {line}" for line in disclosures]
+    if mine is not None and all(card.key != mine for card in study.roster):
+        lines.append(f"- {texts['stranger']}")
+    asks, roster = [texts["asks"], named(study.coordinator)], [texts["roster"], *map(named, study.roster)]
+    for line in (study.name, *lines, "", *asks, *roster, texts["check"], f"{texts['study']} {study.digest.hex()}"):
         click.echo(printable(line))
 
 
 def printable(line: str) -> str:
-    """A stranger wrote it: nothing in it may move the cursor or hide a word."""
+    """Text of a stranger: nothing in it may move the cursor or hide a word."""
     from murmure.parties.study.visible_text import visible
 
     return visible(line)
@@ -152,14 +162,10 @@ def open_client(url: str, ca: Path | None, plain: bool, patience: float, verbose
 
     if not 0 <= patience < 1e9:
         raise UsageError(f"--patience must be a number of seconds, got {patience:g}.", "--patience 600")
-    return Client(Address.of(url, plain), ca, patience, _verbose if verbose else _silent)
+    return Client(Address.of(url, plain), ca, patience, _log_to_stderr if verbose else lambda line: None)
 
 
-def _verbose(line: str) -> None:
+def _log_to_stderr(line: str) -> None:
     from murmure.parties.party.transaction import now
 
     click.echo(f"{now()} murmure party[{os.getpid()}] {line}", err=True)
-
-
-def _silent(line: str) -> None:
-    pass

@@ -1,4 +1,4 @@
-"""`murmure predict`: what a model says about other rows."""
+"""`murmure predict`: the predictions of a trained model for other rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Any
 
 import click
 
-from murmure.cli.shared import (
-    MurmureCommand,
-    UsageError,
-    all_or_nothing,
-    group_digits,
-    json_option,
-    print_json,
-    require_options,
-)
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.options import json_option, require_options
+from murmure.cli.outputs import refuse_existing
+from murmure.cli.terminal import print_json
 from murmure.core.errors import InvalidParameter
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 EXAMPLE = "murmure predict model.json others.csv -o predicted.csv"
 
@@ -39,27 +36,23 @@ def predict(
     \b
     murmure predict model.json others.csv -o predicted.csv
     """
-    given = (("a MODEL", model), ("a table DATA", source), ("-o OUT", output))
-    require_options("murmure predict", [name for name, value in given if not value], (), EXAMPLE)
+    require_options("murmure predict", {"a MODEL": model, "a table DATA": source, "-o OUT": output}, EXAMPLE)
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
         raise UsageError(
             f"predictions are written as CSV, and {output.name!r} does not end in .csv.", "-o predicted.csv"
         )
-    if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    refuse_existing(output, force)
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
-    made: Any = read_model(model)
-    if proba and not hasattr(made, "predict_proba"):
-        raise UsageError(f"{type(made).__name__} gives no probabilities.", "leave --proba out")
-    from murmure.cli.train import columns_of
-
-    rows = columns_of(made, source)
-    predicted = made.predict(rows)
-    columns = {made._target or "cluster": predicted}
+    learner: Any = read_model(model)
+    if proba and not hasattr(learner, "predict_proba"):
+        raise UsageError(f"{type(learner).__name__} gives no probabilities.", "leave --proba out")
+    rows = read_features(learner, source)
+    predicted = learner.predict(rows)
+    columns = {learner._target or "cluster": predicted}
     if proba:
-        columns |= {f"P({label})": p for label, p in zip(made.classes_, made.predict_proba(rows).T, strict=True)}
+        columns |= {f"P({label})": p for label, p in zip(learner.classes_, learner.predict_proba(rows).T, strict=True)}
     with all_or_nothing(output) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
@@ -81,3 +74,17 @@ def read_model(path: Path) -> Any:
             f"cannot read the model {str(path)!r}: {why}.", hint="murmure train writes one"
         ) from None
     return learner_from_json(text, repr(str(path)))
+
+
+def read_features(learner: Any, source: str) -> dict[str, Any]:
+    """The columns of DATA that the model predicts from, in memory."""
+    import pyarrow as pa
+
+    from murmure.cli.train import column_values
+    from murmure.engines.sources.tables import open_table
+
+    schema = learner.schema_
+    names = [name for name in schema.private if name != learner._target]
+    table = open_table(source, names, schema.kinds)
+    whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
+    return {name: column_values(whole.column(name)) for name in names}

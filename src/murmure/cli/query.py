@@ -4,44 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.estimate import PICTURE_FORMATS, check_places, naming_files
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
     check_delta,
     ledger_options,
-    one_source,
     open_ledger_session,
-    tidily,
+    single_source,
 )
-from murmure.cli.shared import (
-    MurmureCommand,
+from murmure.cli.options import (
+    NumberList,
     OneOf,
-    UsageError,
-    all_or_nothing,
-    console,
-    did_you_mean,
-    group_digits,
+    check_level,
+    interval_options,
     json_option,
-    print_json,
+    relation_option,
     require_options,
     rows_of_one_person,
+    split_columns,
+    unit_options,
 )
+from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
+from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import CannotWrite, shorten
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
     from murmure.core.types import Release
     from murmure.plan.plan import Plan
 
-COLUMNS = {  # how many columns a question is about
+COLUMN_COUNTS = {  # how many columns a question is about
     "count": 0,
     "sum": 1,
     "mean": 1,
@@ -51,27 +53,27 @@ COLUMNS = {  # how many columns a question is about
     "quantile": 1,
     "mode": 1,
 }
-NUMBERS = ("sum", "mean", "variance", "quantile")
+NUMERIC_QUESTIONS = ("sum", "mean", "variance", "quantile")
 NOISES = {
     "laplace": "DiscreteLaplace",
     "gaussian": "DiscreteGaussian",
     "skellam": "Skellam",
     "staircase": "Staircase",
 }
-WITH_DELTA = ("gaussian", "skellam")
+NOISES_WITH_DELTA = ("gaussian", "skellam")
 EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
-CUT = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
-STOOD = (  # the same whatever the rows hold
+CUT_QUESTIONS = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
+ROW_RULES = (  # printed with every answer, so that it reveals nothing about the rows
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
     "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
     "nowhere. How many rows that concerns, exactly, is for the holder of the data: murmure schema check."
 )
-OUTSIDE = "Intervals are cut to what is possible, figures are not: a figure may lie outside its interval."
-MOST_SHOWN = 40  # figures on a terminal; beyond, the first
+CUT_NOTE = "Intervals are cut to what is possible, figures are not: a figure may lie outside its interval."
+MAX_SHOWN = 40  # figures on a terminal; beyond, the first
 
 
 @click.command(cls=MurmureCommand, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
-@click.argument("question", type=OneOf("question", tuple(COLUMNS)), required=False)
+@click.argument("question", type=OneOf("question", tuple(COLUMN_COUNTS)), required=False)
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--column", "columns", metavar="C", help="What it is about; table takes two, A,B. A count takes none.")
@@ -83,23 +85,9 @@ MOST_SHOWN = 40  # figures on a terminal; beyond, the first
 @click.option(
     "--noise", type=click.Choice(list(NOISES)), help="[default: laplace; a mode is drawn, by permute-and-flip]"
 )
-@click.option(
-    "--relation",
-    type=click.Choice(["add/remove", "replace"]),
-    default="add/remove",
-    show_default=True,
-    help="What is hidden: whether somebody is in DATA, or only what they hold.",
-)
-@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
-@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
-@click.option("--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are.")
-@click.option(
-    "--target",
-    type=click.Choice(["fixed", "superpopulation"]),
-    default="fixed",
-    show_default=True,
-    help="These people, or those whom they were drawn from.",
-)
+@relation_option
+@unit_options
+@interval_options
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
 @ledger_options
@@ -123,7 +111,7 @@ def query(
     plot: Path | None,
     html: Path | None,
     as_json: bool,
-    **paying: Any,
+    **ledger_settings: Any,
 ) -> None:
     """Ask DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) for a count, sum, mean, variance,
     histogram, table, quantile or mode. The answer carries noise, and is charged in a ledger before it is shown.
@@ -138,23 +126,18 @@ def query(
     murmure query count people.csv --where smoker=yes --schema schema.toml --epsilon 0.5 --budget 3
     murmure query mean people.csv --column age --by region --schema schema.toml --epsilon 1
     """
-    missing = [
-        name
-        for name, value in (
-            (f"a question ({', '.join(COLUMNS)})", question),
-            ("a table DATA", sources),
-            ("--schema", schema_file),
-            ("--epsilon", epsilon),
-        )
-        if not value and value != 0
-    ]
-    require_options("murmure query", missing, (), EXAMPLE)
+    needed = {
+        f"a question ({', '.join(COLUMN_COUNTS)})": question,
+        "a table DATA": sources,
+        "--schema": schema_file,
+        "--epsilon": epsilon,
+    }
+    require_options("murmure query", needed, EXAMPLE)
     assert question is not None and schema_file is not None and epsilon is not None
-    if not 0 < level < 1:
-        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+    check_level(level)
     if question == "mode" and plot is not None:
         raise UsageError("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
-    asked = QueryOptions(question, _names(question, columns), _keys(keys), where, at)
+    options = QueryOptions(question, _parse_columns(question, columns), _parse_keys(keys), where, at, level, target)
     rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
@@ -163,30 +146,32 @@ def query(
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
     plan = Plan(
-        asked.statistic(schema),
-        curator=curator(question, epsilon, delta, noise),
+        options.statistic(schema),
+        curator=build_noise(question, epsilon, delta, noise),
         unit=unit,
         rows_per_person=rows,
         relation=relation,
     )
-    source = one_source(sources)
+    # Everything that can fail is checked before the ledger is charged.
+    source = single_source(sources)
     check_columns(source, [*(plan.step.columns or ()), *([] if unit == "row" else [unit])], schema.kinds)
-    with naming_files():  # before anything is charged
-        ready_to_draw(plot)
-        check_places(plot, html, source, None)
-    till = open_ledger_session(source, delta=delta, relation=relation, **paying)
-    release = run(plan, source, ledger=till.account, rng=till.rng)
+    with keep_file_names():
+        check_plot(plot)
+        check_outputs(plot, html, source, None)
+    session = open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
+    release = run(plan, source, ledger=session.account, rng=session.rng)
     failed = None
-    try:  # it is paid for: whatever becomes of the files, the answer is shown
-        with naming_files():
-            write_files(release, plan, till, plot, html, level, target)
+    # The answer is paid for: it is shown even if a file cannot be written.
+    try:
+        with keep_file_names():
+            write_files(release, plan, session, options, plot, html)
     except CannotWrite as error:
         failed, plot, html = error, None, None
     if as_json:
         written = {"plot": plot and str(plot), "html": html and str(html)}
-        print_json(_as_json(release, plan, till, asked, level, target) | written)
+        print_json(_as_json(release, plan, session, options) | written)
     else:
-        _show(release, plan, till, asked, level, target)
+        _show(release, plan, session, options)
         for path in filter(None, (plot, html)):
             click.echo(f"Written: {path}")
     if failed is not None:
@@ -196,36 +181,33 @@ def query(
 # -- pictures and pages ------------------------------------------------------------------------------------------------
 
 
-def ready_to_draw(plot: Path | None) -> None:
+def check_plot(plot: Path | None) -> None:
     """Refuse a picture that could not be drawn."""
     if plot is None:
         return
-    if plot.suffix.lower() not in PICTURE_FORMATS:
-        raise UsageError(
-            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", "name the file answer.svg"
-        )
+    check_picture_format(plot, "answer.svg")
     from murmure.core.show import pyplot
 
-    with suppress(ImportError):
-        import matplotlib
-
-        matplotlib.use("Agg")
+    draw_off_screen()
     pyplot()
 
 
 def write_files(
-    release: Release, plan: Plan, till: LedgerSession, plot: Path | None, html: Path | None, level: float, target: Any
+    release: Release, plan: Plan, session: LedgerSession, options: QueryOptions, plot: Path | None, html: Path | None
 ) -> None:
     if plot is not None:
-        held = release.estimate
-        shown = {name: replace(one, target=target) for name, one in held.items()} if isinstance(held, Mapping) else None
-        estimate = replace(held, target=target) if shown is None else replace(held, by_column=shown)
+        estimate = release.estimate
+        if isinstance(estimate, Mapping):
+            by_column = {name: replace(column, target=options.target) for name, column in estimate.items()}
+            estimate = replace(estimate, by_column=by_column)  # type: ignore[type-var]
+        else:
+            estimate = replace(estimate, target=options.target)
         with all_or_nothing(plot) as part:
-            estimate.plot(part, level)
+            estimate.plot(part, options.level)
     if html is not None:
         from murmure.show.report import write_report
 
-        write_report(release, html, level=level, target=target, plan=plan, ledger=till.account)
+        write_report(release, html, level=options.level, target=options.target, plan=plan, ledger=session.account)
 
 
 # -- the question ------------------------------------------------------------------------------------------------------
@@ -233,13 +215,15 @@ def write_files(
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """A question as it was typed."""
+    """A question as typed."""
 
     question: str
     columns: tuple[str, ...]
     by: tuple[str, ...]
     where: tuple[str, ...]
     at: str
+    level: float
+    target: Any
 
     def statistic(self, schema: Schema) -> Any:
         """The statistic that the options ask for; refuses what the schema cannot answer."""
@@ -250,24 +234,24 @@ class QueryOptions:
             check_column(schema, name)
         self._refuse_words(schema)
         if self.question == "table":
-            two = Schema({name: schema.column_specs[name] for name in self.columns})
-            asks: Any = load("Pair")(two, *self.columns)
+            pair = Schema({name: schema.column_specs[name] for name in self.columns})
+            statistic: Any = load("Pair")(pair, *self.columns)
         elif self.question == "quantile":
-            asks = load("Quantile")(schema[self.columns[0]], q=_levels(self.at))
-        elif not self.columns:  # a count of rows, whatever they hold; any column will do
-            asks = load("Rows")(schema[schema.private[0]])
+            statistic = load("Quantile")(schema[self.columns[0]], q=_parse_levels(self.at))
+        elif not self.columns:  # a count of rows depends on no value, so any column will do
+            statistic = load("Rows")(schema[schema.private[0]])
         else:
-            asks = load(self.question.capitalize())(schema[self.columns[0]])
+            statistic = load(self.question.capitalize())(schema[self.columns[0]])
         for condition in self.where:
-            asks = load("Where")(asks, **_condition(condition, schema))
+            statistic = load("Where")(statistic, **_parse_condition(condition, schema))
         if self.by:
-            asks = load("GroupBy")(asks, by=Schema({name: schema.column_specs[name] for name in self.by}))
-        return asks
+            statistic = load("GroupBy")(statistic, by=Schema({name: schema.column_specs[name] for name in self.by}))
+        return statistic
 
     def _refuse_words(self, schema: Schema) -> None:
         from murmure.core.domain import Categories
 
-        if self.question in NUMBERS and isinstance(schema[self.columns[0]], Categories):
+        if self.question in NUMERIC_QUESTIONS and isinstance(schema[self.columns[0]], Categories):
             raise UsageError(
                 f"a {self.question} is of numbers, and column {self.columns[0]!r} holds labels.",
                 f"murmure query histogram --column {self.columns[0]} counts them",
@@ -277,8 +261,8 @@ class QueryOptions:
 
     @property
     def notes(self) -> list[str]:
-        """What is true of every answer to this question, whatever the data."""
-        return [STOOD, *([OUTSIDE] if self.question in CUT else [])]
+        """Notes that hold for every answer to this question. They do not depend on the data, so they reveal nothing."""
+        return [ROW_RULES, *([CUT_NOTE] if self.question in CUT_QUESTIONS else [])]
 
     @property
     def title(self) -> str:
@@ -287,10 +271,8 @@ class QueryOptions:
         return words + (f" where {' and '.join(self.where)}" if self.where else "")
 
 
-def _names(question: str, columns: str | None) -> tuple[str, ...]:
-    from murmure.cli.schema import split_columns
-
-    wanted = COLUMNS[question]
+def _parse_columns(question: str, columns: str | None) -> tuple[str, ...]:
+    wanted = COLUMN_COUNTS[question]
     names = tuple(split_columns(columns)) if columns is not None else ()
     if len(names) == wanted or (question == "count" and len(names) == 1):
         return names
@@ -303,24 +285,22 @@ def _names(question: str, columns: str | None) -> tuple[str, ...]:
     raise UsageError(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
 
 
-def _keys(keys: tuple[str, ...]) -> tuple[str, ...]:
+def _parse_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     """--by region --by smoker, or --by region,smoker."""
-    from murmure.cli.schema import split_columns
-
     names = tuple(name for text in keys for name in split_columns(text))
     if len(set(names)) < len(names):
         raise UsageError(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
     return names
 
 
-def curator(question: str, epsilon: float, delta: float | None, noise: str | None) -> Any:
+def build_noise(question: str, epsilon: float, delta: float | None, noise: str | None) -> Any:
     """The noise that the options ask for."""
     from murmure.catalogue import load
 
     check_delta(delta)
-    if noise in WITH_DELTA and delta is None:
+    if noise in NOISES_WITH_DELTA and delta is None:
         raise UsageError(f"--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people")
-    if noise not in WITH_DELTA and delta is not None:
+    if noise not in NOISES_WITH_DELTA and delta is not None:
         raise UsageError(
             "--delta is for --noise gaussian or skellam; others have none.", "--noise gaussian, or leave it out"
         )
@@ -328,8 +308,8 @@ def curator(question: str, epsilon: float, delta: float | None, noise: str | Non
         if noise is not None:
             raise UsageError("a mode is drawn, by permute-and-flip: it takes no --noise.", "leave it out")
         return load("PermuteAndFlip")(epsilon=epsilon)
-    made = load(NOISES[noise or "laplace"])
-    return made(epsilon=epsilon) if delta is None else made(epsilon=epsilon, delta=delta)
+    noise_class = load(NOISES[noise or "laplace"])
+    return noise_class(epsilon=epsilon) if delta is None else noise_class(epsilon=epsilon, delta=delta)
 
 
 def check_column(schema: Schema, name: str) -> None:
@@ -342,22 +322,20 @@ def check_column(schema: Schema, name: str) -> None:
         )
 
 
-def _levels(text: str) -> Any:
-    from murmure.cli.shared import NumberList
-
+def _parse_levels(text: str) -> Any:
     try:
-        held = NumberList().convert(text, None, None)
+        levels = NumberList().convert(text, None, None)
     except click.UsageError:
-        held = []
-    if not held or not all(0 < q < 1 for q in held):
+        levels = []
+    if not levels or not all(0 < q < 1 for q in levels):
         raise UsageError(
             f"--at must be numbers strictly between 0 and 1, got {shorten(text)}.",
             "--at 0.25,0.5,0.75; the extremes of people cannot be protected",
         )
-    return held[0] if len(held) == 1 else tuple(held)
+    return levels[0] if len(levels) == 1 else tuple(levels)
 
 
-def _condition(text: str, schema: Schema) -> dict[str, Any]:
+def _parse_condition(text: str, schema: Schema) -> dict[str, Any]:
     """smoker=yes, or age=18:65: the column and the condition, in the words of its domain."""
     from murmure.core.domain import Categories, Decimals, Interval
 
@@ -377,7 +355,7 @@ def _condition(text: str, schema: Schema) -> dict[str, Any]:
             return {"column": domain, "is_in": (float(value),)}
         except ValueError:
             raise UsageError(f"--where {shorten(text)} is not COLUMN=NUMBER.", f"--where {name}=36.6") from None
-    labels = {str(label): held for label, held in zip(domain.labels(), _values(domain), strict=True)}
+    labels = {str(label): entry for label, entry in zip(domain.labels(), _domain_values(domain), strict=True)}
     if value not in labels:
         words = isinstance(domain, Categories)
         raise UsageError(
@@ -387,8 +365,8 @@ def _condition(text: str, schema: Schema) -> dict[str, Any]:
     return {"column": domain, "is_in": (labels[value],)}
 
 
-def _values(domain: Any) -> list[Any]:
-    """What a row would hold."""
+def _domain_values(domain: Any) -> list[Any]:
+    """The values of the domain, as rows contain them."""
     from murmure.core.domain import Categories
 
     if isinstance(domain, Categories):
@@ -399,129 +377,132 @@ def _values(domain: Any) -> list[Any]:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def figures(release: Release, level: float, target: Any) -> list[tuple[str, list[dict[str, Any]], str]]:
+def answer_parts(release: Release, options: QueryOptions) -> list[tuple[str, list[dict[str, Any]], str]]:
     """Of every part of the answer: its name, its rows with intervals, and how the intervals were made."""
     out = []
-    for name, one in _parts_of(release):
-        rows, method = one.rows_and_method(level, target) if one.estimator is not None else (one.to_rows(), "")
-        out.append((str(name), [_plain(row) for row in rows], method or f"no error bar: {one.reason}"))
+    for name, part in _named_estimates(release):
+        if part.estimator is None:
+            rows, method = part.to_rows(), ""
+        else:
+            rows, method = part.rows_and_method(options.level, options.target)
+        out.append((str(name), [_finite_row(row) for row in rows], method or f"no error bar: {part.reason}"))
     return out
 
 
-def _parts_of(release: Release) -> list[tuple[str, Any]]:
-    held = release.estimate
-    return [(str(name), one) for name, one in held.items()] if isinstance(held, Mapping) else [("", held)]
+def _named_estimates(release: Release) -> list[tuple[str, Any]]:
+    estimate = release.estimate
+    return [(str(name), part) for name, part in estimate.items()] if isinstance(estimate, Mapping) else [("", estimate)]
 
 
-def _left_out(release: Release, level: float, target: Any) -> list[dict[str, Any]]:
+def _left_out(release: Release, options: QueryOptions) -> list[dict[str, Any]]:
     """The noisy numbers of rows that have no part in the figures."""
     out = []
-    for name, one in _parts_of(release):
-        gone = getattr(one, "left_out", None)
-        if gone is not None:
-            out += [{**({"group": name} if name else {}), **row} for row in gone.to_rows(level, target)]
+    for name, part in _named_estimates(release):
+        left_out = getattr(part, "left_out", None)
+        if left_out is not None:
+            rows = left_out.to_rows(options.level, options.target)
+            out += [{**({"group": name} if name else {}), **row} for row in rows]
     return out
 
 
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
+def _finite_row(row: dict[str, Any]) -> dict[str, Any]:
     return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
 
 
-def _as_json(
-    release: Release, plan: Plan, till: LedgerSession, asked: QueryOptions, level: float, target: Any
-) -> dict[str, Any]:
+def _as_json(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> dict[str, Any]:
     from murmure.show.certificate_words import certificate_json, protects
 
     return {
-        "question": asked.title,
+        "question": options.title,
         "about": release.about,
         "plan": release.plan,
         "seeded": release.seeded,
-        "level": level,
-        "target": target,
+        "level": options.level,
+        "target": options.target,
         "people": release.estimate.n,
         "figures": [
             {**({"group": name} if name else {}), **row, "method": method}
-            for name, rows, method in figures(release, level, target)
+            for name, rows, method in answer_parts(release, options)
             for row in rows
         ],
-        "left_out": _left_out(release, level, target),
+        "left_out": _left_out(release, options),
         "too_noisy": [
-            name or asked.title for name, one in _parts_of(release) if one.estimator is not None and one.reason
+            name or options.title
+            for name, part in _named_estimates(release)
+            if part.estimator is not None and part.reason
         ],
-        "notes": asked.notes,
+        "notes": options.notes,
         "unit": plan.unit,
         "rows_per_person": int(plan.rows_per_person),
         "relation": plan.relation,
         "protects": protects(plan),
         "guarantees": {who: certificate_json(c) for who, c in release.guarantees.items()},
-        "ledger": till.to_dict(),
-        "warnings": till.warnings,
+        "ledger": session.to_dict(),
+        "warnings": session.warnings,
     }
 
 
-def _show(release: Release, plan: Plan, till: LedgerSession, asked: QueryOptions, level: float, target: Any) -> None:
+def _show(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> None:
     from murmure.ledger.figures import rounded_up
     from murmure.show.certificate_words import protects
 
     out = console()
-    with tidily(out):
-        out.print(f"{asked.title}", style="bold")
+    with no_trailing_blanks(out):
+        out.print(f"{options.title}", style="bold")
         if release.seeded:
             out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-        if asked.question == "mode":
+        if options.question == "mode":
             out.print(f"\nthe commonest value: {release.estimate.labels[0]}\n", soft_wrap=True)
             out.print("there is no interval: one value is chosen, likelier the farther it is ahead", style="dim")
         else:
-            _show_figures(out, release, asked, level, target)
-        for note in asked.notes:
+            _show_figures(out, release, options)
+        for note in options.notes:
             out.print(note, style="dim")
         reader = release.guarantees["reader"]
         cost = f"epsilon {rounded_up(reader.epsilon)}" + (f", delta {reader.delta:g}" if reader.delta else "")
         out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
-        out.print(till.words(), style=None if till.ledger else "bold red", soft_wrap=True)
+        out.print(session.summary(), style=None if session.ledger else "bold red", soft_wrap=True)
 
 
-def _show_figures(out: Any, release: Release, asked: QueryOptions, level: float, target: Any) -> None:
+def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:
     from murmure.core.show import left_out_lines
 
     left_out, notes = 0, []
-    for name, rows, method in figures(release, level, target):
+    for name, rows, method in answer_parts(release, options):
         table, hidden = _table(name, rows)
         out.print(table)
         left_out += hidden
         notes.append(method)
-    whom = "these people" if target == "fixed" else "the population they were drawn from"
+    whom = "these people" if options.target == "fixed" else "the population they were drawn from"
     for method in dict.fromkeys(notes):
-        sure = "" if method.startswith("no error bar") else f"{100 * level:.6g} % intervals by "
-        out.print(f"{sure}{method}" + (f", for {whom} ({target})" if sure else ""), style="dim")
-    if asked.question != "count" and release.estimate.n is not None:
+        sure = "" if method.startswith("no error bar") else f"{100 * options.level:.6g} % intervals by "
+        out.print(f"{sure}{method}" + (f", for {whom} ({options.target})" if sure else ""), style="dim")
+    if options.question != "count" and release.estimate.n is not None:
         out.print(f"of about {group_digits(release.estimate.n)} rows, a noisy number too", style="dim")
-    for name, one in _parts_of(release):
-        for line in left_out_lines(one, level):
+    for name, part in _named_estimates(release):
+        for line in left_out_lines(part, options.level):
             out.print(f"{name}: {line}" if name else line, soft_wrap=True)
-        if one.reason and one.estimator is not None:
-            out.print(f"{name + ': ' if name else ''}too noisy: {one.reason}", style="bold")
+        if part.reason and part.estimator is not None:
+            out.print(f"{name + ': ' if name else ''}too noisy: {part.reason}", style="bold")
     if left_out:
-        out.print(f"the first {MOST_SHOWN}; {group_digits(left_out)} more with --json", style="dim")
+        out.print(f"the first {MAX_SHOWN}; {group_digits(left_out)} more with --json", style="dim")
 
 
 def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
     shown = [unit, *(key for key in ("low", "high", "count") if key in rows[0] and key != unit)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    table = headed_table()
     table.add_column(name, overflow="fold")
     for key in shown:
         table.add_column(key, justify="right")
-    for row in rows[:MOST_SHOWN]:
-        table.add_row(str(row["label"]), *("too noisy" if row[key] is None else _figure(row[key]) for key in shown))
-    return table, max(0, len(rows) - MOST_SHOWN)
+    for row in rows[:MAX_SHOWN]:
+        table.add_row(str(row["label"]), *(_format_figure(row[key]) for key in shown))
+    return table, max(0, len(rows) - MAX_SHOWN)
 
 
-def _figure(value: Any) -> str:
+def _format_figure(value: Any) -> str:
+    if value is None:
+        return "too noisy"
     if not isinstance(value, float | int):
-        return "" if value is None else str(value)
+        return str(value)
     return f"{value:.4f}" if abs(value) < 1e4 and value != round(value) else f"{value:.10g}"

@@ -1,7 +1,7 @@
-"""`murmure schema`: what each column may hold, drafted, shown, and held against data.
+"""`murmure schema`: what each column may contain, drafted from data, shown, and checked against data.
 
-A draft is read off the data, so it says something about the people in them: the largest income is somebody's. Every
-column that was drafted is marked `from_data = true`, and nothing but these commands takes a schema that holds the mark.
+A draft is read from the data, so it reveals something about the people in them: the largest income is one person's.
+Every drafted column is marked `from_data = true`, and only these commands accept a schema with the mark.
 """
 
 from __future__ import annotations
@@ -14,35 +14,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.shared import (
-    EXIT_USAGE,
-    MurmureCommand,
-    MurmureGroup,
-    UsageError,
-    all_or_nothing,
-    console,
-    group_digits,
-    json_option,
-    print_json,
-    split_labels,
-)
+from murmure.cli.commands import EXIT_USAGE, MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.options import json_option, split_columns
+from murmure.cli.outputs import refuse_existing
+from murmure.cli.terminal import console, print_json
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.column import Column
     from murmure.core.schema import Schema
 
-MOST_LABELS = 1000  # different values of a column that are kept while reading
-FEW = 10  # whole numbers with at most so many values are drafted as categories,
-AGAIN = 20  # if each came so many times
-ALIKE = 0.9  # text of which more than this share differs looks like an identifier
-NAMELIKE = 4  # ... when there are more values than this
-BLANKS = ["NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", ".", "-", ""]  # what people write for nothing
-MOST_SHOWN = 100  # labels of a column on the screen
-AT_A_CURATOR = (
+MAX_LABELS = 1000  # different values of a column that are kept while reading
+# Whole numbers with at most FEW values, each occurring MIN_REPEATS times on average, are drafted as categories.
+FEW = 10
+MIN_REPEATS = 20
+# Text looks like an identifier if more than this share of its values, and more than this number, differ.
+IDENTIFIER_SHARE = 0.9
+MIN_IDENTIFIERS = 4
+# What people write where there is no value.
+MISSING_WORDS = ["NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", ".", "-", ""]
+MAX_SHOWN = 100  # labels of a column on the screen
+CURATOR_RULES = (
     "Rows that are not valid are refused where each row is randomised, and by parties. Queries and learners refuse no "
     "row: a number beyond its bounds counts as the nearest bound, a row with a missing or unreadable one is left out."
 )
-WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
+BOOLEAN_WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
 
 
 @click.group(cls=MurmureGroup, short_help="Say what each column of a table may hold.")
@@ -84,33 +81,32 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
     At most 1000 different values of a column are kept. Text that differs in almost every row looks like an identifier
     and is left out.
     """
-    if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+    refuse_existing(output, force)
     from murmure.core.schema import Schema
 
     wanted = None if columns is None else split_columns(columns)
-    drafts, rows, paths = look(data, wanted)
+    drafts, rows, paths = draft_columns(data, wanted)
     if any(output.exists() and path.samefile(output) for path in paths):
         raise UsageError(f"{str(output)!r} is the data.", "name another file with -o")
-    about, left_out = {}, {}
+    kept, left_out = {}, {}
     for name, draft in drafts.items():
         column = draft.column() if name else "it has no name"
         if isinstance(column, str):
             left_out[name] = column
         else:
-            about[name] = column
-    if not about:
+            kept[name] = column
+    if not kept:
         reasons = "; ".join(f"{name!r}: {why}" for name, why in list(left_out.items())[:5])
         raise UsageError(f"no column of {data!r} can be drafted ({reasons}).", "write the schema by hand")
-    drafted = Schema(about)
-    text = heading(data, drafted, left_out) + drafted.to_toml()
+    drafted = Schema(kept)
+    text = draft_heading(data, drafted, left_out) + drafted.to_toml()
     with all_or_nothing(output) as part:
         part.write_text(text, encoding="utf-8")
-    missing = {name: draft.missing for name, draft in drafts.items() if draft.missing and name in about}
-    warn(drafted, left_out, missing, output)
+    missing = {name: draft.missing for name, draft in drafts.items() if draft.missing and name in kept}
+    print_warnings(drafted, left_out, missing, output)
     blanks = {name: sorted(draft.blanks) for name, draft in drafts.items() if draft.blanks}
     for name, texts in blanks.items():
-        click.echo(_blank(name, texts), err=True)
+        click.echo(_missing_note(name, texts), err=True)
     if as_json:
         print_json(
             {
@@ -121,21 +117,14 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
                 "left_out": left_out,
                 "missing": missing,
                 "looks_missing": blanks,
-                "most_labels": MOST_LABELS,
+                "most_labels": MAX_LABELS,
             }
         )
     else:
-        click.echo(f"Wrote {output}: {len(about)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows.")
+        click.echo(f"Wrote {output}: {len(kept)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows.")
 
 
-def split_columns(text: str) -> list[str]:
-    try:
-        return split_labels(text)
-    except UsageError:
-        raise UsageError(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
-
-
-def heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:
+def draft_heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:
     lines = [f"Drafted by murmure schema init from {Path(data).name}."]
     if drafted.drafted:
         lines += [
@@ -151,10 +140,10 @@ def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def warn(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], output: Path) -> None:
+def print_warnings(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], output: Path) -> None:
     """On standard error, also when JSON goes to standard output."""
     for name in drafted.drafted:
-        click.echo(f"READ OFF THE DATA: column {name!r}: {_said(drafted.column_specs[name])}", err=True)
+        click.echo(f"READ OFF THE DATA: column {name!r}: {_drafted_text(drafted.column_specs[name])}", err=True)
     for name in missing:
         if drafted.column_specs[name].missing == "refuse":
             click.echo(
@@ -172,13 +161,13 @@ def warn(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], out
         click.echo(f"Left out: column {name!r}: {why}.", err=True)
 
 
-def _blank(name: str, texts: list[str]) -> str:
+def _missing_note(name: str, texts: list[str]) -> str:
     look = "looks like a missing value" if len(texts) == 1 else "look like missing values"
     empty = "empty fields (without quotation marks)" if "" in texts else "empty fields"
     return f"Note: column {name!r}: {', '.join(map(repr, texts))} {look}; {empty} are read as missing."
 
 
-def _said(column: Column) -> str:
+def _drafted_text(column: Column) -> str:
     from murmure.core.domain import Categories
 
     domain = column.domain
@@ -187,8 +176,8 @@ def _said(column: Column) -> str:
     return domain.public()
 
 
-def look(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int, tuple[Path, ...]]:
-    """Each column, looked at once, a batch at a time."""
+def draft_columns(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int, tuple[Path, ...]]:
+    """A draft of each column, in one pass over the table."""
     from murmure.engines.base.progress import with_progress
     from murmure.engines.sources.tables import open_table
 
@@ -196,30 +185,29 @@ def look(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Draft], int
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
     drafts = {name: Draft(in_text=text) for name in table.names}
     rows = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
         rows += batch.num_rows
         for i, draft in enumerate(drafts.values()):
-            draft.see(batch.column(i))
+            draft.add(batch.column(i))
     return drafts, rows, table.paths
 
 
 @dataclass
 class Draft:
-    """What was seen of one column: never more than MOST_LABELS values of it."""
+    """What is known of one column so far; at most MAX_LABELS of its values are kept."""
 
     in_text: bool  # a CSV: numbers and booleans come as text
     rows: int = 0
     missing: int = 0
     kind: str | None = None  # "text", "integer", "real", "boolean", or why there is none
     fractions: bool = False
-    unnumbered: bool = False  # text that no number writes so, such as 007
     differing: int = 0  # different values, summed over batches: an upper bound
     values: set[Any] | None = field(default_factory=set)  # None: too many
     blanks: set[str] = field(default_factory=set)  # text that is there, and looks like a missing value
     low: float = math.inf
     high: float = -math.inf
 
-    def see(self, column: Any) -> None:
+    def add(self, column: Any) -> None:
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -238,8 +226,8 @@ class Draft:
             return
         different = column.unique().drop_null()
         if text:
-            looks = pc.is_in(different, pa.array(BLANKS, different.type))
-            self.blanks.update(different.filter(looks).to_pylist())
+            is_missing_word = pc.is_in(different, pa.array(MISSING_WORDS, different.type))
+            self.blanks.update(different.filter(is_missing_word).to_pylist())
             self._text(different)
         elif t.is_boolean(column.type):
             self.kind = "boolean"
@@ -248,8 +236,9 @@ class Draft:
             self._range(different)
         self.differing += len(different)
         if self.values is not None:
-            self.values.update(different.slice(0, MOST_LABELS + 1).to_pylist())
-            if len(self.values) > MOST_LABELS:
+            # One value too many is enough to know that there are too many.
+            self.values.update(different.slice(0, MAX_LABELS + 1).to_pylist())
+            if len(self.values) > MAX_LABELS:
                 self.values = None
 
     def _range(self, different: Any) -> None:
@@ -265,21 +254,22 @@ class Draft:
             self.low, self.high = min(self.low, ends["min"]), max(self.high, ends["max"])
 
     def _text(self, different: Any) -> None:
-        """Text of a CSV may be numbers or booleans: it is what all of it can be."""
+        """Text of a CSV may be numbers or booleans: the first type that fits all of it."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        # Types only widen: a later batch cannot make a column narrower again.
         if not self.in_text:
             self.kind = "text"
         if self.kind in (None, "boolean"):
-            all_words = pc.all(pc.is_in(different, pa.array(sorted(WORDS), different.type))).as_py()
+            all_words = pc.all(pc.is_in(different, pa.array(sorted(BOOLEAN_WORDS), different.type))).as_py()
             if all_words:
                 self.kind = "boolean"
                 return
             self.kind = "integer" if self.kind is None else "text"
         for kind, arrow in (("integer", pa.int64()), ("real", pa.float64())):
             if self.kind == kind:
-                # 007 is a name that is written in digits, and so is 0x1f
+                # 007 and 0x1f are names written in digits: as numbers they would lose their zeros.
                 if pc.any(pc.match_substring_regex(different, r"^[+-]?0[0-9xX]")).as_py():
                     self.kind = "text"
                     return
@@ -290,9 +280,9 @@ class Draft:
                     self.kind = "real" if kind == "integer" else "text"
 
     def _few(self, count: int) -> bool:
-        """Few values that come again and again, or lie side by side."""
+        """Few values that repeat, or that are close together."""
         values = len(self.values or range(FEW + 1))
-        return values <= FEW and (count >= AGAIN * values or self.high - self.low < 2 * FEW)
+        return values <= FEW and (count >= MIN_REPEATS * values or self.high - self.low < 2 * FEW)
 
     def column(self) -> Column | str:
         """What to write, or why the column is left out."""
@@ -304,22 +294,22 @@ class Draft:
         if count == 0:
             return "it holds nothing"
         if self.kind == "boolean":
-            seen = self.missing > 0
-            return Column(Categories([False, True]), missing="value" if seen else "refuse", from_data=seen)
+            gaps = self.missing > 0
+            return Column(Categories([False, True]), missing="value" if gaps else "refuse", from_data=gaps)
         if self.kind not in ("text", "integer", "real"):
             return f"values of type {self.kind} are neither labels nor numbers; write dates as text or as numbers"
         if self.values is not None and len(self.values) == 1:
             return "it holds one value only"
-        gaps = self.missing > 0 and not self.fractions and not self.in_text  # they make floats of whole numbers
-        whole = self.kind == "integer" or gaps
+        # pandas stores whole numbers with gaps as floats: a float column with gaps and no fraction was whole.
+        whole = self.kind == "integer" or (self.missing > 0 and not self.fractions and not self.in_text)
         domain: Domain
         try:
             if self.kind == "text":
                 differing = self.differing if self.values is None else len(self.values)
-                if differing > max(NAMELIKE, ALIKE * count):
+                if differing > max(MIN_IDENTIFIERS, IDENTIFIER_SHARE * count):
                     return "almost all of its values differ, as those of an identifier do"
                 if self.values is None:
-                    return f"it holds more than {MOST_LABELS} different texts; list its public labels by hand"
+                    return f"it holds more than {MAX_LABELS} different texts; list its public labels by hand"
                 domain = Categories(sorted(self.values))
             elif whole and self._few(count):
                 domain = Categories(sorted({int(value) for value in self.values or ()}))
@@ -348,39 +338,39 @@ def show(file: Path, as_json: bool) -> None:
     """Show what SCHEMA (a TOML file) says of each column."""
     from murmure.core.schema import Schema
 
-    held = Schema.load(file)
+    loaded = Schema.load(file)
     if as_json:
-        lists = {"private": list(held.private), "public": list(held.open), "drafted": list(held.drafted)}
-        print_json({**held.to_dict(), **lists})
+        lists = {"private": list(loaded.private), "public": list(loaded.open), "drafted": list(loaded.drafted)}
+        print_json({**loaded.to_dict(), **lists})
         return
     from rich.padding import Padding
 
     out = console()
-    for name, column in held.column_specs.items():
+    for name, column in loaded.column_specs.items():
         out.print(name, style="bold")
-        out.print(Padding("\n".join(_lines(column)), (0, 0, 0, 2)))
-    if held.drafted:
+        out.print(Padding("\n".join(_column_lines(column)), (0, 0, 0, 2)))
+    if loaded.drafted:
         out.print()
         out.print(
             "Read off the data, and to be replaced by what is public before anything is released: "
-            + ", ".join(held.drafted),
+            + ", ".join(loaded.drafted),
             style="bold red",
         )
 
 
-def _held(column: Column) -> str:
+def _domain_line(column: Column) -> str:
     from murmure.core.domain import Categories
 
     domain = column.domain
     if not isinstance(domain, Categories) or isinstance(domain.values, int):
         return domain.describe()
-    more = len(domain.values) - MOST_SHOWN
-    shown = ", ".join(map(repr, domain.values[:MOST_SHOWN]))
+    more = len(domain.values) - MAX_SHOWN
+    shown = ", ".join(map(repr, domain.values[:MAX_SHOWN]))
     return f"one of {shown}" + (f" and {more} more (--json shows all)" if more > 0 else "")
 
 
-def _lines(column: Column) -> list[str]:
-    lines = [_held(column)]
+def _column_lines(column: Column) -> list[str]:
+    lines = [_domain_line(column)]
     if column.missing == "value":
         lines.append(f"missing answers count as {column.missing_value!r}")
     elif column.missing == "constant":
@@ -416,24 +406,25 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     from murmure.engines.base.progress import with_progress
     from murmure.engines.sources.tables import open_table
 
-    held = Schema.load(file)
-    table = open_table(data, columns=list(held), kinds=dict.fromkeys(held, "text"))  # no cell ends the reading
+    loaded = Schema.load(file)
+    # Read as text: a cell of another type is then counted as invalid instead of ending the reading.
+    table = open_table(data, columns=list(loaded), kinds=dict.fromkeys(loaded, "text"))
     rows = valid = 0
-    counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in held}
+    counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in loaded}
     first: dict[str, Any] = {}
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
-        found = held.inspect(batch)
-        for name, one in found.items():
-            masks = (one.refused, one.missing, one.clamped, one.dropped)
+    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
+        by_column = loaded.inspect(batch)
+        for name, inspected in by_column.items():
+            masks = (inspected.refused, inspected.missing, inspected.clamped, inspected.dropped)
             for what, mask in zip(counts[name], masks, strict=True):
                 counts[name][what] += int(mask.sum())
-            if one.first is not None:
-                first.setdefault(name, one.first.later(rows))
+            if inspected.first is not None:
+                first.setdefault(name, inspected.first.later(rows))
         rows += batch.num_rows
-        valid += int((~np.logical_or.reduce([one.refused for one in found.values()])).sum())
+        valid += int((~np.logical_or.reduce([inspected.refused for inspected in by_column.values()])).sum())
     if as_json:
-        columns = {name: {**n, "first": _first(first.get(name))} for name, n in counts.items()}
-        print_json({"rows": rows, "valid": valid, "columns": columns, "drafted": list(held.drafted)})
+        columns = {name: {**n, "first": _refusal_to_dict(first.get(name))} for name, n in counts.items()}
+        print_json({"rows": rows, "valid": valid, "columns": columns, "drafted": list(loaded.drafted)})
     else:
         out = console()
         out.print(f"{group_digits(valid)} of {group_digits(rows)} rows are valid.", style="bold")
@@ -445,9 +436,9 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
                 if n[what]:
                     out.print(f"\n{name}: {_rows_are(n[what])} {words}, as the schema says.", style="bold")
         if valid < rows:
-            out.print(f"\n{AT_A_CURATOR}", style="dim")
-        if held.drafted:
-            out.print(f"\nRead off the data, still to be replaced: {', '.join(held.drafted)}", style="bold red")
+            out.print(f"\n{CURATOR_RULES}", style="dim")
+        if loaded.drafted:
+            out.print(f"\nRead off the data, still to be replaced: {', '.join(loaded.drafted)}", style="bold red")
     if valid < rows:
         ctx.exit(EXIT_USAGE)
 
@@ -456,7 +447,7 @@ def _rows_are(n: int) -> str:
     return "1 row is" if n == 1 else f"{group_digits(n)} rows are"
 
 
-def _first(refusal: Any) -> dict[str, Any] | None:
+def _refusal_to_dict(refusal: Any) -> dict[str, Any] | None:
     if refusal is None:
         return None
     message = str(refusal).removesuffix(f"\n  Hint: {refusal.hint}")

@@ -10,16 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.party_options import printable
-from murmure.cli.shared import MurmureCommand, MurmureGroup, UsageError, console, group_digits, json_option, print_json
+from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.options import json_option
+from murmure.cli.party_options import printable, study_to_dict
+from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError
+from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.parties.coordinator.folders import StudyFolder
     from murmure.parties.coordinator.status_view import StatusView
+    from murmure.parties.study.document import Study
 
-MOST_SHOWN = 40  # figures on a terminal
-FOLDER = click.Path(path_type=Path)
+MAX_SHOWN = 40  # figures on a terminal
+PATH = click.Path(path_type=Path)
 
 
 @click.group(cls=MurmureGroup, short_help="Ask several organisations for a sum of which nobody sees a part.")
@@ -43,7 +48,7 @@ def study() -> None:
 
 
 @study.command(cls=MurmureCommand, short_help="Make the coordinator's identity.")
-@click.argument("folder", type=FOLDER)
+@click.argument("folder", type=PATH)
 @click.option("--name", required=True, help="By which the parties know you.")
 @json_option
 def init(folder: Path, name: str, as_json: bool) -> None:
@@ -63,9 +68,9 @@ def init(folder: Path, name: str, as_json: bool) -> None:
 
 
 @study.command(cls=MurmureCommand, short_help="Write and sign a study.")
-@click.argument("folder", type=FOLDER)
-@click.argument("written", metavar="STUDY.TOML", type=FOLDER)
-@click.argument("cards", metavar="CARD...", nargs=-1, required=True, type=FOLDER)
+@click.argument("folder", type=PATH)
+@click.argument("written", metavar="STUDY.TOML", type=PATH)
+@click.argument("cards", metavar="CARD...", nargs=-1, required=True, type=PATH)
 @click.option(
     "--minimum-cell",
     type=click.IntRange(min=1),
@@ -79,19 +84,20 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     inside FOLDER. A study is never changed: parties approve it as it stands. `murmure study models` lists the keys of
     each [[models]].
     """
-    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder, read_card
+    from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
     from murmure.parties.study.document import Study
+    from murmure.parties.study.key_files import read_card
 
     home = CoordinatorFolder(folder)
-    made = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
-    made.check_ratio()
-    held = StudyFolder.create(home, made)
+    document = Study.from_toml(written, tuple(read_card(path) for path in cards), home.card, minimum_cell)
+    document.check_ratio()
+    study_folder = StudyFolder.create(home, document)
     if as_json:
-        print_json({"folder": str(held.path), **_about(held)})
+        print_json({"folder": str(study_folder.path), **study_to_dict(document, "en")})
         return
-    _show(held)
-    click.echo(f"\nWritten: {held.path / 'study.json'}")
-    click.echo(f"Serve it with: murmure study run {held.path}")
+    _print_study(document)
+    click.echo(f"\nWritten: {study_folder.path / 'study.json'}")
+    click.echo(f"Serve it with: murmure study run {study_folder.path}")
 
 
 # -- models ------------------------------------------------------------------------------------------------------------
@@ -127,9 +133,9 @@ def models(model: str | None, as_json: bool) -> None:
         )
         return
     if model is None:
-        wide = max(map(len, names))
+        width = max(map(len, names))
         for name in names:
-            click.echo(f"{name:<{wide}}  {', '.join(key for key, _, _ in key_table(name))}")
+            click.echo(f"{name:<{width}}  {', '.join(key for key, _, _ in key_table(name))}")
         click.echo("\nmurmure study models MODEL says what each key may hold.")
         return
     (name,) = names
@@ -145,64 +151,51 @@ def models(model: str | None, as_json: bool) -> None:
 
 
 @study.command(cls=MurmureCommand, short_help="What is asked of whom, in words.")
-@click.argument("folder", metavar="STUDY", type=FOLDER)
+@click.argument("folder", metavar="STUDY", type=PATH)
 @click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True)
 @json_option
 def show(folder: Path, lang: str, as_json: bool) -> None:
     """What the study in folder STUDY asks of whom, in the words that every party reads before it approves."""
-    held = _opened(folder)
+    document = _open_study(folder).study
     if as_json:
-        print_json({"folder": str(folder), **_about(held, lang)})
+        print_json({"folder": str(folder), **study_to_dict(document, lang)})
         return
-    _show(held, lang)
+    _print_study(document, lang)
 
 
-def _about(held: StudyFolder, lang: Any = "en") -> dict[str, Any]:
-    made = held.study
-    return {
-        "study": made.name,
-        "purpose": made.purpose,
-        "digest": made.digest.hex(),
-        "coordinator": {"name": made.coordinator.name, "fingerprint": made.coordinator.fingerprint},
-        "parties": [{"name": card.name, "fingerprint": card.fingerprint} for card in made.roster],
-        "rounds": made.rounds,
-        "words": list(made.in_words(lang)),
-    }
-
-
-def _show(held: StudyFolder, lang: Any = "en") -> None:
-    made, out = held.study, console()
-    out.print(made.name, style="bold", soft_wrap=True)
-    for line in map(printable, made.in_words(lang)):
+def _print_study(document: Study, lang: Any = "en") -> None:
+    out = console()
+    out.print(document.name, style="bold", soft_wrap=True)
+    for line in map(printable, document.in_words(lang)):
         out.print(f"  {line}" if line.startswith(" ") else f"- {line}", soft_wrap=True)
     out.print()
-    wide = max(len(card.name) for card in made.roster)
-    for card in made.roster:
-        out.print(f"{card.name:<{wide}}  {card.fingerprint}", soft_wrap=True)
-    out.print(f"study {made.digest.hex()}", style="dim", soft_wrap=True)
+    width = max(len(card.name) for card in document.roster)
+    for card in document.roster:
+        out.print(f"{card.name:<{width}}  {card.fingerprint}", soft_wrap=True)
+    out.print(f"study {document.digest.hex()}", style="dim", soft_wrap=True)
 
 
-def _opened(folder: Path) -> StudyFolder:
+def _open_study(folder: Path) -> StudyFolder:
     from murmure.parties.coordinator.folders import StudyFolder
 
-    held = StudyFolder(folder)
-    _ = held.study  # refused now, if it is none
-    return held
+    study_folder = StudyFolder(folder)
+    _ = study_folder.study  # read now, so that a folder without a study is refused here
+    return study_folder
 
 
 # -- run ---------------------------------------------------------------------------------------------------------------
 
 
 @study.command(cls=MurmureCommand, short_help="Serve a study until it is done.")
-@click.argument("folder", metavar="STUDY", type=FOLDER)
+@click.argument("folder", metavar="STUDY", type=PATH)
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0 is all.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8460, show_default=True, help="0: any free one.")
 @click.option("--wait", type=float, default=600.0, show_default=True, metavar="S", help="Seconds for parties to join.")
 @click.option(
     "--patience", type=float, default=30.0, show_default=True, metavar="S", help="Seconds for any later answer."
 )
-@click.option("--certificate", type=FOLDER, metavar="FILE", help="PEM, for TLS; with --key.")
-@click.option("--key", type=FOLDER, metavar="FILE", help="PEM: the certificate's private key.")
+@click.option("--certificate", type=PATH, metavar="FILE", help="PEM, for TLS; with --key.")
+@click.option("--key", type=PATH, metavar="FILE", help="PEM: the certificate's private key.")
 @click.option(
     "--once/--keep", default=True, help="Stop when everybody has the result, or go on showing it.  [default: once]"
 )
@@ -234,13 +227,15 @@ def run(
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
             raise UsageError(f"{name}: there is no file {str(path)!r}.")
-    from murmure.parties.http.server import LOOPBACK, ServerSettings, ServerUrls, log_to_stderr, serve
+    from murmure.parties.http.address import LOOPBACK
+    from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
-    held = _opened(folder)
+    study_folder = _open_study(folder)
 
     def started(where: ServerUrls) -> None:
         if as_json:
-            _line({"event": "serving", "study": held.study.name, "url": where.parties, "page": where.page})
+            name = study_folder.study.name
+            _print_json_line({"event": "serving", "study": name, "url": where.parties, "page": where.page})
             return
         click.echo(f"Parties join at  {where.parties}")
         click.echo(f"Look on at       {where.page}")
@@ -252,16 +247,16 @@ def run(
         sys.stdout.flush()
 
     log_to_stderr()
-    seen = serve(held, ServerSettings(host, port, wait, patience, certificate, key, once), started)
+    view = serve(study_folder, ServerSettings(host, port, wait, patience, certificate, key, once), started)
     if as_json:
-        _line({"event": "ended", **seen.to_dict()})
+        _print_json_line({"event": "ended", **view.to_dict()})
     else:
-        _show_result(seen)
-    _refuse_failed(seen)
+        _print_result(view)
+    _raise_if_failed(view)
 
 
-def _line(held: dict[str, Any]) -> None:
-    click.echo(json.dumps(held, allow_nan=False))
+def _print_json_line(fields: dict[str, Any]) -> None:
+    click.echo(json.dumps(fields, allow_nan=False))
     sys.stdout.flush()
 
 
@@ -269,115 +264,112 @@ def _line(held: dict[str, Any]) -> None:
 
 
 @study.command(cls=MurmureCommand, short_help="How a study stands.")
-@click.argument("folder", metavar="STUDY", type=FOLDER)
+@click.argument("folder", metavar="STUDY", type=PATH)
 @json_option
 def status(folder: Path, as_json: bool) -> None:
     """How the study in folder STUDY stands, whether it is being served or not."""
-    seen = _seen(folder)
+    view = _read_status(folder)
     if as_json:
-        print_json(seen.to_dict())
+        print_json(view.to_dict())
         return
     from murmure.parties.coordinator.page_words import PARTY_STATES, STAGES, STATES
 
-    standing, made, out = seen.standing, seen.study, console()
-    out.print(made.name, style="bold", soft_wrap=True)
-    most = "at most " if made.rounds_vary else ""
-    rounds = f", round {standing.round} of {most}{made.rounds}" if made.rounds > 1 else ""
-    doing = f": parties {STAGES[standing.stage][0]}" if standing.stage in STAGES else ""
-    out.print(f"{STATES[standing.state][0]}{rounds}{doing if standing.state == 'running' else ''}", soft_wrap=True)
-    if standing.ended is not None and standing.ended.kind:
-        out.print(printable(f"{standing.ended.kind}: {standing.ended.words}"), soft_wrap=True)
-    wide = max(len(card.name) for card in made.roster)
-    for place, card in enumerate(made.roster):
-        out.print(f"  {card.name:<{wide}}  {PARTY_STATES[standing.of(place)][0]}", soft_wrap=True)
+    progress, document, out = view.progress, view.study, console()
+    out.print(document.name, style="bold", soft_wrap=True)
+    at_most = "at most " if document.rounds_vary else ""
+    rounds = f", round {progress.round} of {at_most}{document.rounds}" if document.rounds > 1 else ""
+    doing = f": parties {STAGES[progress.stage][0]}" if progress.stage in STAGES else ""
+    out.print(f"{STATES[progress.state][0]}{rounds}{doing if progress.state == 'running' else ''}", soft_wrap=True)
+    if progress.ended is not None and progress.ended.kind:
+        out.print(printable(f"{progress.ended.kind}: {progress.ended.words}"), soft_wrap=True)
+    width = max(len(card.name) for card in document.roster)
+    for place, card in enumerate(document.roster):
+        out.print(f"  {card.name:<{width}}  {PARTY_STATES[progress.party_state(place)][0]}", soft_wrap=True)
 
 
 @study.command(cls=MurmureCommand, short_help="What came out.")
-@click.argument("folder", metavar="STUDY", type=FOLDER)
-@click.option("--html", type=FOLDER, metavar="FILE", help="Write it as a page that stands alone.")
+@click.argument("folder", metavar="STUDY", type=PATH)
+@click.option("--html", type=PATH, metavar="FILE", help="Write it as a page that stands alone.")
 @json_option
 def result(folder: Path, html: Path | None, as_json: bool) -> None:
     """What came out of the study in folder STUDY: exact figures, over whom, and what they promise."""
-    seen = _seen(folder)
-    if not seen.results:
-        _refuse_failed(seen)
+    view = _read_status(folder)
+    if not view.results:
+        _raise_if_failed(view)
         raise UsageError(
             "the study has no result yet.", f"murmure study status {folder} says how it stands; run serves it"
         )
     if html is not None:
         from murmure.core.files import all_or_nothing
         from murmure.parties.coordinator.page import page_file
-        from murmure.show.report import check_place
+        from murmure.show.report import check_page_path
 
-        check_place(html)
+        check_page_path(html)
         with all_or_nothing(html) as part:
-            part.write_text(page_file(seen), encoding="utf-8")
+            part.write_text(page_file(view), encoding="utf-8")
     if as_json:
-        print_json({**seen.to_dict(), "html": html and str(html)})
+        print_json({**view.to_dict(), "html": html and str(html)})
         return
-    _show_result(seen)
+    _print_result(view)
     if html is not None:
         click.echo(f"Written: {html}")
 
 
-def _seen(folder: Path) -> StatusView:
+def _read_status(folder: Path) -> StatusView:
     from murmure.parties.coordinator.progress import Progress
     from murmure.parties.coordinator.status_view import StatusView
     from murmure.parties.coordinator.store import read_progress
 
-    held = _opened(folder)
-    standing, results = read_progress(held.log, held.study.digest)
-    everybody = tuple(range(len(held.study.roster)))
+    study_folder = _open_study(folder)
+    progress, results = read_progress(study_folder.log, study_folder.study.digest)
+    everybody = tuple(range(len(study_folder.study.roster)))
     return StatusView(
-        held.study,
-        Progress(awaited=everybody) if standing is None else Progress.from_dict(standing),
+        study_folder.study,
+        Progress(awaited=everybody) if progress is None else Progress.from_dict(progress),
         tuple(results),
     )
 
 
-def _show_result(seen: StatusView) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+def _print_result(view: StatusView) -> None:
     from murmure.parties.coordinator.progress import absent_in_words
     from murmure.parties.study.costs import study_cost_in_words
     from murmure.parties.study.model_outcomes import outcome_lines
 
     out = console()
-    out.print(seen.study.name, style="bold", soft_wrap=True)
-    gone = f"; {absent_in_words(seen.standing.absent)}" if seen.standing.absent else ""
-    for one, figures in seen.figures():
-        names = ", ".join(seen.study.roster[place].name for place in one.cohort)
-        rounds = f"round {one.round}, " if seen.study.rounds > 1 else ""
+    out.print(view.study.name, style="bold", soft_wrap=True)
+    absent = f"; {absent_in_words(view.progress.absent)}" if view.progress.absent else ""
+    for outcome, figures in view.figures():
+        names = ", ".join(view.study.roster[place].name for place in outcome.cohort)
+        rounds = f"round {outcome.round}, " if view.study.rounds > 1 else ""
         out.print(f"{rounds}{figures.about}", soft_wrap=True)
-        out.print(f"over {len(one.cohort)} parties: {names}{gone}", style="dim", soft_wrap=True)
+        out.print(f"over {len(outcome.cohort)} parties: {names}{absent}", style="dim", soft_wrap=True)
         if figures.people is not None:
             about = "" if figures.exact else "about "
             out.print(f"{about}{group_digits(figures.people)} rows", style="dim")
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+        table = headed_table()
         table.add_column("", overflow="fold")
         table.add_column("exact" if figures.exact else "noisy", justify="right", overflow="fold")
         if not figures.exact:
             table.add_column("low", justify="right")
             table.add_column("high", justify="right")
-        for row in figures.rows[:MOST_SHOWN]:
+        for row in figures.rows[:MAX_SHOWN]:
             table.add_row(printable(row.label), row.said, *([] if figures.exact else [row.low or "", row.high or ""]))
         out.print(table)
-        if len(figures.rows) > MOST_SHOWN:
+        if len(figures.rows) > MAX_SHOWN:
             out.print(
-                f"the first {MOST_SHOWN}; {group_digits(len(figures.rows) - MOST_SHOWN)} more with --json", style="dim"
+                f"the first {MAX_SHOWN}; {group_digits(len(figures.rows) - MAX_SHOWN)} more with --json", style="dim"
             )
         for line in (*figures.notes(), *figures.promises()):
             for part in line.split("\n"):
                 out.print(printable(part), style="dim", soft_wrap=True)
-    for fit in seen.fits():
+    for fit in view.outcomes():
         click.echo("\n".join(outcome_lines(fit)))
-    if seen.results and (cost := study_cost_in_words(seen.study)):
+    if view.results and (cost := study_cost_in_words(view.study)):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
 
 
-def _refuse_failed(seen: StatusView) -> None:
-    ended = seen.standing.ended
+def _raise_if_failed(view: StatusView) -> None:
+    ended = view.progress.ended
     if ended is None or not ended.kind:
         return
     from murmure.parties.coordinator.errors import StudyOver

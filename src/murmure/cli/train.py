@@ -10,29 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
     check_delta,
     ledger_options,
-    one_source,
     open_ledger_session,
-    tidily,
+    single_source,
 )
-from murmure.cli.shared import (
-    MurmureCommand,
+from murmure.cli.options import (
     OneOf,
-    UsageError,
-    all_or_nothing,
-    console,
-    did_you_mean,
-    group_digits,
     json_option,
-    print_json,
+    relation_option,
     require_options,
     rows_of_one_person,
+    split_columns,
+    unit_options,
 )
+from murmure.cli.outputs import refuse_existing
+from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import shorten
+from murmure.core.files import all_or_nothing
+from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import headed_table, name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -51,13 +52,13 @@ EXAMPLES = {
     "kmeans": "murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 "
     "-o centres.json",
 }
-EXACT = (
+SCORE_WARNING = (
     "WARNING: the score is an exact figure about the rows of --test; nothing protects them if it is published. Rows "
     "that stand in both files cannot be seen here: keep them apart yourself."
 )
-OURS = b'"murmure-model"'
-OPEN = "WARNING: --clear protects nobody: the model is an exact function of the rows."
-LOCAL = (
+MODEL_MARK = b'"murmure-model"'
+CLEAR_WARNING = "WARNING: --clear protects nobody: the model is an exact function of the rows."
+LOCAL_WARNING = (
     "WARNING: --local randomises every row here, by itself, for a comparison: nothing is charged. To collect rows "
     "that are randomised where people are, use murmure sanitize."
 )
@@ -73,15 +74,8 @@ LOCAL = (
 @click.option("--features", metavar="A,B,...", help="The columns to predict from.  [default: all others of the schema]")
 @click.option("--epsilon", type=float, metavar="E", help="What the model may cost.  [required, or --clear]")
 @click.option("--delta", type=float, metavar="D", help="Gaussian noise.  [default: 0, discrete Laplace]")
-@click.option(
-    "--relation",
-    type=click.Choice(["add/remove", "replace"]),
-    default="add/remove",
-    show_default=True,
-    help="What is hidden: whether somebody is in DATA, or only what they hold.",
-)
-@click.option("--unit", default="row", show_default=True, metavar="row|COLUMN", help="Who is protected.")
-@click.option("--rows-per-person", type=int, metavar="N", help="With --unit COLUMN: the most rows of one person.")
+@relation_option
+@unit_options
 @click.option("--clusters", type=int, metavar="K", help="kmeans: how many.  [required]")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Other settings, such as split=equal.")
 @click.option("--local", is_flag=True, help="Randomise every row instead, and learn from that.")
@@ -114,7 +108,7 @@ def train(
     output: Path | None,
     force: bool,
     as_json: bool,
-    **paying: Any,
+    **ledger_settings: Any,
 ) -> None:
     """Learn from DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) and write the model to OUT.
 
@@ -126,58 +120,55 @@ def train(
     murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 --budget 3 -o model.json
     murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 -o centres.json
     """
-    missing = [
-        name
-        for name, value in (
-            (f"a model ({', '.join(MODELS)})", model),
-            ("a table DATA", sources),
-            ("--schema", schema_file),
-            ("--target", target if model not in (None, "kmeans") else "none"),
-            ("--clusters", clusters if model == "kmeans" else "none"),
-            ("--epsilon", "none" if clear else epsilon),
-            ("-o OUT", output),
-        )
-        if not value and value != 0
-    ]
-    require_options("murmure train", missing, (), EXAMPLES.get(model or "", EXAMPLE))
+    needed = {
+        f"a model ({', '.join(MODELS)})": model,
+        "a table DATA": sources,
+        "--schema": schema_file,
+        "--target": target if model not in (None, "kmeans") else "none",
+        "--clusters": clusters if model == "kmeans" else "none",
+        "--epsilon": "none" if clear else epsilon,
+        "-o OUT": output,
+    }
+    require_options("murmure train", needed, EXAMPLES.get(model or "", EXAMPLE))
     assert model is not None and schema_file is not None and output is not None
     if model == "kmeans" and target is not None:
         raise UsageError("kmeans predicts no column, and takes no --target.", "leave it out")
     if model != "kmeans" and clusters is not None:
         raise UsageError("--clusters is for kmeans.", "leave it out")
     privacy = _privacy(local, clear, epsilon, delta, relation, unit, rows_per_person, mechanism, no_debias)
+    from murmure import learn
     from murmure.core.schema import Schema
-    from murmure.learn import __getattr__
     from murmure.learn.base import Learner
 
-    schema = part_of(Schema.load(schema_file), features, target)
+    schema = used_columns(Schema.load(schema_file), features, target)
     schema.refuse_drafted()
-    made = __getattr__(MODELS[model])(schema=schema, privacy=privacy)
-    if local and type(made)._learn_locally is Learner._learn_locally:
+    learner = getattr(learn, MODELS[model])(schema=schema, privacy=privacy)
+    if local and type(learner)._learn_locally is Learner._learn_locally:
         raise UsageError(f"{model} does not learn from randomised rows.", "leave --local out")
     given = {"target": target} if target is not None else {}
-    made.set_params(**given, **({"n_clusters": clusters} if clusters is not None else {}))
-    made.set_params(**_settings(made, settings))
-    source = one_source(sources)
+    learner.set_params(**given, **({"n_clusters": clusters} if clusters is not None else {}))
+    learner.set_params(**_parse_settings(learner, settings))
+    source = single_source(sources)
     _check_output(output, force)
     columns = [*schema.private, *([] if unit == "row" else [unit])]
     check_columns(source, columns, schema.kinds)
     if test is not None:
         check_columns(test, schema.private, schema.kinds)
         _refuse_training_rows(test, source, clear)
-    made.check(source)  # what is public fits together; no row is read
-    till = _till(source, local, clear, paying, delta, relation)
-    made.set_params(ledger=till.account, rng=till.rng)
-    with all_or_nothing(output) as part:  # a place that cannot be written is found before anything is charged
-        made.fit(source)
-        held = _written(made, till)
-        part.write_text(json.dumps(held, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    score = None if test is None else scored(made, test)
+    learner.check(source)  # what is public fits together; no row is read
+    session = _open_session(source, local, clear, ledger_settings, delta, relation)
+    learner.set_params(ledger=session.account, rng=session.rng)
+    # The output is opened before the model is fitted: a place that cannot be written must not cost anything.
+    with all_or_nothing(output) as part:
+        learner.fit(source)
+        document = _model_document(learner, session)
+        part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    score = None if test is None else score_rows(learner, test)
     if as_json:
-        more = {"protects": protected(made), "score": score and score.to_dict(), "warnings": till.warnings}
-        print_json({"output": str(output), **held, **more})
+        more = {"protects": protects_text(learner), "score": score and vars(score), "warnings": session.warnings}
+        print_json({"output": str(output), **document, **more})
     else:
-        _show(made, held, till, source, output, test, score)
+        _show(learner, document, session, source, output, test, score)
 
 
 def _privacy(
@@ -204,7 +195,7 @@ def _privacy(
             raise UsageError("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
         return InTheClear()
     assert epsilon is not None
-    check_delta(delta or None)  # 0 is no delta
+    check_delta(delta or None)  # 0 means no delta
     if local:
         if delta is not None or unit != "row" or relation != "add/remove":
             raise UsageError(
@@ -215,28 +206,27 @@ def _privacy(
     return Central(epsilon, delta or 0.0, relation, unit, rows)
 
 
-def _till(
-    source: Any, local: bool, clear: bool, paying: dict[str, Any], delta: float | None, relation: Any
+def _open_session(
+    source: Any, local: bool, clear: bool, ledger_settings: dict[str, Any], delta: float | None, relation: Any
 ) -> LedgerSession:
-    """In the clear and at the person there is nothing that a ledger could charge; both are said aloud."""
+    """Without noise at the curator a ledger has nothing to charge; a warning says so."""
     if not (local or clear):
-        return open_ledger_session(source, delta=delta, relation=relation, **paying)
+        return open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
     from murmure.core.random import Random
 
     for name in ("ledger", "dataset", "who", "budget", "fresh"):
-        if paying[name]:
+        if ledger_settings[name]:
             raise UsageError(f"--{name} is for noise at the curator; here nothing is charged.", "leave it out")
-    words = [OPEN if clear else LOCAL]
+    words = [CLEAR_WARNING if clear else LOCAL_WARNING]
     for line in words:
         click.echo(line, err=True)
-    seed = paying["seed"]
+    seed = ledger_settings["seed"]
     return LedgerSession(str(source), None, None, None if seed is None else Random.seeded(seed), words)
 
 
-def part_of(schema: Schema, features: str | None, target: str | None) -> Schema:
+def used_columns(schema: Schema, features: str | None, target: str | None) -> Schema:
     """The columns that are used."""
     from murmure.cli.query import check_column
-    from murmure.cli.schema import split_columns
     from murmure.core.schema import Schema
 
     wanted = list(schema.private) if features is None else split_columns(features)
@@ -249,11 +239,11 @@ def part_of(schema: Schema, features: str | None, target: str | None) -> Schema:
     return Schema({name: schema.column_specs[name] for name in wanted})
 
 
-def _settings(made: Learner, settings: Sequence[str]) -> dict[str, Any]:
+def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]:
     """split=vaidya, alpha=0.5, iterations=3: parameters of the learner."""
     free = [
         name
-        for name in made.get_params()
+        for name in learner.get_params()
         if name not in ("schema", "target", "privacy", "engine", "ledger", "rng", "n_clusters")
     ]
     out: dict[str, Any] = {}
@@ -264,7 +254,8 @@ def _settings(made: Learner, settings: Sequence[str]) -> dict[str, Any]:
         name = name.replace("-", "_")
         if name not in free:
             hint = did_you_mean(name, free) or f"there are {', '.join(free)}"
-            raise UsageError(f"{type(made).__name__} has no setting {shorten(name)}.", hint)
+            raise UsageError(f"{type(learner).__name__} has no setting {shorten(name)}.", hint)
+        # Values are JSON (3, 0.5, [1, 2]); Python's spelling of true, false and none is accepted, other text is text.
         try:
             out[name] = json.loads(value)
         except ValueError:
@@ -279,62 +270,58 @@ def _check_output(output: Path, force: bool) -> None:
         raise UsageError(f"a model is written as JSON, and {output.name!r} does not end in .json.", "-o model.json")
     if output.is_dir():
         raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'model.json'}")
-    if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
-    refuse_to_replace(output, lambda start: OURS in start, "a model")
+    refuse_existing(output, force)
+    refuse_to_replace(output, lambda start: MODEL_MARK in start, "a model")
 
 
 def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
-    """An exact score of the rows that pay would say about them what the noise hides."""
+    """An exact score of the training rows would reveal what the noise hides."""
     from murmure.engines.sources.tables import open_table
 
     if clear:
         return
     learned, tested = open_table(source).paths, open_table(test).paths
-    if any(_same_bytes(one, other) for one in tested for other in learned):
+    if any(_same_bytes(path, other) for path in tested for other in learned):
         raise UsageError(
             f"--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
             "keep some rows apart for the test, and never train on them",
         )
 
 
-def _same_bytes(one: Path, other: Path) -> bool:
-    """The same file, or a copy of it. What cannot be seen: the same rows in another order, format or company."""
+def _same_bytes(path: Path, other: Path) -> bool:
+    """The same file, or a copy. The same rows in another order or format, or among others, are not detected."""
     import filecmp
 
-    return one.samefile(other) or (one.stat().st_size > 0 and filecmp.cmp(one, other, shallow=False))
+    return path.samefile(other) or (path.stat().st_size > 0 and filecmp.cmp(path, other, shallow=False))
 
 
-def _written(made: Learner, till: LedgerSession) -> dict[str, Any]:
+def _model_document(learner: Learner, session: LedgerSession) -> dict[str, Any]:
     from murmure.learn.model_file import learner_to_dict
 
-    held = learner_to_dict(made)
-    paid = till.to_dict()
-    held["ledger"] = paid and {name: paid[name] for name in ("path", "dataset", "charge")}
-    return held
+    document = learner_to_dict(learner)
+    paid = session.to_dict()
+    document["ledger"] = paid and {name: paid[name] for name in ("path", "dataset", "charge")}
+    return document
 
 
 @dataclass(frozen=True)
 class Score:
-    """How well a model predicts rows that the schema holds; those that it does not are left out."""
+    """How well a model predicts the rows that fit the schema; the others are left out."""
 
     value: float | None
     rows: int
     left_out: int
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"value": self.value, "rows": self.rows, "left_out": self.left_out}
 
-
-def scored(made: Any, test: str) -> Score:
-    """Of these rows, exactly: accuracy, R2, or minus the squared distances. Nothing protects them."""
+def score_rows(learner: Any, test: str) -> Score:
+    """The exact accuracy, R2, or minus the squared distances. Nothing protects these rows."""
     import numpy as np
     import pyarrow as pa
 
     from murmure.engines.sources.tables import open_table
 
-    click.echo(EXACT, err=True)
-    schema = made.schema_
+    click.echo(SCORE_WARNING, err=True)
+    schema = learner.schema_
     table = open_table(test, list(schema.private), schema.lenient_kinds, lenient=True)
     batches, rows = [], 0
     for batch in table.batches():
@@ -342,27 +329,14 @@ def scored(made: Any, test: str) -> Score:
         rows += len(kept)
         batches.append(batch.filter(pa.array(np.asarray(kept))))
     whole = pa.Table.from_batches(batches) if batches else None
-    held = 0 if whole is None else whole.num_rows
-    if whole is None or held == 0:
+    kept_rows = 0 if whole is None else whole.num_rows
+    if whole is None or kept_rows == 0:
         return Score(None, 0, rows)
-    columns = {name: _values(whole.column(name)) for name in schema.private}
-    return Score(float(made.score(columns)), held, rows - held)
+    columns = {name: column_values(whole.column(name)) for name in schema.private}
+    return Score(float(learner.score(columns)), kept_rows, rows - kept_rows)
 
 
-def columns_of(made: Any, source: Any) -> dict[str, Any]:
-    """The features of a table, in memory."""
-    import pyarrow as pa
-
-    from murmure.engines.sources.tables import open_table
-
-    schema = made.schema_
-    names = [name for name in schema.private if name != made._target]
-    table = open_table(source, names, schema.kinds)
-    whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
-    return {name: _values(whole.column(name)) for name in names}
-
-
-def _values(column: Any) -> Any:
+def column_values(column: Any) -> Any:
     import numpy as np
     import pyarrow as pa
 
@@ -375,107 +349,101 @@ def _values(column: Any) -> Any:
 
 
 def _show(
-    made: Any,
-    held: dict[str, Any],
-    till: LedgerSession,
+    learner: Any,
+    document: dict[str, Any],
+    session: LedgerSession,
     source: str,
     output: Path,
     test: str | None,
     score: Score | None,
 ) -> None:
-    from rich.table import Table
-
     out = console()
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    target = made._target
-    table.add_row("features", ", ".join(name for name in made.schema_.private if name != target))
+    table = name_table()
+    target = learner._target
+    table.add_row("features", ", ".join(name for name in learner.schema_.private if name != target))
     if target is not None:
         table.add_row("target", target)
-    for name, words in learned(made):
+    for name, words in model_figures(learner):
         table.add_row(name, words)
     if score is not None:
-        kind = {"classifier": "accuracy", "regressor": "R2"}.get(made.kind, "score")
+        kind = {"classifier": "accuracy", "regressor": "R2"}.get(learner.kind, "score")
         out_of = f", {group_digits(score.left_out)} left out that the schema does not hold" if score.left_out else ""
         figure = "none" if score.value is None else f"{score.value:.4f}"
         table.add_row(kind, f"{figure} on {group_digits(score.rows)} rows of {test}{out_of}")
-    table.add_row("costs", _cost(made))
-    table.add_row("protects", protected(made))
-    with tidily(out):
-        out.print(f"{type(made).__name__} of {source} -> {output}", style="bold", end="\n\n")
-        if held["seeded"]:
+    table.add_row("costs", _cost_text(learner))
+    table.add_row("protects", protects_text(learner))
+    with no_trailing_blanks(out):
+        out.print(f"{type(learner).__name__} of {source} -> {output}", style="bold", end="\n\n")
+        if document["seeded"]:
             out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-        for one in coefficients(made):
-            out.print(one)
+        for coefficient_table in coefficient_tables(learner):
+            out.print(coefficient_table)
             out.print()
         out.print(table)
         out.print()
-        out.print(till.words() if till.ledger else "Nothing was charged.", soft_wrap=True)
+        out.print(session.summary() if session.ledger else "Nothing was charged.", soft_wrap=True)
 
 
-def _cost(made: Any) -> str:
+def _cost_text(learner: Any) -> str:
     from murmure.ledger.figures import rounded_up
 
-    reader = made.guarantees_["reader"]
+    reader = learner.guarantees_["reader"]
     if reader.epsilon == float("inf"):
         return "no differential privacy"
     return f"epsilon {rounded_up(reader.epsilon)}, delta {reader.delta:g} ({reader.relation}); {reader.method}"
 
 
-def protected(made: Any) -> str:
-    """Whom the guarantee is about, in the words of `murmure query`."""
+def protects_text(learner: Any) -> str:
+    """Who is protected, in the words of `murmure query`."""
     from types import SimpleNamespace
 
     from murmure.plan.privacy import Clear as InTheClear
     from murmure.show.certificate_words import protects
 
-    if isinstance(made.privacy, InTheClear):
+    if isinstance(learner.privacy, InTheClear):
         return "nobody"
-    unit, rows = getattr(made.privacy, "unit", "row"), getattr(made.privacy, "rows_per_person", 1)
-    return protects(SimpleNamespace(guarantees=lambda: made.guarantees_, unit=unit, rows_per_person=rows))
+    unit, rows = getattr(learner.privacy, "unit", "row"), getattr(learner.privacy, "rows_per_person", 1)
+    return protects(SimpleNamespace(guarantees=lambda: learner.guarantees_, unit=unit, rows_per_person=rows))
 
 
-def coefficients(made: Any) -> list[Any]:
+def coefficient_tables(learner: Any) -> list[Any]:
     """The table of a regression, as its summary() has it: names, classes, standard errors."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
 
     from murmure.learn.learner_summary import tables_of
 
     out = []
-    for held in tables_of(made) if hasattr(made, "coef_") else ():
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-        for i, name in enumerate(held.head):
+    for text_table in tables_of(learner) if hasattr(learner, "coef_") else ():
+        table = headed_table()
+        for i, name in enumerate(text_table.head):
             table.add_column(name, justify="right" if i else "left", overflow="fold")
-        for row in held.rows:
+        for row in text_table.rows:
             table.add_row(*row)
         out.append(table)
     return out
 
 
-def learned(made: Any) -> list[tuple[str, str]]:
-    """The figures that people look for first; those of regressions stand in `coefficients`."""
+def model_figures(learner: Any) -> list[tuple[str, str]]:
+    """The figures that people look for first; those of regressions are in `coefficient_tables`."""
     from murmure.plan.privacy import Local
 
     out: list[tuple[str, str]] = []
-    if hasattr(made, "class_prior_"):
-        shares = zip(made.classes_, made.class_prior_, strict=True)
+    if hasattr(learner, "class_prior_"):
+        shares = zip(learner.classes_, learner.class_prior_, strict=True)
         out.append(("classes", "  ".join(f"{label}: {float(share):.3f}" for label, share in shares)))
-    elif hasattr(made, "classes_"):
-        out.append(("classes", ", ".join(str(label) for label in made.classes_)))
-    if getattr(made, "post_", None):
-        out.append(("repaired", str(made.post_)))
-    if getattr(made, "bse_", 0) is None:
+    elif hasattr(learner, "classes_"):
+        out.append(("classes", ", ".join(str(label) for label in learner.classes_)))
+    if getattr(learner, "post_", None):
+        out.append(("repaired", str(learner.post_)))
+    if getattr(learner, "bse_", 0) is None:
         why = (
             "rows were randomised one by one, and the sums of their products do not tell how they vary together."
-            if isinstance(made.privacy, Local)
+            if isinstance(learner.privacy, Local)
             else "the noisy sums were repaired before they were solved, and no formula tells the error after that."
         )
         out.append(("std err", f"none: {why}"))
-    if hasattr(made, "cluster_centers_"):
-        names = [name for name in made.schema_.private if name != made._target]
-        for i, (centre, size) in enumerate(zip(made.cluster_centers_, made.cluster_sizes_, strict=True)):
+    if hasattr(learner, "cluster_centers_"):
+        names = [name for name in learner.schema_.private if name != learner._target]
+        for i, (centre, size) in enumerate(zip(learner.cluster_centers_, learner.cluster_sizes_, strict=True)):
             figures = ", ".join(f"{name} {float(v):.4g}" for name, v in zip(names, centre, strict=True))
             out.append((f"cluster {i}", f"{figures} (about {group_digits(round(float(size)))} rows)"))
     return out

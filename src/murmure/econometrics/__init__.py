@@ -34,7 +34,7 @@ FUNCTIONS = {
     "cox": "models.cox",
     "quantile": "models.bisection",
     "kmeans": "models.kmeans",
-    "mle": "steps.custom_score",
+    "mle": "models.mle",
 }
 OTHERS = {
     "ask": "fit",

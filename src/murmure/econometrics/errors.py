@@ -1,12 +1,12 @@
-"""Why a fit has no result: it follows from public sums, so whoever reads these may read the reason too.
+"""Why a fit has no result. The reason follows from public sums, so it may be as public as these.
 
 FitFailed
-|-- Collinear       a column is a combination of others
-|-- EmptyCategory   nobody has this label, at any party
-|-- NoVariation     the outcome, or a column, is the same for everybody
-|-- TooFewRows      no more rows than parameters
-|-- Separated       a combination of columns predicts the outcome without error: no finite coefficients
-`-- NotConverged    so many rounds were not enough
+|-- Collinear            a column is a combination of others
+|-- EmptyCategory        no row has this label, at any party
+|-- NoVariation          the outcome, or a column, is the same in all rows
+|-- TooFewObservations   no more rows than parameters
+|-- Separated            a combination of columns predicts the outcome without error: coefficients are infinite
+`-- NotConverged         the allowed rounds were not enough
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from murmure.core.errors import MurmureError
 
 
 class FitFailed(MurmureError, ValueError):
-    """The sums are there, and the model cannot be read off them."""
+    """The sums do not determine a result of the model."""
 
     def __init__(self, message: str, *, hint: str | None = None, columns: Sequence[str] = ()) -> None:
         super().__init__(message, hint=hint)
-        self.columns = tuple(columns)  # whom it is about
+        self.columns = tuple(columns)  # that the error is about
 
 
 class Collinear(FitFailed):
@@ -29,11 +29,11 @@ class Collinear(FitFailed):
 
 
 class EmptyCategory(FitFailed):
-    """A label that nobody has, at any party."""
+    """A label that no row has, at any party."""
 
 
 class NoVariation(FitFailed):
-    """The same for everybody."""
+    """The outcome, or a column, is the same in all rows."""
 
 
 class TooFewObservations(FitFailed):
@@ -41,8 +41,8 @@ class TooFewObservations(FitFailed):
 
 
 class Separated(FitFailed):
-    """The outcome is predicted without error, and coefficients have no bound."""
+    """The outcome is predicted without error, so coefficients are infinite."""
 
 
 class NotConverged(FitFailed):
-    """So many rounds were not enough."""
+    """The allowed rounds were not enough."""

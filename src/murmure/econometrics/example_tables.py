@@ -1,4 +1,4 @@
-"""Small tables that several models list in EXAMPLES: a schema and some rows each."""
+"""Small tables for the EXAMPLES of several models: a schema and some rows each."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A model is data, and a generator of questions: what it asks next follows from the sums that were released.
+"""A model is data, and a generator of questions: the next question follows from the sums that were released.
 
-    crossed = yield CrossProducts(...)      one round: a statistic goes out, what its sums say comes back
+    crossed = yield CrossProducts(...)      one round: a statistic goes out, its estimate comes back
     return Regression(...)                  the end
 
-Coordinator and parties run the same generator on the same sums, each by itself, and must come to the same next
-question. So what decides it is exact: integers, fractions, decimals of a stated length, never floats, whose last bits
-differ from machine to machine.
+The coordinator and each party run the same generator on the same sums, and must arrive at the same next question. So it
+is decided by exact numbers: integers, fractions, decimals of a stated length. The last bits of floats differ from
+machine to machine.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import json
 from collections.abc import Generator, Mapping
 from dataclasses import Field, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from murmure.catalogue import MODELS, load, persisted_name
 from murmure.core.errors import PlanRefused, shorten
@@ -25,60 +25,77 @@ from murmure.core.types import Statistic
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult
 
-# of a field that came later: a model that leaves it as it was is written, and named, as it was before there was one
+# Metadata of a field that was added later. Its default is left out of the JSON, so that older models keep their
+# digests.
 OMIT_IF_DEFAULT = {"unsaid": True}
 
 
 class Model(Protocol):
-    """What is asked about people, as data."""
+    """What every model has."""
 
     @property
-    def protects(self) -> str | None: ...  # None: noise may protect it; else the reason why not
+    def noise_refusal(self) -> str | None: ...  # why noise cannot protect it; None if it can
     @property
-    def domain(self) -> Schema: ...  # the columns that are read
+    def domain(self) -> Schema: ...  # the columns that it reads
     @property
-    def rounds(self) -> int: ...  # the most questions that it asks
+    def rounds(self) -> int: ...  # how many questions it asks at most
     def steps(self) -> Generator[Statistic, Any, ModelResult]: ...
-    def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve
+    def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
 
 
 class OneRound:
-    """What models share that ask one question, `_asks`, which noise may protect."""
+    """Shared by models that ask one question, which noise may protect."""
+
+    noise_refusal: ClassVar[str | None] = None
+    rounds: ClassVar[int] = 1
+
+
+class OneQuestion(OneRound):
+    """Shared by models whose question `_asks` says which columns are read.
+
+    Apart from OneRound, since a dataclass would take this property for the default of a field `domain`.
+    """
 
     _asks: Any
-
-    @property
-    def protects(self) -> str | None:
-        return None
 
     @property
     def domain(self) -> Schema:
         return self._asks.domain  # type: ignore[no-any-return]
 
-    @property
-    def rounds(self) -> int:
-        return 1
+
+class NoRows:
+    """In place of a table, for `ask` to return the model itself: `ols("y ~ x", NO_ROWS, schema=schema)` is an OLS.
+
+    A study holds models and no rows. Its file is read by the public functions, so it takes their keywords with their
+    defaults and checks, and no second list of them can differ. A schema must be given, since there is no table to read.
+    """
+
+    def __repr__(self) -> str:
+        return "NO_ROWS"
+
+
+NO_ROWS = NoRows()
 
 
 @dataclass(frozen=True)
 class Example:
-    """A model and some rows, for the checks that find it."""
+    """A model and some rows, for the tests of all models."""
 
     model: Any
     rows: Mapping[str, list[Any]]
 
 
 def model_to_dict(model: Any) -> dict[str, Any]:
-    """The type's name and every field, for JSON."""
-    held = {f.name: getattr(model, f.name) for f in fields(model) if not _is_unsaid(f, getattr(model, f.name))}
-    return {"type": persisted_name(model)} | {name: _written(value) for name, value in held.items()}
+    """The persisted name of the type, and every field, for JSON."""
+    values = {f.name: getattr(model, f.name) for f in fields(model) if not _is_omitted(f, getattr(model, f.name))}
+    return {"type": persisted_name(model)} | {name: _encode(value) for name, value in values.items()}
 
 
-def _is_unsaid(f: Field[Any], value: Any) -> bool:
+def _is_omitted(f: Field[Any], value: Any) -> bool:
     return "unsaid" in f.metadata and value == f.default
 
 
-def _written(value: Any) -> Any:
+def _encode(value: Any) -> Any:
     from murmure.econometrics.design.design_matrix import Design
 
     if isinstance(value, Design | Schema):
@@ -86,7 +103,7 @@ def _written(value: Any) -> Any:
     if isinstance(value, Fraction):
         return {"type": "Fraction", "value": f"{value.numerator}/{value.denominator}"}
     if isinstance(value, tuple | list):
-        return [_written(part) for part in value]
+        return [_encode(part) for part in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise PlanRefused(
@@ -95,22 +112,24 @@ def _written(value: Any) -> Any:
     )
 
 
-def model_from_dict(held: Any) -> Any:
-    """The model that was written; refuses names that are not known, and fields that are missing or too many."""
-    kind = held.get("type") if isinstance(held, Mapping) else held
+def model_from_dict(raw: Any) -> Any:
+    """The model of this JSON. Refuses unknown types, and missing or unknown fields."""
+    kind = raw.get("type") if isinstance(raw, Mapping) else raw
     if not isinstance(kind, str) or kind not in MODELS:
         raise PlanRefused(f"Plan refused: unknown model {shorten(kind)}; this version knows {', '.join(MODELS)}.")
     maker = load(kind)
-    wanted = {f.name for f in fields(maker) if "unsaid" not in f.metadata or f.name in held}
-    usual = [f.name for f in fields(maker) if f.name in held and _is_unsaid(f, held[f.name])]
-    if usual:  # one model has one name
-        raise PlanRefused(f"Plan refused: {kind}.{usual[0]} is what it is where nothing is said of it: leave it out.")
-    if set(held) - {"type"} != wanted:
-        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(set(held) - {'type'})}.")
-    return maker(**{name: _read(value) for name, value in held.items() if name != "type"})
+    wanted = {f.name for f in fields(maker) if "unsaid" not in f.metadata or f.name in raw}
+    defaulted = [f.name for f in fields(maker) if f.name in raw and _is_omitted(f, raw[f.name])]
+    if defaulted:  # a model has only one JSON, and so only one digest
+        raise PlanRefused(
+            f"Plan refused: {kind}.{defaulted[0]} is what it is where nothing is said of it: leave it out."
+        )
+    if set(raw) - {"type"} != wanted:
+        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(set(raw) - {'type'})}.")
+    return maker(**{name: _decode(value) for name, value in raw.items() if name != "type"})
 
 
-def _read(value: Any) -> Any:
+def _decode(value: Any) -> Any:
     from murmure.econometrics.design.design_matrix import Design
 
     if isinstance(value, Mapping):
@@ -122,10 +141,10 @@ def _read(value: Any) -> Any:
         if kind == "Fraction":
             return Fraction(value["value"])
         raise PlanRefused(f"Plan refused: a model holds {shorten(kind)}, which this version does not know.")
-    return tuple(map(_read, value)) if isinstance(value, list) else value
+    return tuple(map(_decode, value)) if isinstance(value, list) else value
 
 
 def digest_of(model: Any) -> str:
-    """Names all that decides which questions are asked."""
+    """A digest of everything that decides which questions the model asks."""
     compact = json.dumps(model_to_dict(model), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(b"murmure model\n" + compact.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The sum on one machine: batches in, one total out, nothing kept between them."""
+"""The sum on one machine: batches in, one total out; no batch is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Memory:
-    """Adds batch after batch, on two threads where there are cores for them, unless told otherwise."""
+    """Adds batch after batch; by default on two threads where there are cores for them."""
 
     threads: int | None = None
 
@@ -41,16 +41,16 @@ class Memory:
         """work(batch) for every batch, in order. Memory is a few batches, whatever the number of people."""
         count, batches = self.threads or threads(), iter(source)
         head = deque(islice(batches, 2))
-        several, every = len(head) > 1, chain(_given_away(head), batches)
-        if count == 1 or not several:  # one batch alone keeps all cores to itself
-            yield from map(work, every)
+        several, all_batches = len(head) > 1, chain(_drain(head), batches)
+        if count == 1 or not several:  # a single batch may use all cores inside its kernels
+            yield from map(work, all_batches)
             return
         waiting: deque[Future[T]] = deque()
         pool = ThreadPoolExecutor(count, "murmure-batch", one_thread_here)
         try:
-            for batch in every:
+            for batch in all_batches:
                 waiting.append(pool.submit(work, batch))
-                del batch
+                del batch  # the future holds it as long as it is needed
                 if len(waiting) > count:
                     yield waiting.popleft().result()
             while waiting:
@@ -59,10 +59,10 @@ class Memory:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _given_away(held: deque[T]) -> Iterator[T]:
-    """One after the other, and not kept."""
-    while held:
-        yield held.popleft()
+def _drain(queue: deque[T]) -> Iterator[T]:
+    """The items one after the other, without keeping them alive."""
+    while queue:
+        yield queue.popleft()
 
 
 EXAMPLES = (Memory(), Memory(threads=1), Memory(threads=3))

@@ -18,15 +18,15 @@ from murmure.core.schema import Schema
 from murmure.learn.base import SumPrivacy
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import noise_in
+from murmure.statistics.base.design_sums import FACTORS
 from murmure.statistics.learning.class_sums import ClassCounts, ClassCountsEstimate, ClassSums
-from murmure.statistics.learning.gram import FACTORS
 from murmure.statistics.learning.scatter import Scatter
 
 # people for every deviation of the noise: in class sums, in sums of squares, and twice in class sums again
 FOR_MEANS, FOR_SQUARES, FOR_STEPS = 6.0, 42.0, (500.0, 2000.0, 4000.0)
 FOR_NEWTON = 16_000.0  # in sums of squares: there is then room for the curvature of the loss itself
 FOR_MOMENTS = 175.0  # in each class
-COUNTS = 0.3  # over the largest |v|_1, at most a tenth: the share of the class counts
+COUNTS_SHARE = 0.3  # over the largest |v|_1, at most a tenth: the share of the class counts
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class OpeningCounts:
     question: ClassCounts
     counted: ClassCountsEstimate
     people: float
-    left: Any
+    remaining_noise: Any
 
 
 def ask_class_counts(sums: ClassSums, privacy: SumPrivacy) -> Generator[Plan, Any, OpeningCounts]:
     """Ask how many people each class has."""
-    share = min(0.1, COUNTS * sums.design.g / sums.design.most_l1)
+    share = min(0.1, COUNTS_SHARE * sums.design.g / sums.design.max_l1)
     first, left = privacy.noises([share, 1 - share])
     question = ClassCounts(Schema({sums.target: sums.domain.column_specs[sums.target]}))
     counted: ClassCountsEstimate = yield privacy.plan(question, first)
@@ -54,7 +54,7 @@ def deviation(privacy: SumPrivacy, question: ClassSums | Scatter, noise: Any) ->
 
     Infinite where so much noise cannot be drawn: then the question is not asked.
     """
-    bound = bound_to(privacy, question, noise)
+    bound = try_bind(privacy, question, noise)
     if bound is None:
         return math.inf
     unit = float(question.design.g)
@@ -64,7 +64,7 @@ def deviation(privacy: SumPrivacy, question: ClassSums | Scatter, noise: Any) ->
     return math.sqrt(float(law.variance)) / unit
 
 
-def bound_to(privacy: SumPrivacy, question: Any, noise: Any) -> Any:
+def try_bind(privacy: SumPrivacy, question: Any, noise: Any) -> Any:
     """The noise of a question; None where so much cannot be drawn."""
     at_curator = noise_in(privacy)
     assert at_curator is not None

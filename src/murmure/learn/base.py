@@ -16,15 +16,20 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from murmure.central.base.gate import Gate
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
+from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.fixed import float_up
 from murmure.core.notices import rehearsed
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.learn.summary_table import SummaryTable
 from murmure.learn.training_table import (
     TrainingTable,
     array_of,
@@ -46,26 +51,26 @@ from murmure.plan.privacy import (
     noise_in,
     rules_of,
 )
-from murmure.run.run import LedgerRequest, drive
+from murmure.run.driver import LedgerRequest, drive
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
-def _noted(steps: Generator[Plan, Any, Any], asked: list[Plan]) -> Generator[Plan, Any, Any]:
+def _recording_plans(steps: Generator[Plan, Any, Any], plans: list[Plan]) -> Generator[Plan, Any, Any]:
     """The same generator; the plans that it asks for are kept, exact ones too."""
-    asked.clear()  # it is asked again where somebody else paid for the same answers
-    heard = None
+    plans.clear()  # it is asked again where somebody else paid for the same answers
+    answer = None
     while True:
         try:
-            plan = steps.send(heard)
+            plan = steps.send(answer)
         except StopIteration as end:
             return end.value
-        asked.append(plan)
-        heard = yield plan
+        plans.append(plan)
+        answer = yield plan
 
 
-def _said(value: Any) -> str:
+def _full_text(value: Any) -> str:
     """A parameter in full: NumPy's own text leaves the middle out."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
 
@@ -77,7 +82,8 @@ class NotFitted(MurmureError, ValueError, AttributeError):
 class Learner:
     """The base of learners. Their parameters are those of their constructor, and nothing happens before `fit`."""
 
-    kind: ClassVar[str] = "classifier"  # as scikit-learn says it: classifier, regressor, clusterer
+    kind: ClassVar[str] = "classifier"  # scikit-learn's words: classifier, regressor, clusterer
+    _counts_people: ClassVar[bool] = False  # whether noisy numbers of people are among what it learned
     schema: Any
     privacy: Any
     engine: Any
@@ -106,8 +112,6 @@ class Learner:
             learned = self._learn(rows, privacy, gate)
         self.schema_, self.n_features_in_ = rows.schema, len(rows.features)
         if rows.named:
-            import numpy as np
-
             self.feature_names_in_ = np.array(rows.features, object)
         for name, value in learned.items():
             setattr(self, name, value)
@@ -176,9 +180,9 @@ class Learner:
         noise, ledger = noise_in(privacy), None
         if noise is not None:
             fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation), self.ledger
-        asked: list[Plan] = []
-        heard = drive(
-            lambda: _noted(self._steps(rows.schema, privacy), asked),
+        plans_asked: list[Plan] = []
+        driven = drive(
+            lambda: _recording_plans(self._steps(rows.schema, privacy), plans_asked),
             rows.frame,
             self.engine,
             fit,
@@ -186,14 +190,14 @@ class Learner:
             gate,
             rules_of(privacy),
         )
-        spent = sequential([plan.bound.cost for plan in heard.plans])
-        plans = tuple(asked) if isinstance(privacy, Secure) else heard.plans
+        spent = sequential([plan.bound.cost for plan in driven.plans])
+        plans = tuple(plans_asked) if isinstance(privacy, Secure) else driven.plans
         return {
             "guarantees_": self._guarantees(plans, privacy),
             "spent_": Cost(math.inf, math.inf) if noise is None else spent,
-            "answers_": heard.answers,
+            "answers_": driven.answers,
             "plans_": tuple(plan.digest for plan in plans),
-            **heard.result,
+            **driven.result,
         }
 
     def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
@@ -203,6 +207,16 @@ class Learner:
         raise InvalidParameter(
             f"{type(self).__name__} does not learn from randomised rows.", hint="privacy=mu.Central(epsilon)"
         )
+
+    def _fit_randomised(
+        self, rows: TrainingTable, privacy: Local, gate: Gate
+    ) -> tuple[Self, Mapping[str, Certificate]]:
+        """The same learner, fitted in the clear to randomised rows as they are; and what each observer learns."""
+        from murmure.learn.local_rows import sanitised_rows
+
+        table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
+        changed = {"schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
+        return type(self)(**{**self.get_params(), **changed}).fit(table), guarantees
 
     def _guarantees(self, plans: Sequence[Plan], privacy: SumPrivacy) -> Mapping[str, Certificate]:
         """The certificate of all answers together: costs add up."""
@@ -217,9 +231,9 @@ class Learner:
     def _digest(self, schema: Schema, privacy: Privacy) -> str:
         """Names all that decides which questions are asked; of how many parties, where there are some."""
         given = {**self.get_params(deep=False), "privacy": privacy}
-        said = {n: _said(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
-        held = {"learner": type(self).__name__, "said": said, "schema": schema.to_dict()}
-        return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+        parameters = {n: _full_text(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
+        content = {"learner": type(self).__name__, "said": parameters, "schema": schema.to_dict()}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     # -- what it has learned ----------------------------------------------------------------------
 
@@ -235,8 +249,8 @@ class Learner:
                     f"{type(self).__name__}: The feature names should match those that were passed during fit: "
                     f"missing {shorten(wrong, 120)}."
                 )
-            held = columns_by_name(X)
-            return {name: held[name] for name in features}
+            columns = columns_by_name(X)
+            return {name: columns[name] for name in features}
         if isinstance(X, str):
             from murmure.engines.sources.tables import open_table
 
@@ -258,6 +272,18 @@ class Learner:
             known = sys.modules.get("sklearn.exceptions")
             kind = NotFitted if known is None else type("NotFitted", (NotFitted, known.NotFittedError), {})
             raise kind(f"This {type(self).__name__} instance is not fitted yet.", hint="call fit(table) first")
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        """What was learned, as the summary shows it."""
+        return []
+
+    def _post_processing(self) -> str:
+        """What was done to the sums after the noise, in words; empty where nothing was."""
+        return str(getattr(self, "post_", ""))
+
+    def _why_no_errors(self) -> str | None:
+        """Why there are no standard errors; None: there are some, or nobody expects them."""
+        return None
 
     def summary(self) -> str:
         """What was learned and what it cost, as text."""
@@ -309,10 +335,29 @@ class Learner:
 
     def __repr__(self) -> str:
         defaults = {name: p.default for name, p in inspect.signature(type(self).__init__).parameters.items()}
-        said = {n: v for n, v in self.get_params(deep=False).items() if v is not defaults[n] and v != defaults[n]}
-        shown = {n: shorten(v, 60) for n, v in said.items()}
+        changed = {n: v for n, v in self.get_params(deep=False).items() if v is not defaults[n] and v != defaults[n]}
+        shown = {n: shorten(v, 60) for n, v in changed.items()}
         if isinstance(self.privacy, Secure):  # in short, and with the number of parties once it is known
             from murmure.learn.learner_summary import privacy_text
 
             shown["privacy"] = privacy_text(self)
         return f"{type(self).__name__}({', '.join(f'{n}={v}' for n, v in shown.items())})"
+
+
+class Classifier(Learner):
+    """A learner of the classes that the schema lists for the target."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The share of rows whose class is predicted; y may stand in the table."""
+        self._require_fitted()
+        truth = X[self._target] if y is None else y
+        return float(np.mean(self.predict(X) == np.asarray(truth)))
+
+
+def labels_of(classes: Domain) -> NDArray[Any]:
+    """The labels of a target as Python has them; classes without names are numbered."""
+    assert isinstance(classes, Categories)
+    return np.array(range(classes.size) if isinstance(classes.values, int) else classes.values)

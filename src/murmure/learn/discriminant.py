@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSumsEstimate
-from murmure.statistics.learning.scatter import ScatterEstimate
+from murmure.statistics.learning.gram import GramEstimate
 
 Floats = NDArray[np.float64]
 
 TYPICAL = 1 / 9  # variance in half ranges: a class reaches from bound to bound within three deviations of its mean
-BETWEEN = 0.9  # of the total, at most
+MAX_BETWEEN_SHARE = 0.9  # of the total, at most
 UNEVEN = 0.05  # of the people: by how much class sums may miscount because rows far out are weighed down
 TOO_FEW = "shares of the classes alone: for more there is too much noise for so few people"
 NO_DIFFERENCE = "shares of the classes alone: their means differ by no more than the noise"
-FLAT = 1e-3  # the least variance, in half ranges
+MIN_VARIANCE = 1e-3  # the least variance, in half ranges
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class ClassMeans:
     people: float
     means: Floats  # (classes, columns)
     centre: Floats  # the mean of all
-    sure: float  # how much of the differences is not noise, from 0 to 1
+    signal_share: float  # how much of the differences is not noise, from 0 to 1
     noise: Floats  # of the means of each class: the variance
 
 
-def added_up(one: ClassCountsEstimate, two: ClassCountsEstimate) -> ClassCountsEstimate:
+def combined_counts(one: ClassCountsEstimate, two: ClassCountsEstimate) -> ClassCountsEstimate:
     """Two noisy counts of the same people, the noisier one less."""
     both = one.noise + two.noise
     if both == 0:  # an epsilon so large that no noise is drawn
@@ -66,7 +66,7 @@ def means_of(counted: ClassCountsEstimate, summed: ClassSumsEstimate) -> ClassMe
     sums, v = summed.sums, summed.noise
     classes, d = len(sums), sums.shape[1] - 1
     doubt = v + (UNEVEN * max(counted.mean.sum(), 0.0)) ** 2
-    shares, people = shares_of(added_up(counted, ClassCountsEstimate(counted.labels, sums[:, 0], doubt)))
+    shares, people = shares_of(combined_counts(counted, ClassCountsEstimate(counted.labels, sums[:, 0], doubt)))
     floor = max(1.0, math.sqrt(v) / 2)
     rows = np.maximum(sums[:, 0], floor)
     means = np.clip(sums[:, 1:] / rows[:, None], -1.0, 1.0)
@@ -78,19 +78,19 @@ def means_of(counted: ClassCountsEstimate, summed: ClassSumsEstimate) -> ClassMe
     return ClassMeans(shares, people, means, centre, max(0.0, 1 - noise / size) if size else 0.0, v / rows**2)
 
 
-def covariance(spread: ScatterEstimate, people: float, off: Floats) -> tuple[Floats, float]:
+def covariance(spread: GramEstimate, people: float, off: Floats) -> tuple[Floats, float]:
     """The total covariance, and how much of what differs from one variance is kept; off: the mean, from the centre."""
     d = len(off)
     noise = spread.noise / people**2
     total = spread.sums / people - np.outer(off, off)
     noise_of_level = float(np.trace(noise)) / d**2
     level = TYPICAL + TYPICAL**2 / (TYPICAL**2 + noise_of_level) * (max(float(np.trace(total)) / d, 0.0) - TYPICAL)
-    level = max(level, FLAT)
+    level = max(level, MIN_VARIANCE)
     rest = total - level * np.eye(d)
     size = float((rest * rest).sum())
     kept = max(0.0, 1 - float(noise.sum()) / size) if size else 0.0
     values, vectors = np.linalg.eigh(level * np.eye(d) + kept * rest)
-    least = max(kept * math.sqrt(float(noise.max()) * d), FLAT)
+    least = max(kept * math.sqrt(float(noise.max()) * d), MIN_VARIANCE)
     return np.asarray((vectors * np.maximum(values, least)) @ vectors.T), kept
 
 
@@ -98,13 +98,13 @@ def scores(found: ClassMeans, total: Floats | None) -> Floats:
     """(classes, 1 + columns): the weights of (1, x - centre); with products, `total` is the covariance of all rows."""
     apart, share = found.means - found.centre, found.shares
     if total is None:
-        slopes = found.sure * apart / TYPICAL
+        slopes = found.signal_share * apart / TYPICAL
     else:
         # S^-1 M' = T^-1 M' P^(1/2) (1 - K)^-1 P^(-1/2),  K = P^(1/2) M T^-1 M' P^(1/2)   (Woodbury)
         root = np.sqrt(share)
-        solved = found.sure * np.linalg.solve(total, apart.T) * root
+        solved = found.signal_share * np.linalg.solve(total, apart.T) * root
         K = (root[:, None] * apart) @ solved
-        between, vectors = np.linalg.eigh((K + K.T) / 2)
-        within = 1 - np.clip(between, 0.0, BETWEEN)
+        between_values, vectors = np.linalg.eigh((K + K.T) / 2)
+        within = 1 - np.clip(between_values, 0.0, MAX_BETWEEN_SHARE)
         slopes = (((solved @ vectors) / within) @ vectors.T / root).T
     return np.column_stack([np.log(share) - (slopes * apart).sum(axis=1) / 2, slopes])

@@ -41,6 +41,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.prediction_columns import numbers_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, noise_in
@@ -50,21 +51,21 @@ from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, C
 Floats = NDArray[np.float64]
 
 SPLITS = ("clipped", "best", "halves")
-STEPS, FEWEST, MOST = 5, 2, 7
+DEFAULT_STEPS, MIN_STEPS, MAX_STEPS = 5, 2, 7
 STEPS_FOR = (25.0, 75.0, 250.0, 250.0, 1000.0, 1000.0)  # people for every cluster and deviation: 2, 3, 5, 7 steps
-MEAN = 0.15  # the share of the first question: how many rows, and where
-WIDE = 0.5  # of the box: how far centres start from the mean
+MEAN_SHARE = 0.15  # the share of the first question: how many rows, and where
+START_WIDTH = 0.5  # of the box: how far centres start from the mean
 TYPICAL = 1 / 9  # variance of a mean about the middle, in half ranges: what is expected before anything is asked
-FINE = 1 << 19  # how far the box reaches in whole numbers, where lengths are cut
-PATIENCE = 300  # steps in the clear, where nothing is spent
-FINEST = 1 << 22  # how far the box reaches in whole numbers
+MAX_CLIPPED_COORDINATE = 1 << 19  # how far the box reaches in whole numbers, where lengths are cut
+MAX_CLEAR_STEPS = 300  # steps in the clear, where nothing is spent
+MAX_COORDINATE = 1 << 22  # how far the box reaches in whole numbers
 AS_THEY_ARE = (
     "none: learned from randomised rows as they are, not debiased; centres lean to the middle, and sizes to one another"
 )
-START = 2016  # the public seed of the start
+START_SEED = 2016  # the public seed of the start
 
 
-def spread_start(k: int, d: int, seed: int = START) -> Floats:
+def spread_start(k: int, d: int, seed: int = START_SEED) -> Floats:
     """k points of the box from -1 to 1, away from its walls and from one another: no data, the same for everybody.
 
     Spheres of one radius that do not overlap; the radius shrinks until k of 100 k random points have room (Su et al.).
@@ -77,19 +78,19 @@ def _spread(k: int, d: int, seed: int) -> Floats:
     rng, radius = Random.seeded(seed), 1.0
     while True:
         radius *= 0.9
-        left = (rng.words(100 * k * d).astype(np.float64) / 2.0**63 - 1).reshape(-1, d) * (1 - radius)
-        held: list[Floats] = []
-        while len(left):  # the first point that has room, and those that still have some beside it
-            held.append(left[0])
-            if len(held) == k:
-                return np.array(held)
-            left = left[((left - left[0]) ** 2).sum(axis=1) >= 4 * radius * radius]
+        candidates = (rng.words(100 * k * d).astype(np.float64) / 2.0**63 - 1).reshape(-1, d) * (1 - radius)
+        points: list[Floats] = []
+        while len(candidates):  # the first point that has room, and those that still have some beside it
+            points.append(candidates[0])
+            if len(points) == k:
+                return np.array(points)
+            candidates = candidates[((candidates - candidates[0]) ** 2).sum(axis=1) >= 4 * radius * radius]
 
 
 def steps_for(epsilon: float, k: int, d: int, n: int) -> int:
     """The rule of Su et al.: as many steps as the noise leaves room for."""
     least = math.sqrt(500 * k**3 / n**2 * (d + (4 * d * RHO**2) ** (1 / 3)) ** 3)
-    return max(FEWEST, min(MOST, int(epsilon / least)))
+    return max(MIN_STEPS, min(MAX_STEPS, int(epsilon / least)))
 
 
 class KMeans(Learner):
@@ -101,6 +102,7 @@ class KMeans(Learner):
     """
 
     kind = "clusterer"
+    _counts_people = True
     cluster_centers_: Floats  # in the units of the columns
     cluster_sizes_: Floats  # how many rows each has: noisy numbers, of the last step
     n_iter_: int  # steps taken
@@ -158,7 +160,7 @@ class KMeans(Learner):
         if noise is not None and self.split == "clipped":
             self._moves(rows.schema, noise.pure, np.zeros((1, len(rows.schema.private))))
             if self.iterations is not None and isinstance(self.privacy, Central):
-                _, left = self.privacy.noises([MEAN, 1 - MEAN])  # so little for each step is refused now
+                _, left = self.privacy.noises([MEAN_SHARE, 1 - MEAN_SHARE])  # so little for each step is refused now
                 self.privacy.noises([1.0] * int(self.iterations), left)
 
     @staticmethod
@@ -168,7 +170,7 @@ class KMeans(Learner):
         half = np.array([domain.scale()[1] * (domain.size - 1) / 2 for domain in domains])
         return np.array([domain.scale()[0] for domain in domains]) + half, half
 
-    def _scales(self, schema: Schema, finest: int = FINEST) -> tuple[int, ...]:
+    def _scales(self, schema: Schema, finest: int = MAX_COORDINATE) -> tuple[int, ...]:
         """Whole numbers that make distances of one unit out of codes: as large as exact sums allow."""
         tops = np.array([schema[name].size - 1 for name in schema.private], float)
         room = min(finest, math.isqrt(EXACT // (4 * len(tops))))
@@ -204,7 +206,7 @@ class KMeans(Learner):
 
     def _moves(self, schema: Schema, pure: bool, centres: Floats) -> ClusterMoves:
         """The question about offsets from these centres, in scaled coordinates: whole numbers."""
-        scales = self._scales(schema, FINE)
+        scales = self._scales(schema, MAX_CLIPPED_COORDINATE)
         corner = np.array([s * (schema[n].size - 1) for s, n in zip(scales, schema.private, strict=True)], float)
         reach = 3 / 8 * corner.sum() if pure else math.sqrt((corner**2).sum()) / 2
         share = min(0.25, max(0.05, 0.3 * float(corner.max()) / reach))
@@ -216,9 +218,9 @@ class KMeans(Learner):
             return int(self.iterations)
         noise = noise_in(privacy)
         if noise is None:
-            return PATIENCE
+            return MAX_CLEAR_STEPS
         if self.n_public is None:
-            return STEPS
+            return DEFAULT_STEPS
         return steps_for(noise.epsilon, int(self.n_clusters), len(schema.private), int(self.n_public))
 
     def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
@@ -229,8 +231,8 @@ class KMeans(Learner):
         for noise in privacy.noises([1.0] * steps):
             found: ClustersEstimate = yield privacy.plan(self._clusters(schema, centres), noise)
             taken += 1
-            before, centres = centres, found.centres(centres, last=taken == steps)
-            if noise_in(privacy) is None and (centres == before).all():  # never where it would tell
+            previous, centres = centres, found.centres(centres, last=taken == steps)
+            if noise_in(privacy) is None and (centres == previous).all():  # never where it would tell
                 break
         middle, half = self._box(schema)
         return {
@@ -243,13 +245,13 @@ class KMeans(Learner):
         """The mean of all rows, then steps about the centres; coordinates are those that distances are measured in."""
         k, d, at_curator = int(self.n_clusters), len(schema.private), noise_in(privacy)
         assert at_curator is not None
-        first, left = privacy.noises([MEAN, 1 - MEAN])
+        first, left = privacy.noises([MEAN_SHARE, 1 - MEAN_SHARE])
         ask = self._moves(schema, at_curator.pure, np.zeros((1, d)))
         corner = np.array(ask.clusters.corner, float)
         found: ClusterMovesEstimate = yield privacy.plan(ask, first)
         people = max(float(found.counts[0]), found.floor)
         doubt = found.move_noise / people**2 / corner**2
-        mean = np.clip(found.sensitivity[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
+        mean = np.clip(found.offset_sums[0] / people / corner, -1.0, 1.0) * TYPICAL / (TYPICAL + doubt) * corner
         steps = self.iterations
         if steps is None:
             known = people if self.n_public is None else float(self.n_public)
@@ -257,12 +259,12 @@ class KMeans(Learner):
             laws = cast(Any, left).bind(question.blocks, at_curator.relation, at_curator.rows_per_person).laws
             alone = math.sqrt(float(laws[1].variance)) / float(corner.max())
             steps = 1 + sum(known >= few * k * alone for few in STEPS_FOR)
-        start = spread_start(k, d) * WIDE * corner + mean if self.init is None else self._start(schema) * corner
+        start = spread_start(k, d) * START_WIDTH * corner + mean if self.init is None else self._start(schema) * corner
         centres = np.clip(start, -corner, corner)
         for taken, noise in enumerate(privacy.noises([1.0] * int(steps), left), 1):
             centres = np.rint(centres)
             found = yield privacy.plan(self._moves(schema, at_curator.pure, centres), noise)
-            centres = _moved(found, centres, mean, corner, last=taken == steps)
+            centres = _next_centres(found, centres, mean, corner, last=taken == steps)
         middle, half = self._box(schema)
         return {
             "cluster_centers_": middle + half * centres / corner,
@@ -275,13 +277,18 @@ class KMeans(Learner):
 
         Which centre a person is nearest to has no unbiased estimate from one randomised row: `debias` changes nothing.
         """
-        from murmure.learn.local_rows import sanitised_rows
-
-        table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
-        said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-        fitted = KMeans(**said).fit(table)
+        fitted, guarantees = self._fit_randomised(rows, privacy, gate)
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
         return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        clusters = enumerate(zip(self.cluster_centers_, self.cluster_sizes_, strict=True))
+        rows = [(f"cluster {i}", format_people(size), *map(format_number, centre)) for i, (centre, size) in clusters]
+        return [SummaryTable(("", "people", *self.schema_.private), rows)]
+
+    def _post_processing(self) -> str:
+        clipped = "" if noise_in(self.privacy) is None else "sizes below zero are shown as 0"
+        return super()._post_processing() or clipped
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import TransformerTags
@@ -321,7 +328,7 @@ class KMeans(Learner):
         return -float(self._distances(X).min(axis=1).sum())
 
 
-def _moved(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
+def _next_centres(found: ClusterMovesEstimate, previous: Floats, mean: Floats, corner: Floats, last: bool) -> Floats:
     """The next centres: a function of noisy answers, and free.
 
     Their differences from the mean have variance tau**2 + that of the noise, which is known; what is left of the first
@@ -330,16 +337,16 @@ def _moved(found: ClusterMovesEstimate, before: Floats, mean: Floats, corner: Fl
     """
     enough = found.counts >= found.floor
     people = np.maximum(found.counts, found.floor)[:, None]
-    centres = np.clip(before + found.sensitivity / people, -corner, corner)
+    centres = np.clip(previous + found.offset_sums / people, -corner, corner)
     noise = found.move_noise / people**2
     apart, d = centres - mean, len(mean)
     size = float((apart**2 - noise)[enough].sum())
     tau2 = max(0.0, size) / (max(int(enough.sum()), 1) * d)
     centres = mean + tau2 / (tau2 + noise) * apart
     if last or not enough.any():
-        return np.where(enough[:, None], centres, mean if last else before)
+        return np.where(enough[:, None], centres, mean if last else previous)
     largest = centres[np.argmax(found.counts)]
-    return np.where(enough[:, None], centres, before + NEARER * (largest - before))
+    return np.where(enough[:, None], centres, previous + NEARER * (largest - previous))
 
 
 _PLANE = Schema({"x": Integers(0, 20), "y": Interval(-1.0, 1.0, cells=32)})

@@ -10,97 +10,26 @@ import inspect
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
-
-import numpy as np
 
 from murmure.core.errors import shorten
 from murmure.core.notices import REHEARSAL_NOTICE
 from murmure.core.show import STYLE
 from murmure.core.types import Certificate
+from murmure.learn.summary_table import SummaryTable
 from murmure.plan.privacy import Local, Privacy, Secure, noise_in
 
-MOST_ROWS = 24  # of a table
-MOST_NAMED = 8  # columns of a schema
+MAX_SHOWN_ROWS = 24  # of a table
+MAX_NAMED_COLUMNS = 8  # columns of a schema
 WIDTH = 100  # letters of a line
 SEEDED = "Seeded randomness: an experiment, not for real people."
 
 
-@dataclass(frozen=True)
-class SummaryTable:
-    """A small table: the first cell of a row names it."""
-
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-
-
-# -- what was learned -------------------------------------------------------------------------------------------------
-
-
-def tables_of(learner: Any) -> Iterator[SummaryTable]:
-    """Whatever of coefficients, classes and centres there is."""
-    if hasattr(learner, "cluster_centers_"):
-        yield _centres(learner)
-    if hasattr(learner, "theta_"):
-        yield _classes(learner)
-    if hasattr(learner, "coef_"):
-        yield _weights(learner) if hasattr(learner, "classes_") else _coefficients(learner)
-
-
-def _coefficients(learner: Any) -> SummaryTable:
-    """intercept and coef, with standard errors and 95 % intervals (normal) where there are any."""
-    values, errors = np.append(learner.intercept_, learner.coef_), learner.bse_
-    names = list(learner.names_)
-    kept = [i for i, name in enumerate(names) if learner.fit_intercept or i]
-    if errors is None:
-        return SummaryTable(("", "coef"), [(names[i], _number(values[i])) for i in kept])
-    rows = [
-        (names[i], *map(_number, (values[i], errors[i], values[i] - 1.96 * errors[i], values[i] + 1.96 * errors[i])))
-        for i in kept
-    ]
-    return SummaryTable(("", "coef", "std err", "[0.025", "0.975]"), rows)
-
-
-def _weights(learner: Any) -> SummaryTable:
-    """Log-odds: of the second class against the first, or of each against the rest."""
-    classes = [str(c) for c in learner.classes_]
-    one = len(learner.coef_) == 1
-    head = (f"{classes[1]} against {classes[0]}",) if one else tuple(classes)
-    columns = np.column_stack([learner.intercept_, learner.coef_])
-    names = ("intercept", *learner.names_)
-    return SummaryTable(("log-odds", *head), [(name, *map(_number, columns[:, i])) for i, name in enumerate(names)])
-
-
-def _classes(learner: Any) -> SummaryTable:
-    """A column for every class: people, share, the mean and deviation of numbers, the shares of labels."""
-    rows = [
-        ("people", *map(_people, learner.class_count_)),
-        ("share", *(f"{share:.4f}" for share in learner.class_prior_)),
-    ]
-    for j, name in enumerate(learner.numbers_):
-        rows.append((f"{name}: mean", *map(_number, learner.theta_[:, j])))
-        rows.append((f"{name}: sd", *(_number(math.sqrt(v)) for v in learner.var_[:, j])))
-    for name in learner.categories_:
-        for i, label in enumerate(learner.schema_[name].labels()):
-            rows.append((f"{name} = {label}", *(f"{p:.4f}" for p in learner.category_prob_[name][:, i])))
-    return SummaryTable(("", *(str(c) for c in learner.classes_)), rows)
-
-
-def _centres(learner: Any) -> SummaryTable:
-    rows = [
-        (f"cluster {i}", _people(size), *map(_number, centre))
-        for i, (centre, size) in enumerate(zip(learner.cluster_centers_, learner.cluster_sizes_, strict=True))
-    ]
-    return SummaryTable(("", "people", *learner.schema_.private), rows)
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.6g}"
-
-
-def _people(value: float) -> str:
-    return f"{value:.0f}" if abs(value) < 1e15 else f"{value:.4g}"
+def tables_of(learner: Any) -> list[SummaryTable]:
+    """What was learned: every learner says what it shows."""
+    tables: list[SummaryTable] = learner._summary_tables()
+    return tables
 
 
 # -- what is said about it --------------------------------------------------------------------------------------------
@@ -108,14 +37,14 @@ def _people(value: float) -> str:
 
 def title_of(learner: Any) -> str:
     """The learner with the parameters that are not their defaults; the schema's columns are said below."""
-    return _call(learner, {n: v for n, v in learner.get_params(deep=False).items() if n != "schema"})
+    return _call_text(learner, {n: v for n, v in learner.get_params(deep=False).items() if n != "schema"})
 
 
-def _call(held: Any, parameters: dict[str, Any]) -> str:
-    defaults = {name: p.default for name, p in inspect.signature(type(held).__init__).parameters.items()}
-    said = {n: v for n, v in parameters.items() if v is not defaults[n] and not _same(v, defaults[n])}
-    parts = [f"{n}={privacy_text(held) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in said.items()]
-    return f"{type(held).__name__}({', '.join(parts)})"
+def _call_text(owner: Any, parameters: dict[str, Any]) -> str:
+    defaults = {name: p.default for name, p in inspect.signature(type(owner).__init__).parameters.items()}
+    changed = {n: v for n, v in parameters.items() if v is not defaults[n] and not _is_default(v, defaults[n])}
+    parts = [f"{n}={privacy_text(owner) if isinstance(v, Privacy) else shorten(v, 60)}" for n, v in changed.items()]
+    return f"{type(owner).__name__}({', '.join(parts)})"
 
 
 def privacy_text(learner: Any) -> str:
@@ -123,10 +52,10 @@ def privacy_text(learner: Any) -> str:
     privacy = learner.privacy
     if isinstance(privacy, Secure) and hasattr(learner, "parties_"):
         privacy = privacy.for_parties(learner.parties_)
-    return _call(privacy, asdict(privacy))
+    return _call_text(privacy, asdict(privacy))
 
 
-def _same(value: Any, default: Any) -> bool:
+def _is_default(value: Any, default: Any) -> bool:
     return type(value) is type(default) and not hasattr(value, "shape") and bool(value == default)
 
 
@@ -135,8 +64,8 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     schema, noise = learner.schema_, noise_in(learner.privacy)
     noisy = noise is not None or isinstance(learner.privacy, Local)
     names = [f"{name} ({schema[name].describe()})" for name in schema.private]
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    yield "columns", ", ".join(names[:MOST_NAMED]) + more
+    more = f" and {len(names) - MAX_NAMED_COLUMNS} more" if len(names) > MAX_NAMED_COLUMNS else ""
+    yield "columns", ", ".join(names[:MAX_NAMED_COLUMNS]) + more
     if hasattr(learner, "parties_"):
         gone = learner.parties_ - learner.present_
         vanished = f", of which {gone} vanished" if gone else ""
@@ -144,59 +73,34 @@ def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
         yield "parties", f"{learner.parties_}{vanished}: masked sums over all of their rows, in one process"
     if isinstance(learner.privacy, Local):
         yield "rows", "randomised at the person, before anybody learned from them"
-    elif noisy and (hasattr(learner, "class_count_") or hasattr(learner, "cluster_sizes_")):
+    elif noisy and learner._counts_people:
         yield "people", "their numbers are noisy too"
-    done = _done(learner)
-    if done:
+    if done := learner._post_processing():
         free = noisy and not done.startswith("none")
         yield "post-processing", f"{done} (of what was released: it costs nothing)" if free else done
-    if getattr(learner, "bse_", 0) is None:
-        yield "std err", f"none: {_no_errors(learner)}"
+    if why := learner._why_no_errors():
+        yield "std err", f"none: {why}"
     spent = getattr(learner, "spent_", None)
     if noise is not None and spent is not None:
         yield "cost", f"epsilon = {spent.epsilon:.6g}" if noise.pure else f"rho = {spent.rho:.6g}"
     if hasattr(learner, "nominal_epsilon_"):
         yield "nominal", f"its source calls this epsilon = {learner.nominal_epsilon_:.6g}; what it costs stands above"
-    held: dict[str, tuple[list[str], Certificate]] = {}  # observers who learn the same are named together
+    groups: dict[str, tuple[list[str], Certificate]] = {}  # observers who learn the same are named together
     for observer, certificate in getattr(learner, "guarantees_", {}).items():
-        held.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
-    for observers, certificate in held.values():
-        yield " and ".join(observers), _guarantee(certificate)
+        groups.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
+    for observers, certificate in groups.values():
+        yield " and ".join(observers), _guarantee_text(certificate)
 
 
-def _done(learner: Any) -> str:
-    if hasattr(learner, "post_"):
-        return str(learner.post_)
-    if not getattr(learner.privacy, "debias", noise_in(learner.privacy) is not None):
-        return ""  # nobody knows of noise in these sums
-    if getattr(learner, "shrink", False):
-        return "means, variances and shares are pulled towards those of all classes, as far as the noise says"
-    return "sizes below zero are shown as 0" if hasattr(learner, "cluster_sizes_") else ""
-
-
-def _no_errors(learner: Any) -> str:
-    """Why a regression has no standard errors."""
-    if isinstance(learner.privacy, Local):
-        return "products of randomised columns vary together in ways that sums do not tell"
-    biased = "the coefficients are biased towards zero, so no standard errors are given"
-    if noise_in(learner.privacy) is None:
-        return "some columns do not vary, or repeat others: other coefficients would fit as well"
-    if learner.ridge != "auto":
-        return f"ridge={learner.ridge:g} was asked for, whatever the noise is: {biased}"
-    if learner.method in ("adassp", "lecture") and "ridge" in learner.post_:
-        return f"method={learner.method!r} adds a ridge: {biased}"
-    if "ridge" in learner.post_:
-        return f"a ridge was added because the noise is large compared with the data: {biased}"
-    return "the noise is large compared with the number of people, so no standard errors can be told"
-
-
-def _guarantee(c: Certificate) -> str:
+def _guarantee_text(c: Certificate) -> str:
     hidden = f"; hidden: {c.hides}" if c.hides else ""
     if math.isinf(c.epsilon):
         provided = f"; provided {c.assumption}" if c.hides and c.assumption else ""
         return f"no differential privacy; {c.method}{hidden}{provided}"
-    said = f"epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); {c.method}"
-    return said + hidden + (f"; provided {c.assumption}" if c.assumption else "")
+    promise = (
+        f"epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); {c.method}"
+    )
+    return promise + hidden + (f"; provided {c.assumption}" if c.assumption else "")
 
 
 # -- as text and as HTML ----------------------------------------------------------------------------------------------
@@ -208,20 +112,20 @@ def summary(learner: Any) -> str:
     parts = [textwrap.fill(title_of(learner), WIDTH, subsequent_indent="  ")]
     if learner.seeded_:
         parts.append(SEEDED.upper())
-    parts += [_text(table) for table in tables_of(learner)]
+    parts += [_table_text(table) for table in tables_of(learner)]
     notes = list(notes_of(learner))
     wide = max(len(name) for name, _ in notes)
-    lines = [textwrap.fill(f"{name:{wide}}  {said}", WIDTH, subsequent_indent=" " * (wide + 2)) for name, said in notes]
+    lines = [textwrap.fill(f"{name:{wide}}  {text}", WIDTH, subsequent_indent=" " * (wide + 2)) for name, text in notes]
     return "\n\n".join([*parts, "\n".join(lines)])
 
 
-def _text(table: SummaryTable) -> str:
-    shown = [table.head, *table.rows[:MOST_ROWS]]
+def _table_text(table: SummaryTable) -> str:
+    shown = [table.head, *table.rows[:MAX_SHOWN_ROWS]]
     cells = [[_cut(row[0], 40), *(_cut(cell, 24) for cell in row[1:])] for row in shown]
     wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]
     lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]) for row in cells]
-    if len(table.rows) > MOST_ROWS:
-        lines.append(f"{len(table.rows) - MOST_ROWS} more rows not shown")
+    if len(table.rows) > MAX_SHOWN_ROWS:
+        lines.append(f"{len(table.rows) - MAX_SHOWN_ROWS} more rows not shown")
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -231,22 +135,23 @@ def _cut(text: str, width: int) -> str:
 
 def learner_html(learner: Any) -> str:
     """For notebooks; before `fit`, its parameters alone."""
-    said = f"<p><b>{html.escape(title_of(learner))}</b></p>"
+    title = f"<p><b>{html.escape(title_of(learner))}</b></p>"
     if not learner.__sklearn_is_fitted__():
-        return f"{STYLE}<div class='murmure'>{said}<p class='note'>Not fitted yet.</p></div>"
+        return f"{STYLE}<div class='murmure'>{title}<p class='note'>Not fitted yet.</p></div>"
     warn = f"<p class='warn'>{SEEDED}</p>" if learner.seeded_ else ""
-    tables = "".join(_html(table) for table in tables_of(learner))
+    tables = "".join(_table_html(table) for table in tables_of(learner))
     notes = "".join(
-        f"<p class='note'><b>{html.escape(name)}</b>: {html.escape(said)}</p>" for name, said in notes_of(learner)
+        f"<p class='note'><b>{html.escape(name)}</b>: {html.escape(text)}</p>" for name, text in notes_of(learner)
     )
-    return f"{STYLE}<div class='murmure'>{said}{warn}{tables}{notes}</div>"
+    return f"{STYLE}<div class='murmure'>{title}{warn}{tables}{notes}</div>"
 
 
-def _html(table: SummaryTable) -> str:
+def _table_html(table: SummaryTable) -> str:
     def line(cells: Sequence[str], tag: str) -> str:
         first = f"<{tag} class='name'>{html.escape(cells[0])}</{tag}>"
         return f"<tr>{first}{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells[1:])}</tr>"
 
-    left = len(table.rows) - MOST_ROWS
+    left = len(table.rows) - MAX_SHOWN_ROWS
     more = f"<p class='note'>{left} more rows not shown</p>" if left > 0 else ""
-    return f"<table>{line(table.head, 'th')}{''.join(line(row, 'td') for row in table.rows[:MOST_ROWS])}</table>{more}"
+    rows = "".join(line(row, "td") for row in table.rows[:MAX_SHOWN_ROWS])
+    return f"<table>{line(table.head, 'th')}{rows}</table>{more}"

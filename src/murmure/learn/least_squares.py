@@ -12,17 +12,13 @@ both, the ridge with four deviations whatever d is.)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.schema import Schema
-from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +30,7 @@ class LeastSquaresSolution:
     """Weights, and what was done to the matrix; `plain`: nothing was, so error bars are meant as they are."""
 
     weights: Floats
-    said: str
+    post_processing: str
     plain: bool
 
 
@@ -67,8 +63,8 @@ def solve(
     inner = _regularised(A[1:, 1:] - np.outer(s, s) / n, b[1:] - s * b[0] / n, deviation, ridge, trim)
     level = (b[0] - s @ inner.weights) / n
     few = bool(A[0, 0] < clear_of_noise(0, deviation))
-    said = "fewer people than the noise can count; " * few + inner.said
-    return LeastSquaresSolution(np.append(level, inner.weights), said, inner.plain and not few)
+    post_processing = "fewer people than the noise can count; " * few + inner.post_processing
+    return LeastSquaresSolution(np.append(level, inner.weights), post_processing, inner.plain and not few)
 
 
 def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, trim: bool) -> LeastSquaresSolution:
@@ -84,28 +80,28 @@ def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, tri
         # (Weyl), instead of being bought with a third of the budget.
         reach = deviation * math.sqrt(d * math.log(2 * d * d / 0.05))
         added = max(0.0, reach - max(0.0, lowest - reach))
-        said, plain = f"AdaSSP ridge of {added / deviation:.3g} deviations of the noise", added == 0
+        post_processing, plain = f"AdaSSP ridge of {added / deviation:.3g} deviations of the noise", added == 0
     else:
         count = math.sqrt(d) if ridge == "auto" else float(ridge)
         added, plain = count * deviation, False
-        said = f"ridge of {count:.3g} deviation{'s' * (count != 1)} of the noise"
+        post_processing = f"ridge of {count:.3g} deviation{'s' * (count != 1)} of the noise"
     kept = (values > 0) if trim else np.ones(d, bool)
     if not trim and lowest + added <= 0:  # a saddle has no minimum: the least ridge that makes one
         added = deviation - lowest
-        said += ", raised until there is a minimum"
+        post_processing += ", raised until there is a minimum"
     dropped = int(d - kept.sum())
     if dropped:
-        said += f"; {dropped} of {d} directions trimmed"
-    return _solution(values, vectors, b, kept, added, said, plain and not dropped)
+        post_processing += f"; {dropped} of {d} directions trimmed"
+    return _solution(values, vectors, b, kept, added, post_processing, plain and not dropped)
 
 
 def _solution(
-    values: Floats, vectors: Floats, b: Floats, kept: Any, added: float, said: str, plain: bool
+    values: Floats, vectors: Floats, b: Floats, kept: Any, added: float, post_processing: str, plain: bool
 ) -> LeastSquaresSolution:
-    if added == 0 and not kept.all() and said.startswith("none"):
-        said = f"{int((~kept).sum())} directions without variation left out"
+    if added == 0 and not kept.all() and post_processing.startswith("none"):
+        post_processing = f"{int((~kept).sum())} directions without variation left out"
     Q = vectors[:, kept]
-    return LeastSquaresSolution(Q @ ((Q.T @ b) / (values[kept] + added)), said, plain)
+    return LeastSquaresSolution(Q @ ((Q.T @ b) / (values[kept] + added)), post_processing, plain)
 
 
 def product_variance(t: Floats, noise: Floats) -> float:
@@ -135,16 +131,3 @@ def weight_covariance(sums: Floats, noise: Floats, rows: Floats, outcome: Floats
     if freedom <= 0:
         return None
     return np.asarray(left / freedom * inverse + inverse @ C @ inverse)
-
-
-def rows_to_predict(owner: str, schema: Schema, columns: Mapping[str, Any], features: Sequence[str]) -> Floats:
-    """Numbers as they are, labels as indicators with the first of them left out: (rows, columns of the design)."""
-    parts = []
-    for name in features:
-        domain = schema[name]
-        if isinstance(domain, Categories):
-            codes = categories_to_predict(schema, columns, name)
-            parts.append((codes[:, None] == np.arange(1, domain.size)).astype(np.float64))
-        else:
-            parts.append(numbers_to_predict(owner, schema, columns, [name], clip=False))
-    return np.concatenate(parts, axis=1)

@@ -27,8 +27,9 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
-from murmure.learn.least_squares import Floats, check_ridge, product_variance, rows_to_predict, solve, weight_covariance
-from murmure.learn.prediction_columns import numbers_to_predict
+from murmure.learn.least_squares import Floats, check_ridge, product_variance, solve, weight_covariance
+from murmure.learn.prediction_columns import numbers_to_predict, rows_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Local, noise_in
@@ -147,7 +148,7 @@ class LinearRegression(Learner):
         if privacy.debias:
             released, guarantees = unbiased_products(ask, rows.frame, privacy, gate.rng)
         else:
-            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
             released = run(Plan(ask), table, self.engine).estimate
         learned = self._learned(released, ask)
         if not privacy.debias:
@@ -169,8 +170,8 @@ class LinearRegression(Learner):
         deviation = math.sqrt(max(product_variance(row, released.noise) for row in rows))
         ridge: float | str = self.ridge
         if ridge == "auto":
-            own: dict[str, float | str] = {"adassp": "adassp", "lecture": 4.0}
-            ridge = own.get(self.method, "auto")
+            method_ridge: dict[str, float | str] = {"adassp": "adassp", "lecture": 4.0}
+            ridge = method_ridge.get(self.method, "auto")
         solved = solve(rows @ Z @ rows.T, rows @ Z @ outcome, deviation, ridge, self.trim, self.fit_intercept)
         cov = weight_covariance(Z, released.noise, rows, outcome, solved.weights) if solved.plain else None
         # y = middle + unit (w0 + sum_j w_j (x_j - middle_j) / unit_j)
@@ -187,10 +188,36 @@ class LinearRegression(Learner):
             "intercept_": float(params[0] + level),
             "cov_": cov,
             "bse_": None if cov is None else np.sqrt(np.diag(cov)),
-            "post_": solved.said,
+            "post_": solved.post_processing,
             "names_": ("intercept", *design.names[1:]),
             "features_": design.features,
         }
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        """intercept and coef, with standard errors and 95 % intervals (normal) where there are any."""
+        values, errors = np.append(self.intercept_, self.coef_), self.bse_
+        kept = [i for i in range(len(self.names_)) if self.fit_intercept or i]
+        if errors is None:
+            return [SummaryTable(("", "coef"), [(self.names_[i], format_number(values[i])) for i in kept])]
+        columns = np.stack([values, errors, values - 1.96 * errors, values + 1.96 * errors])
+        rows = [(self.names_[i], *map(format_number, columns[:, i])) for i in kept]
+        return [SummaryTable(("", "coef", "std err", "[0.025", "0.975]"), rows)]
+
+    def _why_no_errors(self) -> str | None:
+        if self.bse_ is not None:
+            return None
+        if isinstance(self.privacy, Local):
+            return "products of randomised columns vary together in ways that sums do not tell"
+        if noise_in(self.privacy) is None:
+            return "some columns do not vary, or repeat others: other coefficients would fit as well"
+        biased = "the coefficients are biased towards zero, so no standard errors are given"
+        if self.ridge != "auto":
+            return f"ridge={self.ridge:g} was asked for, whatever the noise is: {biased}"
+        if self.method in ("adassp", "lecture") and "ridge" in self.post_:
+            return f"method={self.method!r} adds a ridge: {biased}"
+        if "ridge" in self.post_:
+            return f"a ridge was added because the noise is large compared with the data: {biased}"
+        return "the noise is large compared with the number of people, so no standard errors can be told"
 
     # -- predicting -----------------------------------------------------------------------------------------------
 

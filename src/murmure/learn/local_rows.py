@@ -26,7 +26,7 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Release
-from murmure.local.base.oracles import NUMERIC
+from murmure.local.base.oracle_choice import NUMERIC
 from murmure.local.spl import SPL, Plain
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Local
@@ -85,9 +85,7 @@ def row_mechanism(schema: Schema, privacy: Local) -> Plain:
     return Plain(schema, privacy.epsilon, oracle=names)
 
 
-def sanitised_rows(
-    schema: Schema, frame: Any, privacy: Local, rng: Random, engine: Any = None
-) -> tuple[Any, Mapping[str, Certificate]]:
+def sanitised_rows(schema: Schema, frame: Any, privacy: Local, rng: Random) -> tuple[Any, Mapping[str, Certificate]]:
     """The rows as a recipient would see them, with the columns of the schema; and what each observer learns.
 
     Numbers of an unbiased mechanism (Piecewise, Duchi, Hybrid) may lie beyond the bounds; whoever fits them into the
@@ -97,10 +95,10 @@ def sanitised_rows(
 
     mechanism = row_mechanism(schema, privacy)
     table = sanitise(frame, mechanism, rng=rng)
-    return _within(table, schema, mechanism), Plan(Marginals(schema), person=mechanism).guarantees()
+    return _clip_to_bounds(table, schema, mechanism), Plan(Marginals(schema), person=mechanism).guarantees()
 
 
-def _within(table: Any, schema: Schema, mechanism: Plain) -> Any:
+def _clip_to_bounds(table: Any, schema: Schema, mechanism: Plain) -> Any:
     """Numbers moved to the nearest bound where a mechanism's reports leave the range; others as they are."""
     beyond = [
         name
@@ -114,8 +112,8 @@ def _within(table: Any, schema: Schema, mechanism: Plain) -> Any:
     columns = {name: table.column(name) for name in table.column_names}
     for name in beyond:
         domain: Any = schema[name]
-        held = np.clip(np.asarray(columns[name], float), float(domain.low), float(domain.high))
-        columns[name] = pa.array(np.rint(held).astype(np.int64) if isinstance(domain, Integers) else held)
+        clipped = np.clip(np.asarray(columns[name], float), float(domain.low), float(domain.high))
+        columns[name] = pa.array(np.rint(clipped).astype(np.int64) if isinstance(domain, Integers) else clipped)
     return pa.table(columns)
 
 
@@ -176,11 +174,11 @@ def _by_pairs(
             "Local: pairs of class and attribute are made in memory, not on Spark.",
             hint='Local(epsilon, mechanism="GRR") reports columns, which Spark randomises where they lie',
         )
-    codes = dict(zip(schema.private, _codes(schema, frame), strict=True))
+    codes = dict(zip(schema.private, _encode_all(schema, frame), strict=True))
     names = {name: f"{ask.target} and {name}" for name in ask.attributes}
     pairs = Schema({names[name]: Categories(ask.classes * schema[name].size) for name in ask.attributes})
-    own = codes[ask.target].astype(np.int64)
-    rows = {names[name]: own * schema[name].size + codes[name] for name in ask.attributes}
+    class_codes = codes[ask.target].astype(np.int64)
+    rows = {names[name]: class_codes * schema[name].size + codes[name] for name in ask.attributes}
     return run(Plan(Marginals(pairs), person=SMP(pairs, privacy.epsilon)), rows, rng=rng), names
 
 
@@ -196,7 +194,7 @@ def _by_columns(
     return run(plan, frame, engine or engine_for(frame), rng=rng), {name: name for name in ask.attributes}
 
 
-def _codes(schema: Schema, frame: Any) -> list[NDArray[Any]]:
+def _encode_all(schema: Schema, frame: Any) -> list[NDArray[Any]]:
     """Every row's codes, refused where the schema does not hold them: the holder of the row is told."""
     from murmure.engines.sources.tables import open_table
 

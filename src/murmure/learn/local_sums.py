@@ -106,6 +106,6 @@ class _Readings:
     def within(self, r: Floats, reports: Any) -> tuple[Floats, Floats]:
         """Sums of the column's own products, and of their squares."""
         if self.square is not None:
-            own = self.square[reports]
-            return own.sum(axis=0).reshape(1, 1), (own**2).sum(axis=0).reshape(1, 1)
+            squares = self.square[reports]
+            return squares.sum(axis=0).reshape(1, 1), (squares**2).sum(axis=0).reshape(1, 1)
         return np.diag(r.sum(axis=0)), np.diag((r * r).sum(axis=0))

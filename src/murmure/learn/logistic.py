@@ -35,28 +35,30 @@ from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, bound_to, deviation
-from murmure.learn.base import Learner, SumPrivacy
-from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, added_up, covariance, means_of, scores, shares_of
-from murmure.learn.least_squares import Floats, check_ridge, rows_to_predict, solve
+from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, deviation, try_bind
+from murmure.learn.base import Classifier, SumPrivacy, labels_of
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, combined_counts, covariance, means_of, scores, shares_of
+from murmure.learn.least_squares import Floats, check_ridge, solve
+from murmure.learn.prediction_columns import rows_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.plan.privacy import Central, Local, noise_in
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
 from murmure.statistics.learning.gradient import FINE, MAX_GRID_WEIGHT, Gradient, GradientEstimate
-from murmure.statistics.learning.gram import Gram
-from murmure.statistics.learning.scatter import Scatter, ScatterEstimate
+from murmure.statistics.learning.gram import Gram, GramEstimate
+from murmure.statistics.learning.scatter import Scatter
 from murmure.statistics.learning.taylor import Taylor, TaylorEstimate
 
 METHODS = ("auto", "taylor", "gradient")
-SQUARES = 0.75  # of what the class sums get
+SQUARES_SHARE = 0.75  # of what the class sums get
 CLEAR_BITS = 16
-LONGEST = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
-SETTLED = 2.0**-14
-LEARNED = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
+MAX_NEWTON_STEP = 4.0  # a step of Newton's method, in any weight: far from the solution its parabola says little
+MIN_NEWTON_STEP = 2.0**-14
+LEARNED_ATTRIBUTES = ("classes_", "coef_", "intercept_", "names_", "features_", "n_iter_", "softmax_")
 
 
-class LogisticRegression(Learner):
+class LogisticRegression(Classifier):
     """Classes from a weighted sum of the columns.
 
     target: the column of classes, which are public (Categories). method: see the top of this file. shape, radius: as in
@@ -67,7 +69,6 @@ class LogisticRegression(Learner):
     against its first label.
     """
 
-    kind = "classifier"
     classes_: NDArray[Any]  # the labels of the target, from the schema
     coef_: Floats  # one row for two classes, else one for each
     intercept_: Floats  # one for each row of coef_
@@ -145,21 +146,20 @@ class LogisticRegression(Learner):
             return (yield from self._by_room(ask, privacy))
         if self.method == "taylor":
             released: TaylorEstimate = yield privacy.plan(ask)
-            weights, said = self._least(released)
+            weights, done = self._least(released)
         else:
-            weights, said = yield from self._descent(ask, privacy)
-        return {**self._learned(ask, weights, said), "n_iter_": np.array([self.steps * (self.method == "gradient")])}
+            weights, done = yield from self._descent(ask, privacy)
+        return {
+            **self._learned(ask, weights, done),
+            "n_iter_": np.array([self.steps * (self.method == "gradient")]),
+        }
 
     def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
         """The parabola of unbiased sums; or the loss itself, on the randomised rows as they are."""
         ask = self._asked(rows.schema, privacy)
         if not privacy.debias:
-            from murmure.learn.local_rows import sanitised_rows
-
-            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
-            said = {**self.get_params(), "schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-            fitted = type(self)(**said).fit(table)
-            learned = {name: getattr(fitted, name) for name in LEARNED}
+            fitted, guarantees = self._fit_randomised(rows, privacy, gate)
+            learned = {name: getattr(fitted, name) for name in LEARNED_ATTRIBUTES}
             lean = "none: learned from randomised rows as they are, which leans to 0"
             return {"guarantees_": guarantees, **learned, "post_": lean}
         from murmure.learn.local_sums import unbiased_products
@@ -186,22 +186,21 @@ class LogisticRegression(Learner):
             while number < self.max_iter and not settled:
                 slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, positive, curvature=True))
                 assert slope.curvature is not None
-                step = solve(slope.curvature, -slope.gradient, 0.0).weights
-                step *= min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
-                w, number, settled = _on_grid(w + step), number + 1, bool(np.abs(step).max() < SETTLED)
+                step = _limited(solve(slope.curvature, -slope.gradient, 0.0).weights)
+                w, number, settled = _on_grid(w + step), number + 1, bool(np.abs(step).max() < MIN_NEWTON_STEP)
             out.append(w)
             taken.append(number)
         return out, taken
 
     def _least(self, released: TaylorEstimate) -> tuple[list[Floats], str]:
         """The minimum of the parabola: A w = 2 sum v y for y = -1 or 1, and 4 sum v (y - 1/2) for an indicator y."""
-        A, said, out = released.design, "", []
+        A, done, out = released.design, "", []
         for c in range(released.cross.shape[1]):
             b = 2 * released.cross[:, c] if len(released.classes) == 1 else 4 * (released.cross[:, c] - A[0] / 2)
             solved = self._solve(released, b)
             out.append(solved.weights)
-            said = solved.said
-        return out, said
+            done = solved.post_processing
+        return out, done
 
     def _solve(self, released: TaylorEstimate, b: Floats) -> Any:
         deviation = float(np.sqrt(released.design_noise.max()))
@@ -210,13 +209,13 @@ class LogisticRegression(Learner):
     def _descent(self, ask: Taylor, privacy: SumPrivacy) -> Generator[Plan, Any, tuple[list[Floats], str]]:
         first, *rest = privacy.noises([1.0] + [1.0 / self.steps] * self.steps)
         released: TaylorEstimate = yield privacy.plan(ask, first)
-        [w], said = self._least(released)
+        [w], done = self._least(released)
         for noise in rest:
             w = _on_grid(w)
-            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, 1), noise)
+            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w), noise)
             z2 = float(w @ released.design @ w) / max(released.design[0, 0], 1.0)
             w = w + _step(slope, z2, lambda g: self._solve(released, -4 * g).weights)
-        return [w], said
+        return [w], done
 
     # -- auto -----------------------------------------------------------------------------------------------------
 
@@ -226,20 +225,20 @@ class LogisticRegression(Learner):
         sums = ClassSums(ask.domain, ask.target, ask.shape, ask.radius, ask.bits)
         about = Scatter(ask.domain, ask.target, (), ask.shape, ask.radius, ask.bits - 1, ask.norm)
         first = yield from ask_class_counts(sums, privacy)
-        alone = [deviation(privacy, question, first.left) for question in (sums, about)]
+        alone = [deviation(privacy, question, first.remaining_noise) for question in (sums, about)]
         room = affordable_sums(first.people, alone[0], alone[1], classes)
         if not room.means:
-            again: ClassCountsEstimate = yield privacy.plan(first.question, first.left)
+            again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
             weights = np.zeros((classes, design.width))
-            weights[:, 0] = np.log(shares_of(added_up(first.counted, again))[0])
+            weights[:, 0] = np.log(shares_of(combined_counts(first.counted, again))[0])
             return self._answer(ask, weights, np.zeros(design.width - 1), TOO_FEW, 0)
-        noises = privacy.noises([1.0] + [SQUARES] * room.squares + [1.0] * room.steps, first.left)
-        asked = [sums, *([about] * room.squares), *([self._first_gradient(ask)] * room.steps)]
-        if any(bound_to(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
-            room, noises = AffordableSums(True), [first.left]  # so much noise cannot be drawn: less is asked
+        noises = privacy.noises([1.0] + [SQUARES_SHARE] * room.squares + [1.0] * room.steps, first.remaining_noise)
+        asked = [sums, *([about] * room.squares), *([_gradient(ask, np.zeros(design.width))] * room.steps)]
+        if any(try_bind(privacy, question, noise) is None for question, noise in zip(asked, noises, strict=True)):
+            room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
         summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
         found = means_of(first.counted, summed)
-        said = "class means, shrunk by the noise, and a public guess of how columns vary"
+        done = "class means, shrunk by the noise, and a public guess of how columns vary"
         if not room.squares:
             weights, centre = scores(found, None), found.centre
         else:
@@ -247,31 +246,27 @@ class LogisticRegression(Learner):
             whole = _near(ask, found.centre, ask.bits - 2 if room.curvature else ask.bits - 1)
             whole = tuple((1 + room.curvature) * c for c in whole)
             about = replace(about, centre=whole)
-            spread: ScatterEstimate = yield privacy.plan(about, noises[1])
+            spread: GramEstimate = yield privacy.plan(about, noises[1])
             centre = np.array(whole) / about.design.g
             off = found.centre - centre
             total, _ = covariance(spread, found.people, off)
             weights = scores(found, total)
-            said = "class means and covariances, shrunk by the noise"
+            done = "class means and covariances, shrunk by the noise"
             if room.steps:
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
                 bend = _curvature(found.people, off, total)
                 if room.curvature:
                     weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
-                    said += f"; {room.steps} noisy steps of Newton's method"
+                    done += f"; {room.steps} noisy steps of Newton's method"
                 else:
                     weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
-                    said += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+                    done += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
             else:
                 centre = found.centre
-        if found.sure == 0 and not room.steps:
-            said = NO_DIFFERENCE
-        return self._answer(ask, weights, centre, said, room.steps)
-
-    def _first_gradient(self, ask: Taylor) -> Gradient:
-        """The gradient at 0, on the finest grid that steps take."""
-        return Gradient(ask.domain, ask.target, (0,) * ask.design.width, 1, ask.shape, ask.radius, ask.bits)
+        if found.signal_share == 0 and not room.steps:
+            done = NO_DIFFERENCE
+        return self._answer(ask, weights, centre, done, room.steps)
 
     def _along(
         self, ask: Taylor, privacy: SumPrivacy, noises: list[Any], w: Floats, centre: tuple[int, ...], bend: Floats
@@ -279,11 +274,8 @@ class LogisticRegression(Learner):
         """Steps along noisy gradients about a centre, each as long as the curvature at 0 says, or a little longer."""
         for noise in noises:
             w = _on_grid(w)
-            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
             finer = tuple(2 * c for c in centre)
-            slope: GradientEstimate = yield privacy.plan(
-                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits, centre=finer), noise
-            )
+            slope: GradientEstimate = yield privacy.plan(_gradient(ask, w, centre=finer), noise)
             w = w + _step(slope, float(w @ bend @ w) / bend[0, 0], lambda g: np.linalg.solve(bend, -g))
         return w
 
@@ -294,38 +286,42 @@ class LogisticRegression(Learner):
         coarser = tuple(c // 2 for c in centre)
         for noise in noises:
             w = _on_grid(w)
-            whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
-            slope: GradientEstimate = yield privacy.plan(
-                Gradient(ask.domain, ask.target, whole, 1, ask.shape, ask.radius, ask.bits - 2, True, coarser), noise
-            )
+            question = replace(_gradient(ask, w, curvature=True), bits=ask.bits - 2, centre=coarser)
+            slope: GradientEstimate = yield privacy.plan(question, noise)
             assert slope.curvature is not None
             values, vectors = np.linalg.eigh(slope.curvature)
             least = max(math.sqrt(len(w) * slope.curvature_noise), 1e-9)
             step = -vectors @ ((vectors.T @ slope.gradient) / np.maximum(values, least))
-            w = w + step * min(1.0, LONGEST / max(float(np.abs(step).max()), LONGEST))
+            w = w + _limited(step)
         return w
 
-    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, said: str, steps: int) -> dict[str, Any]:
+    def _answer(self, ask: Taylor, weights: Floats, centre: Floats, done: str, steps: int) -> dict[str, Any]:
         """Weights of (1, x - centre), one row for each class, as coefficients of x."""
         weights = weights.copy()
         weights[:, 0] -= weights[:, 1:] @ centre
         rows = [weights[1] - weights[0]] if len(weights) == 2 else list(weights)
-        return {**self._learned(ask, rows, said, softmax=True), "n_iter_": np.array([steps] * len(rows))}
+        return {**self._learned(ask, rows, done, softmax=True), "n_iter_": np.array([steps] * len(rows))}
 
-    def _learned(self, ask: Taylor, weights: list[Floats], said: str, softmax: bool = False) -> dict[str, Any]:
-        classes, design = ask.domain[ask.target], ask.design
-        assert isinstance(classes, Categories)
-        w = np.stack(weights)
+    def _learned(self, ask: Taylor, weights: list[Floats], done: str, softmax: bool = False) -> dict[str, Any]:
+        design, w = ask.design, np.stack(weights)
         coef = w[:, 1:] / design.units
         return {
-            "classes_": np.array(range(classes.size) if isinstance(classes.values, int) else classes.values),
+            "classes_": labels_of(ask.domain[ask.target]),
             "coef_": coef,
             "intercept_": w[:, 0] - coef @ design.middles,
-            "post_": said,
+            "post_": done,
             "names_": tuple(design.names[1:]),
             "features_": design.features,
             "softmax_": softmax,
         }
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        """Log-odds: of the second class against the first, or of each against the rest."""
+        classes = [str(c) for c in self.classes_]
+        head = (f"{classes[1]} against {classes[0]}",) if len(self.coef_) == 1 else tuple(classes)
+        columns = np.column_stack([self.intercept_, self.coef_])
+        rows = [(name, *map(format_number, columns[:, i])) for i, name in enumerate(("intercept", *self.names_))]
+        return [SummaryTable(("log-odds", *head), rows)]
 
     # -- predicting -----------------------------------------------------------------------------------------------
 
@@ -352,12 +348,6 @@ class LogisticRegression(Learner):
         """The likeliest class of every row."""
         z = self.decision_function(X)
         return np.asarray(self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)])
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The share of rows whose class is predicted; y may stand in the table."""
-        self._require_fitted()
-        truth = X[self._target] if y is None else y
-        return float(np.mean(self.predict(X) == np.asarray(truth)))
 
 
 def _step(slope: GradientEstimate, z2: float, solve_for: Any) -> Floats:
@@ -395,9 +385,16 @@ def _on_grid(w: Floats) -> Floats:
     return np.asarray(np.rint(np.clip(w, -most, most) * (1 << FINE)) / (1 << FINE))
 
 
-def _gradient(ask: Taylor, w: Floats, positive: int, curvature: bool = False) -> Gradient:
+def _gradient(
+    ask: Taylor, w: Floats, positive: int = 1, curvature: bool = False, centre: tuple[int, ...] = ()
+) -> Gradient:
+    """The question about the slope at w, which is on the grid."""
     whole = tuple(int(v) for v in np.rint(w * (1 << FINE)))
-    return Gradient(ask.domain, ask.target, whole, positive, ask.shape, ask.radius, ask.bits, curvature)
+    return Gradient(ask.domain, ask.target, whole, positive, ask.shape, ask.radius, ask.bits, curvature, centre)
+
+
+def _limited(step: Floats) -> Floats:
+    return step * min(1.0, MAX_NEWTON_STEP / max(float(np.abs(step).max()), MAX_NEWTON_STEP))
 
 
 _PEOPLE = Schema(

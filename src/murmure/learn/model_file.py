@@ -32,10 +32,10 @@ from murmure.plan.privacy import Central, Clear, Local, Secure
 
 VERSION = 1
 PRIVACY = {"Clear": Clear, "Central": Central, "Secure": Secure, "Local": Local}
-MOST_BYTES = 1 << 26  # of a file
+MAX_MODEL_BYTES = 1 << 26  # of a file
 MAX_ARRAY_CELLS = 1 << 22  # of an array, of its text, and of the labels of a schema
-OURS = b'"murmure-model"'
-KINDS: dict[str, Any] = {
+MODEL_MARK = b'"murmure-model"'
+ARRAY_TYPES: dict[str, Any] = {
     "f": np.float64,
     "i": np.int64,
     "u": np.uint64,
@@ -43,7 +43,7 @@ KINDS: dict[str, Any] = {
     "U": np.str_,
     "O": np.object_,
 }
-LEFT_OUT = {"labels_", "answers_", "guarantees_", "spent_", "plans_", "schema_", "seeded_"}
+NOT_SAVED = {"labels_", "answers_", "guarantees_", "spent_", "plans_", "schema_", "seeded_"}
 
 
 def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:
@@ -58,7 +58,7 @@ def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:
     if path.suffix.lower() != ".json":
         raise CannotWrite(f"a model is a file whose name ends in .json, got {path.name!r}.", hint="model.json")
     text = json.dumps(learner_to_dict(learner), indent=1, allow_nan=False) + "\n"
-    refuse_to_replace(path, lambda start: OURS in start, "a model")
+    refuse_to_replace(path, lambda start: MODEL_MARK in start, "a model")
     with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
@@ -72,13 +72,13 @@ def load_model(path: str | os.PathLike[str]) -> Learner:
     what = repr(str(path))
     try:
         with Path(path).open("rb") as file:
-            held = file.read(MOST_BYTES + 1)
-        text = held.decode("utf-8")
+            raw = file.read(MAX_MODEL_BYTES + 1)
+        text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
         raise InvalidParameter(f"cannot read the model {what}: {why}.", hint="save_model writes one") from None
-    if len(held) > MOST_BYTES:
-        raise InvalidParameter(f"{what} is no model: it has more than {MOST_BYTES:_} bytes.")
+    if len(raw) > MAX_MODEL_BYTES:
+        raise InvalidParameter(f"{what} is no model: it has more than {MAX_MODEL_BYTES:_} bytes.")
     return learner_from_json(text, what)
 
 
@@ -88,104 +88,108 @@ def learner_to_dict(learner: Learner) -> dict[str, Any]:
     parameters = {
         n: v for n, v in learner.get_params(deep=False).items() if n not in (*EXECUTION_PARAMETERS, "schema", "privacy")
     }
-    learned = {n: v for n, v in vars(learner).items() if n.endswith("_") and n not in LEFT_OUT}
+    learned = {n: v for n, v in vars(learner).items() if n.endswith("_") and n not in NOT_SAVED}
     guarantees: Mapping[str, Certificate] = getattr(learner, "guarantees_", {})
     spent = getattr(learner, "spent_", None)
     return {
         "murmure-model": VERSION,
         "learner": type(learner).__name__,
-        "parameters": {name: _written(value) for name, value in parameters.items()},
+        "parameters": {name: _to_json(value) for name, value in parameters.items()},
         "privacy": {"type": type(learner.privacy).__name__, **asdict(learner.privacy)},
         "schema": learner.schema_.to_dict(),
-        "learned": {name: _written(value) for name, value in learned.items()},
+        "learned": {name: _to_json(value) for name, value in learned.items()},
         "guarantees": {observer: c.to_dict() for observer, c in guarantees.items()},
-        "spent": None if spent is None else {"epsilon": _number(spent.epsilon), "rho": _number(spent.rho)},
+        "spent": None
+        if spent is None
+        else {"epsilon": _number_to_json(spent.epsilon), "rho": _number_to_json(spent.rho)},
         "plans": list(getattr(learner, "plans_", ())),
         "seeded": bool(getattr(learner, "seeded_", False)),
     }
 
 
-def learner_from_dict(held: Any, what: str = "this") -> Learner:
+def learner_from_dict(document: Any, what: str = "this") -> Learner:
     """The learner again: it predicts as it did."""
-    version = held.get("murmure-model") if isinstance(held, dict) else None
+    version = document.get("murmure-model") if isinstance(document, dict) else None
     if version != VERSION or isinstance(version, bool):
         raise InvalidParameter(
             f"{what} is no model that this version can read (murmure-model = {shorten(version)}).",
             hint="save_model and murmure train write models",
         )
     try:
-        name, privacy = held["learner"], dict(held["privacy"])
+        name, privacy = document["learner"], dict(document["privacy"])
         if not isinstance(name, str) or name not in LEARNERS:
             raise InvalidParameter(f"{what} holds an unknown learner {shorten(name)}.")
-        if {*EXECUTION_PARAMETERS, "schema", "privacy"} & held["parameters"].keys():
+        if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
-        made: Learner = learner_named(name)(**{n: _read(v) for n, v in held["parameters"].items()})
-        made.privacy = PRIVACY[privacy.pop("type")](**privacy)
-        made.schema = made.schema_ = _schema(held["schema"])
-        for attribute, value in held["learned"].items():
-            if not attribute.endswith("_") or attribute.startswith("_") or attribute in LEFT_OUT:
+        learner: Learner = learner_named(name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
+        learner.privacy = PRIVACY[privacy.pop("type")](**privacy)
+        learner.schema = learner.schema_ = _parse_schema(document["schema"])
+        for attribute, value in document["learned"].items():
+            if not attribute.endswith("_") or attribute.startswith("_") or attribute in NOT_SAVED:
                 raise KeyError(attribute)
-            setattr(made, attribute, _read(value))
-        _paid(made, held)
-        _try(made)
+            setattr(learner, attribute, _from_json(value))
+        _set_costs(learner, document)
+        _try_out(learner)
     except (Exception, MemoryError) as error:  # whatever a hostile file makes of our own code, it is the file's fault
         if isinstance(error, InvalidParameter):
             raise
         raise InvalidParameter(f"{what} is a damaged model ({type(error).__name__}).", hint="train it again") from None
-    return made
+    return learner
 
 
-def _schema(held: Any) -> Schema:
-    schema = Schema.from_dict(held)
+def _parse_schema(document: Any) -> Schema:
+    schema = Schema.from_dict(document)
     if sum(schema[name].size for name in schema if isinstance(schema[name], Categories)) > MAX_ARRAY_CELLS:
         raise ValueError("labels")
     return schema
 
 
-def _paid(made: Any, held: dict[str, Any]) -> None:
+def _set_costs(learner: Any, document: dict[str, Any]) -> None:
     """What it cost, as the file says it; observers that share a certificate share it again."""
     known: dict[str, Certificate] = {}
-    made.guarantees_ = {
-        observer: known.setdefault(json.dumps(c, sort_keys=True), _certificate(c))
-        for observer, c in held["guarantees"].items()
+    learner.guarantees_ = {
+        observer: known.setdefault(json.dumps(c, sort_keys=True), _parse_certificate(c))
+        for observer, c in document["guarantees"].items()
     }
-    spent = held["spent"]
-    made.spent_ = None if spent is None else Cost(_read(spent["epsilon"]), _read(spent["rho"]))
-    made.plans_ = tuple(map(_text, held["plans"]))
-    if not isinstance(held["seeded"], bool):
+    spent = document["spent"]
+    learner.spent_ = None if spent is None else Cost(_from_json(spent["epsilon"]), _from_json(spent["rho"]))
+    learner.plans_ = tuple(map(_check_text, document["plans"]))
+    if not isinstance(document["seeded"], bool):
         raise TypeError("seeded")
-    made.seeded_ = held["seeded"]
+    learner.seeded_ = document["seeded"]
 
 
-def _certificate(held: dict[str, Any]) -> Certificate:
-    if held["relation"] not in ("add/remove", "replace") or held["unit"] not in ("record", "attribute"):
+def _parse_certificate(fields: dict[str, Any]) -> Certificate:
+    if fields["relation"] not in ("add/remove", "replace") or fields["unit"] not in ("record", "attribute"):
         raise ValueError("certificate")
     return Certificate(
-        epsilon=math.inf if held["epsilon"] == "inf" else float(held["epsilon"]),
-        delta=float(held["delta"]),
-        relation=held["relation"],
-        unit=held["unit"],
-        public=tuple(map(_text, held["public"])),
-        method=_text(held["method"]),
-        assumption=None if held["assumption"] is None else _text(held["assumption"]),
-        hides=None if held.get("hides") is None else _text(held["hides"]),
+        epsilon=math.inf if fields["epsilon"] == "inf" else float(fields["epsilon"]),
+        delta=float(fields["delta"]),
+        relation=fields["relation"],
+        unit=fields["unit"],
+        public=tuple(map(_check_text, fields["public"])),
+        method=_check_text(fields["method"]),
+        assumption=None if fields["assumption"] is None else _check_text(fields["assumption"]),
+        hides=None if fields.get("hides") is None else _check_text(fields["hides"]),
     )
 
 
-def _text(held: Any) -> str:
-    if not isinstance(held, str):
+def _check_text(value: Any) -> str:
+    if not isinstance(value, str):
         raise TypeError("text")
-    return held
+    return value
 
 
-def _try(made: Any) -> None:
+def _try_out(learner: Any) -> None:
     """One row of its schema is predicted, and the summary made: shapes and types that do not fit show here."""
     with np.errstate(all="ignore"):
-        made.predict({name: [_first(made.schema_[name])] for name in made.schema_.private if name != made._target})
-        made.summary()
+        learner.predict(
+            {name: [_first_value(learner.schema_[name])] for name in learner.schema_.private if name != learner._target}
+        )
+        learner.summary()
 
 
-def _first(domain: Domain) -> Any:
+def _first_value(domain: Domain) -> Any:
     if isinstance(domain, Categories):
         return 0 if isinstance(domain.values, int) else domain.values[0]
     return float(domain.low)  # type: ignore[attr-defined]
@@ -193,49 +197,49 @@ def _first(domain: Domain) -> Any:
 
 def learner_from_json(text: str, what: str = "this") -> Learner:
     try:
-        held = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidParameter(f"{what} is not JSON.", hint="save_model and murmure train write models") from None
-    return learner_from_dict(held, what)
+    return learner_from_dict(document, what)
 
 
-def _number(value: float) -> Any:
+def _number_to_json(value: float) -> Any:
     return value if math.isfinite(value) else {"float": str(value)}
 
 
-def _written(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return {"array": [_written(v) for v in value.tolist()], "type": value.dtype.kind}
+        return {"array": [_to_json(v) for v in value.tolist()], "type": value.dtype.kind}
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return _number(value)
+        return _number_to_json(value)
     if isinstance(value, tuple | list):
-        return {"tuple" if isinstance(value, tuple) else "list": [_written(v) for v in value]}
+        return {"tuple" if isinstance(value, tuple) else "list": [_to_json(v) for v in value]}
     if isinstance(value, Mapping):
-        return {"map": {str(k): _written(v) for k, v in value.items()}}
+        return {"map": {str(k): _to_json(v) for k, v in value.items()}}
     if is_dataclass(value) or not (value is None or isinstance(value, bool | int | str)):
         return None  # an estimate, a law: read again from the ledger
     return value
 
 
-def _read(value: Any) -> Any:
+def _from_json(value: Any) -> Any:
     if isinstance(value, list):  # within an array
-        return [_read(v) for v in value]
+        return [_from_json(v) for v in value]
     if not isinstance(value, dict):
         return value
-    ((kind, held), *rest) = value.items()
+    ((kind, content), *rest) = value.items()
     if kind == "float":
-        return float(held)
+        return float(content)
     if kind == "array":
-        return _array(_read_nested(held), KINDS[rest[0][1]])
+        return _make_array(_from_json(content), ARRAY_TYPES[rest[0][1]])
     if kind == "map":
-        return {k: _read(v) for k, v in held.items()}
-    parts = [_read(v) for v in held]
+        return {k: _from_json(v) for k, v in content.items()}
+    parts = [_from_json(v) for v in content]
     return tuple(parts) if kind == "tuple" else parts
 
 
-def _array(cells: Any, kind: Any) -> Any:
+def _make_array(cells: Any, kind: Any) -> Any:
     """Within bounds before it is made: one long text would make every cell of an array as long."""
     flat = np.array(cells, object)
     if any(isinstance(cell, list | tuple | dict) for cell in flat.flat):
@@ -246,12 +250,3 @@ def _array(cells: Any, kind: Any) -> Any:
     if kind in (np.float64, np.int64, np.uint64, np.bool_) and any(isinstance(cell, str) for cell in flat.flat):
         raise TypeError("a text is no number")
     return flat.astype(kind)
-
-
-def _read_nested(value: Any) -> Any:
-    """tolist() nests lists, which are written as lists of lists."""
-    if isinstance(value, dict) and "list" in value:
-        return [_read_nested(v) for v in value["list"]]
-    if isinstance(value, list):
-        return [_read_nested(v) for v in value]
-    return _read(value)

@@ -34,9 +34,10 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import FOR_MEANS, FOR_MOMENTS, ask_class_counts, deviation
-from murmure.learn.base import Learner, SumPrivacy
-from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, added_up, means_of, shares_of
+from murmure.learn.base import Classifier, SumPrivacy, labels_of
+from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, combined_counts, means_of, shares_of
 from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
+from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Local, noise_in
@@ -53,12 +54,12 @@ def vaidya_cost(nominal: float, categories: int, numbers: int) -> float:
     return float_up(exact)
 
 
-def _fits(ask: ClassMoments) -> bool:
+def _can_ask_class_sums(ask: ClassMoments) -> bool:
     """Whether class sums can be asked first: of numbers, and of as many as a design takes."""
     return not ask.categories and len(ask.numbers) < MAX_DESIGN_COLUMNS
 
 
-class NaiveBayes(Learner):
+class NaiveBayes(Classifier):
     """Gaussian, categorical and mixed naive Bayes.
 
     target: the column of classes, which are public (Categories). split: see the top of this file. alpha: people who are
@@ -66,7 +67,7 @@ class NaiveBayes(Learner):
     shares towards those of all classes, as far as its known variance says; without noise nothing moves.
     """
 
-    kind = "classifier"
+    _counts_people = True
     classes_: NDArray[Any]  # the labels of the target, from the schema
     class_count_: Floats  # how many people each class has: a noisy number, which may lie below 0
     class_prior_: Floats  # their shares, made positive
@@ -135,7 +136,7 @@ class NaiveBayes(Learner):
 
     def _steps(self, schema: Schema, privacy: SumPrivacy) -> Generator[Plan, Any, dict[str, Any]]:
         ask, nominal = self._asked(schema, privacy)
-        if noise_in(privacy) is not None and self.split == "best" and self.shrink and _fits(ask):
+        if noise_in(privacy) is not None and self.split == "best" and self.shrink and _can_ask_class_sums(ask):
             return (yield from self._by_room(ask, privacy))
         summary: ClassSummary = yield privacy.plan(ask)
         learned = self._learned(summary, ask)
@@ -147,29 +148,29 @@ class NaiveBayes(Learner):
         assert noise is not None
         sums = ClassSums(ask.domain, ask.target, "diamond" if noise.pure else "ball")
         first = yield from ask_class_counts(sums, privacy)
-        alone = deviation(privacy, sums, first.left)
+        alone = deviation(privacy, sums, first.remaining_noise)
         if first.people >= FOR_MOMENTS * ask.classes * alone:
-            summary: ClassSummary = yield privacy.plan(ask, first.left)
+            summary: ClassSummary = yield privacy.plan(ask, first.remaining_noise)
             return self._learned(summary, ask)
         if first.people < FOR_MEANS * alone:
-            again: ClassCountsEstimate = yield privacy.plan(first.question, first.left)
-            shares, people = shares_of(added_up(first.counted, again))
+            again: ClassCountsEstimate = yield privacy.plan(first.question, first.remaining_noise)
+            shares, people = shares_of(combined_counts(first.counted, again))
             centre = np.zeros((1, len(ask.numbers)))
             return self._alike(sums, people * shares, centre, np.full_like(centre, TYPICAL), TOO_FEW)
-        summed: ClassSumsEstimate = yield privacy.plan(sums, first.left)
+        summed: ClassSumsEstimate = yield privacy.plan(sums, first.remaining_noise)
         found = means_of(first.counted, summed)
-        means = found.centre + found.sure * (found.means - found.centre)
-        spread = TYPICAL + found.sure * np.repeat(found.noise[:, None], means.shape[1], axis=1)
-        said = "class means, shrunk by the noise, and a public guess of the variances"
-        return self._alike(sums, found.people * found.shares, means, spread, said if found.sure else NO_DIFFERENCE)
+        means = found.centre + found.signal_share * (found.means - found.centre)
+        spread = TYPICAL + found.signal_share * np.repeat(found.noise[:, None], means.shape[1], axis=1)
+        done = "class means, shrunk by the noise, and a public guess of the variances"
+        return self._alike(
+            sums, found.people * found.shares, means, spread, done if found.signal_share else NO_DIFFERENCE
+        )
 
-    def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, said: str) -> dict[str, Any]:
+    def _alike(self, sums: ClassSums, counts: Floats, means: Floats, spread: Floats, done: str) -> dict[str, Any]:
         """Means and variances in half ranges, in the units of the columns; a single row is that of every class."""
         design, shape = sums.design, (sums.classes, sums.design.width - 1)
-        classes = sums.domain[sums.target]
-        assert isinstance(classes, Categories)
         return {
-            "classes_": np.array(range(classes.size) if isinstance(classes.values, int) else classes.values),
+            "classes_": labels_of(sums.domain[sums.target]),
             "class_count_": counts,
             "class_prior_": counts / counts.sum(),
             "theta_": design.middles + design.units * np.broadcast_to(means, shape),
@@ -177,16 +178,14 @@ class NaiveBayes(Learner):
             "category_prob_": {},
             "numbers_": design.features,
             "categories_": (),
-            "post_": said,
+            "post_": done,
         }
 
     def _learned(self, summary: ClassSummary, ask: ClassMoments) -> dict[str, Any]:
         if self.shrink:
             summary = summary.shrunk()
-        classes = ask.domain[ask.target]
-        assert isinstance(classes, Categories)
         return {
-            "classes_": np.array(range(classes.size) if isinstance(classes.values, int) else classes.values),
+            "classes_": labels_of(ask.domain[ask.target]),
             "class_count_": summary.counts,
             "class_prior_": summary.counts / summary.counts.sum(),
             "theta_": summary.theta,
@@ -204,9 +203,30 @@ class NaiveBayes(Learner):
         if privacy.debias:
             summary, guarantees = class_tables(ask, rows.frame, privacy, gate.rng, self.engine)
         else:
-            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng, self.engine)
+            table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
             summary = run(Plan(ask), table, self.engine).estimate
         return {"guarantees_": guarantees, **self._learned(summary, ask)}
+
+    def _summary_tables(self) -> list[SummaryTable]:
+        """A column for every class: people, share, the mean and deviation of numbers, the shares of labels."""
+        rows = [
+            ("people", *map(format_people, self.class_count_)),
+            ("share", *(f"{share:.4f}" for share in self.class_prior_)),
+        ]
+        for j, name in enumerate(self.numbers_):
+            rows.append((f"{name}: mean", *map(format_number, self.theta_[:, j])))
+            rows.append((f"{name}: sd", *(format_number(math.sqrt(v)) for v in self.var_[:, j])))
+        for name in self.categories_:
+            for i, label in enumerate(self.schema_[name].labels()):
+                rows.append((f"{name} = {label}", *(f"{p:.4f}" for p in self.category_prob_[name][:, i])))
+        return [SummaryTable(("", *(str(c) for c in self.classes_)), rows)]
+
+    def _post_processing(self) -> str:
+        # exact sums, and randomised rows that are taken as they are, have no known noise to shrink by
+        noise_known = getattr(self.privacy, "debias", noise_in(self.privacy) is not None)
+        if hasattr(self, "post_") or not (noise_known and self.shrink):
+            return super()._post_processing()
+        return "means, variances and shares are pulled towards those of all classes, as far as the noise says"
 
     # -- predicting
 
@@ -241,12 +261,6 @@ class NaiveBayes(Learner):
         """The likeliest class of every row."""
         likeliest = self._joint(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The share of rows whose class is predicted; y may stand in the table."""
-        self._require_fitted()
-        truth = X[self._target] if y is None else y
-        return float(np.mean(self.predict(X) == np.asarray(truth)))
 
 
 _PEOPLE = Schema(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 
@@ -22,15 +23,12 @@ def numbers_to_predict(
     clip: a number beyond public bounds counts as the nearest one, as it did in learning. Bounds that were read off the
     data, in the clear, bind no other rows.
     """
-    held = [_numbers(owner, schema, name, columns[name]) for name in names]
+    parts = [_numbers(owner, schema, name, columns[name]) for name in names]
     if clip:
         bounds: list[Any] = [schema[name] for name in names]
-        held = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(held, bounds, strict=True)]
-    return np.stack(held, axis=1) if held else np.empty((_rows(columns), 0))
-
-
-def _rows(columns: Mapping[str, Any]) -> int:
-    return len(next(iter(columns.values()))) if columns else 0
+        parts = [np.clip(x, float(domain.low), float(domain.high)) for x, domain in zip(parts, bounds, strict=True)]
+    rows = len(next(iter(columns.values()))) if columns else 0
+    return np.stack(parts, axis=1) if parts else np.empty((rows, 0))
 
 
 def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
@@ -57,3 +55,16 @@ def categories_to_predict(schema: Schema, columns: Mapping[str, Any], name: str)
     from murmure.core.cells.lenient_encoding import encode_column_lenient
 
     return encode_column_lenient(schema, name, columns[name]).astype(np.int64)
+
+
+def rows_to_predict(owner: str, schema: Schema, columns: Mapping[str, Any], features: Sequence[str]) -> Floats:
+    """Numbers as they are, labels as indicators with the first of them left out: (rows, columns of the design)."""
+    parts = []
+    for name in features:
+        domain = schema[name]
+        if isinstance(domain, Categories):
+            codes = categories_to_predict(schema, columns, name)
+            parts.append((codes[:, None] == np.arange(1, domain.size)).astype(np.float64))
+        else:
+            parts.append(numbers_to_predict(owner, schema, columns, [name], clip=False))
+    return np.concatenate(parts, axis=1)

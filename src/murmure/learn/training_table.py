@@ -13,7 +13,7 @@ from murmure.core.domain import Categories, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
 
-CELLS = 1 << 16  # of a number whose bounds are read off the data, in the clear only
+READ_OFF_CELLS = 1 << 16  # of a number whose bounds are read off the data, in the clear only
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def training_table(
     if names is not None:
         frame = {name: values for name, values in columns_by_name(X).items() if name != target}
     elif schema is not None and _is_plain(X):
-        frame = _cells(list(X), [name for name in schema.private if name != target])
+        frame = _columns_of_rows(list(X), [name for name in schema.private if name != target])
     else:
         array = array_of(X, owner)
         known = None if schema is None else [name for name in schema.private if name != target]
@@ -111,12 +111,12 @@ def training_table(
                 f"{owner} requires y to be passed, but the target y is None.",
                 hint="or pass a table that holds the target",
             )
-        table[target] = _objects(list(y)) if schema is not None and _is_plain(y) else _column(y, owner)
+        table[target] = _object_array(list(y)) if schema is not None and _is_plain(y) else _target_column(y, owner)
         lengths.add(len(table[target]))
     if len(lengths) > 1:
         raise InvalidParameter(f"{owner}: Found input variables with inconsistent numbers of samples: {lengths}.")
     if schema is None:
-        schema = read_off(owner, table, target, classes)
+        schema = schema_from_data(owner, table, target, classes)
     return TrainingTable(table, schema, features, names is not None)
 
 
@@ -138,12 +138,12 @@ def rows_of_parties(owner: str, tables: Any, y: Any, schema: Schema, target: str
     return TrainingTable(list(tables), schema, features, True)
 
 
-def _is_plain(held: Any) -> bool:
+def _is_plain(values: Any) -> bool:
     """Python's own values, each of a type of its own; an array has one type for all."""
-    return not hasattr(held, "dtype") and not hasattr(held, "__array__") and not hasattr(held, "toarray")
+    return not hasattr(values, "dtype") and not hasattr(values, "__array__") and not hasattr(values, "toarray")
 
 
-def _objects(cells: Any) -> Any:
+def _object_array(cells: Any) -> Any:
     """Each cell as it is: NumPy would make one type of all of them, and one row would change what the others hold."""
     out = np.empty(len(cells), object)
     for i, cell in enumerate(cells):
@@ -151,16 +151,16 @@ def _objects(cells: Any) -> Any:
     return out
 
 
-def _cells(rows: Any, names: list[str]) -> dict[str, Any]:
+def _columns_of_rows(rows: Any, names: list[str]) -> dict[str, Any]:
     """A list of rows, column by column. A cell that is not there is missing: no row decides about an error."""
 
     def cell(row: Any, j: int) -> Any:
         return row[j] if isinstance(row, list | tuple | np.ndarray) and j < len(row) else None
 
-    return {name: _objects([cell(row, j) for row in rows]) for j, name in enumerate(names)}
+    return {name: _object_array([cell(row, j) for row in rows]) for j, name in enumerate(names)}
 
 
-def _column(y: Any, owner: str) -> Any:
+def _target_column(y: Any, owner: str) -> Any:
     array = y if hasattr(y, "dtype") and getattr(y, "ndim", 1) == 1 else np.asarray(y)
     if getattr(array, "ndim", 1) == 2 and array.shape[1] == 1:
         import warnings
@@ -179,7 +179,7 @@ def _conversion_warning() -> type[Warning]:
     return UserWarning if known is None else known.DataConversionWarning
 
 
-def read_off(owner: str, table: Mapping[str, Any], target: str | None, classes: bool) -> Schema:
+def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, classes: bool) -> Schema:
     """Bounds and classes as the data have them. In the clear only: whoever sees the model then sees the extremes."""
     columns: dict[str, Any] = {}
     for name, values in table.items():
@@ -189,17 +189,17 @@ def read_off(owner: str, table: Mapping[str, Any], target: str | None, classes: 
                 f"{owner}: Found array with 0 sample(s) (shape={(0, len(table))}) while a minimum of 1 is required."
             )
         if name == target and classes:
-            held = np.unique(array[~_missing(array, owner, name)]).tolist()
+            labels = np.unique(array[~_missing(array)]).tolist()
             if array.dtype.kind == "f" and np.isinf(array).any():
                 raise InvalidParameter(f"{owner}: Input y contains infinity.")
-            if array.dtype.kind == "f" and any(v != round(v) for v in held):
+            if array.dtype.kind == "f" and any(v != round(v) for v in labels):
                 raise InvalidParameter(f"{owner}: Unknown label type: continuous. The target must name classes.")
-            if len(held) < 2:
+            if len(labels) < 2:
                 raise InvalidParameter(
-                    f"{owner} needs at least two classes in the data; there is one class: {held}.",
+                    f"{owner} needs at least two classes in the data; there is one class: {labels}.",
                     hint="a schema may name classes that nobody in these data holds",
                 )
-            columns[name] = Categories(held)
+            columns[name] = Categories(labels)
             continue
         if array.dtype.kind not in "biuf":
             try:
@@ -210,16 +210,16 @@ def read_off(owner: str, table: Mapping[str, Any], target: str | None, classes: 
                 columns[name] = Categories(sorted({str(v) for v in array}, key=str))
                 continue
         array = array.astype(float)
-        if _missing(array, owner, name).any():
+        if _missing(array).any():
             raise InvalidParameter(f"{owner}: Input {name!r} contains NaN; a schema says what stands for it.")
         if np.isinf(array).any():
             raise InvalidParameter(f"{owner}: Input {name!r} contains infinity; a schema has bounds to move it to.")
         low, high = float(array.min()), float(array.max())
-        columns[name] = Interval(low, high if high > low else low + 1.0, cells=CELLS)
+        columns[name] = Interval(low, high if high > low else low + 1.0, cells=READ_OFF_CELLS)
     return Schema(columns)
 
 
-def _missing(array: Any, owner: str, name: str) -> Any:
+def _missing(array: Any) -> Any:
     if array.dtype.kind == "f":
         return np.isnan(array)
     if array.dtype.kind == "O":

@@ -40,10 +40,10 @@ def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | 
             "pass a table with named columns" if not steps else "leave scalers out: the schema's bounds do their work"
         )
         message = f"{owner}: {' '.join(parts)}\n  Hint: {hint}; warnings.simplefilter('error') stops here, uncharged"
-        warnings.warn(message, SchemaWarning, stacklevel=_levels())
+        warnings.warn(message, SchemaWarning, stacklevel=_stack_level())
 
 
-def _levels() -> int:
+def _stack_level() -> int:
     """How far up the call came from: the first frame that is not of this package."""
     frame, levels = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("murmure."):
@@ -59,14 +59,14 @@ def steps_before(learner: Any) -> list[str]:
     """
     known = sys.modules.get("sklearn.pipeline")
     found: list[str] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     frame: FrameType | None = sys._getframe(1)
     while known is not None and frame is not None:
         caller = frame.f_locals.get("self") if frame.f_code.co_name.startswith("fit") else None
         if caller is not learner and hasattr(caller, "_rows_to_learn"):
             return []  # a learner inside a learner: the outer one spoke
-        if isinstance(caller, known.Pipeline) and id(caller) not in seen:
-            seen.add(id(caller))
+        if isinstance(caller, known.Pipeline) and id(caller) not in visited:
+            visited.add(id(caller))
             steps = [(name, step) for name, step in caller.steps[:-1] if step not in (None, "passthrough")]
             found[:0] = [f"{name}: {type(step).__name__}" for name, step in steps]
         frame = frame.f_back

@@ -1,5 +1,5 @@
-"""Lecture 000's sanitised table, kept as a lesson: the bounds, the labels and the stand-in for missing values are read
-off the data, and every column is given the same epsilon. Nothing here is for real people.
+"""Lecture 000's sanitised table, kept as a lesson: the bounds, the labels and the stand-in for missing values are taken
+from the data, and every column is given the same epsilon. Nothing here is for real people.
 
 >>> frame = {"age": [31, 0, 50], "outcome": ["no", "yes", "no"]}
 >>> lesson = sanitised_as_in_the_lecture(frame, 1.0, zero_is_missing=["age"])
@@ -32,7 +32,7 @@ class TableLesson:
     """The table of the lecture, what it costs, and why even that is not a guarantee."""
 
     table: Mapping[str, Any] = field(repr=False)
-    draft: Schema  # every bound marked as read off the data: no command but `schema` takes it
+    draft: Schema  # every bound is marked as taken from the data: only the command `schema` accepts it
     per_column: float
     total: float  # the answer to the lecture's question "valeur du eps global?", had the bounds been public
     faults: tuple[str, ...]
@@ -53,15 +53,16 @@ def sanitised_as_in_the_lecture(
     through the bounded mechanisms that are right for public bounds, which these are not.)
     """
     rng = random_or_secure(rng, "sanitised_as_in_the_lecture")
-    held = {name: np.asarray(values) for name, values in frame.items()}
+    columns = {name: np.asarray(values) for name, values in frame.items()}
     faults: list[str] = []
     for name in zero_is_missing:
-        if name not in held:
+        if name not in columns:
             raise InvalidParameter(f"zero_is_missing names {name!r}, which the table does not hold.")
-        held[name] = _median_in_place_of_zero(name, held[name], faults)
-    domains = {name: _read_off(name, values, faults) for name, values in held.items()}
+        columns[name] = _replace_zeros_by_median(name, columns[name], faults)
+    # Each of these steps looks at the data, and so reveals something before any noise is drawn.
+    domains = {name: _domain_of_data(name, values, faults) for name, values in columns.items()}
     mechanism = Plain.per_column(Schema(domains), epsilon, numeric=numeric)
-    records = mechanism.report(held, rng)
+    records = mechanism.report(columns, rng)
     table = {}
     for name, part, reports in zip(mechanism.columns, mechanism.parts, records.parts, strict=True):
         domain = part.domain
@@ -71,7 +72,7 @@ def sanitised_as_in_the_lecture(
     return TableLesson(table, draft, epsilon, mechanism.epsilon, tuple(faults))
 
 
-def _median_in_place_of_zero(name: str, values: Any, faults: list[str]) -> Any:
+def _replace_zeros_by_median(name: str, values: Any, faults: list[str]) -> Any:
     missing = values == 0
     median = float(np.median(values[~missing]))
     count = int(missing.sum())
@@ -79,7 +80,7 @@ def _median_in_place_of_zero(name: str, values: Any, faults: list[str]) -> Any:
     return np.where(missing, median, values)
 
 
-def _read_off(name: str, values: Any, faults: list[str]) -> Domain:
+def _domain_of_data(name: str, values: Any, faults: list[str]) -> Domain:
     if values.dtype.kind not in "iuf":
         labels = sorted(set(values.tolist()))
         faults.append(f"{name}: the labels {labels} were read off the data: a rare answer shows that somebody gave it")

@@ -1,6 +1,6 @@
 """Lecture 002, learning: its worked examples in exact fractions, and what its private versions really cost.
 
-The tables are the lecture's own, a few made-up rows each. Nothing here is a mechanism to use on anybody.
+The tables are the lecture's own, a few made-up rows each. Nothing here is a mechanism for real people.
 
 >>> missed_payment({"age": "young", "income": "medium", "gender": "female"})
 {'yes': Fraction(1, 40), 'no': Fraction(1, 180)}
@@ -31,11 +31,11 @@ MISSED_PAYMENT = {
 
 def missed_payment(person: Mapping[str, str]) -> dict[str, Fraction]:
     """P[class] times the product of P[value | class]: by counting, without smoothing."""
-    held = MISSED_PAYMENT["missed"]
+    labels = MISSED_PAYMENT["missed"]
     scores = {}
     for label in ("yes", "no"):
-        rows = [i for i, one in enumerate(held) if one == label]
-        score = Fraction(len(rows), len(held))
+        rows = [i for i, missed in enumerate(labels) if missed == label]
+        score = Fraction(len(rows), len(labels))
         for column, value in person.items():
             score *= Fraction(sum(MISSED_PAYMENT[column][i] == value for i in rows), len(rows))
         scores[label] = score
@@ -50,7 +50,7 @@ SIZES: dict[str, list[Any]] = {
     "foot": [30, 28, 30, 25, 15, 20, 18, 23],
     "sex": ["male"] * 4 + ["female"] * 4,
 }
-ASKED = {"height": 183.0, "weight": 59.0, "foot": 20.0}
+QUESTION = {"height": 183.0, "weight": 59.0, "foot": 20.0}
 PRINTED = {  # the lecture's table of means and variances, rounded
     "male": {"height": (178.0, 29.3), "weight": (79.9, 25.5), "foot": (28.25, 5.58)},
     "female": {"height": (165.0, 92.7), "weight": (60.1, 114.0), "foot": (19.0, 11.3)},
@@ -63,7 +63,7 @@ def normals(ddof: int = 1) -> Normals:
     out: dict[str, dict[str, tuple[float, float]]] = {}
     for label in ("male", "female"):
         out[label] = {}
-        for column in ASKED:
+        for column in QUESTION:
             values = [float(v) for v, sex in zip(SIZES[column], SIZES["sex"], strict=True) if sex == label]
             mean = fmean(values)
             out[label][column] = mean, math.fsum((v - mean) ** 2 for v in values) / (len(values) - ddof)
@@ -74,28 +74,28 @@ def density(x: float, mean: float, variance: float) -> float:
     return math.exp(-((x - mean) ** 2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
 
 
-def height_weight_foot(parameters: Normals, person: Mapping[str, float] = ASKED) -> dict[str, float]:
+def height_weight_foot(parameters: Normals, person: Mapping[str, float] = QUESTION) -> dict[str, float]:
     """1/2 times the product of the densities: densities, not probabilities, so only their ratio means something."""
     return {
-        label: 0.5 * math.prod(density(person[column], *normal) for column, normal in of.items())
-        for label, of in parameters.items()
+        label: 0.5 * math.prod(density(person[column], *normal) for column, normal in by_column.items())
+        for label, by_column in parameters.items()
     }
 
 
 # -- What one person can change, and what Vaidya's algorithm costs -----------------------------------------------------
 
 
-def mean_moves(n: int, width: Fraction | int = 1) -> Fraction:
+def mean_sensitivity(n: int, width: Fraction | int = 1) -> Fraction:
     """How far adding one value to n moves their mean, at most, where values lie in a range of this width."""
     return Fraction(width) / (n + 1)
 
 
-def variance_moves(n: int, width: Fraction | int = 1) -> Fraction:
+def variance_sensitivity(n: int, width: Fraction | int = 1) -> Fraction:
     """The same for the variance: n (U-L)^2 / (n+1)^2."""
     return n * Fraction(width) ** 2 / (n + 1) ** 2
 
 
-def variance_moves_as_printed(n: int, width: Fraction | int = 1) -> Fraction:
+def printed_variance_sensitivity(n: int, width: Fraction | int = 1) -> Fraction:
     """The lecture's n (U-L) / (n+1). A variance is in squared units, so this cannot be right."""
     return n * Fraction(width) / (n + 1)
 
@@ -196,6 +196,6 @@ def regression_costs(
     """What noise of the printed scale, 2 (1 + d)^2 / epsilon on every coefficient, costs.
 
     For d = 1, at epsilon = 10: 11.25 for all six coefficients, and for the five that the lecture noises 10 (add/remove)
-    or 11.25 (replace). The sixth is published as it is, so that no epsilon holds at all.
+    or 11.25 (replace). The sixth is published without noise, so that no epsilon holds at all.
     """
     return Fraction(epsilon) * true_sensitivity(d, constant, relation) / printed_sensitivity(d)

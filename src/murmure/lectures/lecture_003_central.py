@@ -12,9 +12,9 @@ JANUARY, FEBRUARY = (100, 55_000), (101, 56_000)  # people, and their mean salar
 NOISY_JANUARY, NOISY_FEBRUARY = (102, 55_551), (97, 55_975)  # the lecture's, with noise
 
 
-def difference(before: tuple[int, int], after: tuple[int, int]) -> int:
-    """The salary of whoever came in between, if nobody left: the later total less the earlier one."""
-    return after[0] * after[1] - before[0] * before[1]
+def difference(earlier: tuple[int, int], later: tuple[int, int]) -> int:
+    """The salary of the one person who joined, if nobody left: the later total minus the earlier one."""
+    return later[0] * later[1] - earlier[0] * earlier[1]
 
 
 def answers_needed(variance: float, half_width: float = 0.5, error: float = 0.05) -> int:

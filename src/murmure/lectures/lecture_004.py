@@ -1,15 +1,15 @@
 """Lecture 004, sums between parties: its protocol as printed, in floats, and beside it the one that runs.
 
 Cai and Kou, "Econometrics with privacy preservation" (2017), after Abbe, Khandani and Lo (2012). m parties hold
-g_k(x_i) in [0, 1], k = 1..L. Party i sends j L numbers R_ij(k), uniform on [0, m), and tells the centre
+g_k(x_i) in [0, 1], k = 1..L. Party i sends j L numbers R_ij(k), uniform on [0, m), and sends the centre
 
     S_i(k) = {g_k(x_i) + sum over j != i of (R_ij(k) - R_ji(k))} mod m,    Q(k) = {sum over i of S_i(k)} mod m.
 
-Over a finite ring the masks cancel and hide; over floats they do neither. Not to be used on anybody.
+Over a finite ring the masks cancel and hide; over floats they do neither. Not for real data.
 
 >>> everyone = np.ones((5, 1))
->>> said = shares(everyone, masks(Random.seeded(1), 5, 1))
->>> float(recovered(said)[0]), in_the_ring([[1]] * 5, bound=1, rng=Random.seeded(1)).total
+>>> sent = shares(everyone, masks(Random.seeded(1), 5, 1))
+>>> float(recovered(sent)[0]), in_the_ring([[1]] * 5, bound=1, rng=Random.seeded(1)).total
 (0.0, [5])
 """
 
@@ -60,7 +60,7 @@ def mask_sums(R: Floats, order: Order = "pair by pair") -> Floats:
 
 
 def shares(g: Floats, R: Floats, order: Order = "pair by pair") -> Floats:
-    """S[i, k], what party i tells the centre."""
+    """S[i, k], what party i sends the centre."""
     return np.mod(g + mask_sums(R, order), len(g))
 
 
@@ -81,8 +81,8 @@ def float_error(m: int, runs: int, order: Order = "pair by pair") -> float:
     for run in range(runs):
         rng = Random.seeded(run)
         g = uniforms(rng, m).reshape(m, 1)
-        said = recovered(shares(g, masks(rng, m, 1), order))[0]
-        errors.append(abs(float(said) - math.fsum(g[:, 0])))
+        total = recovered(shares(g, masks(rng, m, 1), order))[0]
+        errors.append(abs(float(total) - math.fsum(g[:, 0])))
     return statistics.median(errors)
 
 
@@ -92,16 +92,16 @@ def returns_about_m(g: float, m: int, runs: int) -> float:
     0 and m are one point of the circle, and the masks leave an error of either sign: below zero, "mod m" is just below
     m. So nobody (g = 0) may look like everybody, and everybody (g = 1) like nobody.
     """
-    same = np.full((m, 1), g)
-    said = [recovered(shares(same, masks(Random.seeded(run), m, 1)))[0] for run in range(runs)]
-    return float(np.mean(np.array(said) > m / 2))
+    values = np.full((m, 1), g)
+    totals = [recovered(shares(values, masks(Random.seeded(run), m, 1)))[0] for run in range(runs)]
+    return float(np.mean(np.array(totals) > m / 2))
 
 
 # -- What leaks through floats -----------------------------------------------------------------------------------------
 
 
 def first_share(g: float, m: int, draws: int, rng: Random) -> Floats:
-    """S_1 of a party that holds g, in so many independent runs, the formula evaluated as it is printed: g + (sum)."""
+    """S_1 of a party that holds g, in independent runs, the formula evaluated as printed: g + (sum)."""
     total = np.zeros(draws)
     for _ in range(m - 1):
         total += m * uniforms(rng, draws) - m * uniforms(rng, draws)
@@ -109,7 +109,7 @@ def first_share(g: float, m: int, draws: int, rng: Random) -> Floats:
 
 
 def off_grid(values: Floats, step: float) -> float:
-    """The share of values that are no multiples of step (a power of two, so the division is exact)."""
+    """The share of values that are not multiples of step (a power of two, so the division is exact)."""
     steps = values / step
     return float(np.mean(steps != np.floor(steps)))
 
@@ -120,7 +120,7 @@ def last_bit(values: Floats) -> float:
 
 
 def below_the_grid(x: float, step: float) -> Fraction:
-    """Which part of a step x lies above its grid. Added exactly, masks on the grid leave it as it is."""
+    """Which part of a step x lies above its grid. Added exactly, masks on the grid do not change it."""
     return Fraction(x) / Fraction(step) % 1
 
 
@@ -151,21 +151,21 @@ class MaskedVectors:
 
 
 def in_the_ring(values: Sequence[Sequence[int]], bound: int, rng: Random) -> MaskedVectors:
-    """Integers modulo 2**64, one mask for every pair and one of its own for every party: `secure.masks.masked`.
+    """Integers modulo 2**64, one mask for every pair and one more for every party: `secure.masks.masked`.
 
-    Here the masks are words of a seeded stream. In earnest each pair expands one from a common key, and own masks come
-    back by shares of whoever survives: docs/explanation-secure-sums.md.
+    Here the masks are words of a seeded stream. In the real protocol each pair expands one from a common key, and the
+    parties that stay recover the self-masks from shares: docs/explanation-secure-sums.md.
     """
     m, ring = len(values), Ring()
     encoder = RingEncoder(entries=len(values[0]), bound=bound, parties=m)
     number = np.zeros((m, m), np.int64)
     number[np.triu_indices(m, k=1)] = np.arange(m * (m - 1) // 2)  # every pair has one mask
     pairs = rng.words(m * (m - 1) // 2 * encoder.words).reshape(-1, encoder.words)
-    own = rng.words(m * encoder.words).reshape(m, -1)
+    self_masks = rng.words(m * encoder.words).reshape(m, -1)
     vectors, total = [], np.zeros(encoder.words, np.uint64)
     for i in range(m):
         plus, minus = pairs[number[i, i + 1 :]], pairs[number[:i, i]]
-        vectors.append(masked(encoder.encode(values[i]), plus, minus, own[i], ring))
+        vectors.append(masked(encoder.encode(values[i]), plus, minus, self_masks[i], ring))
         ring.add(total, vectors[-1])
-        ring.subtract(total, own[i])
+        ring.subtract(total, self_masks[i])
     return MaskedVectors(tuple(vectors), encoder.decode(total, m))

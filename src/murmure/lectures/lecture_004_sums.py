@@ -1,4 +1,4 @@
-"""Lecture 004, what exact sums tell whatever masks hide their parts, and what the protocol costs.
+"""Lecture 004, what exact sums reveal however well masks hide their parts, and what the protocol costs.
 
 Two people, (age, cost) = (40, 7) and (52, 3), and nothing but the sums that a regression with a constant needs:
 
@@ -56,15 +56,15 @@ def three_records(sums: Products, low: int, high: int) -> list[list[Record]]:
     if n != 3:
         raise ValueError(f"the sums are of {n} records, not of three")
     G = [row[1:] for row in rest]
-    found: list[list[Record]] = [[(), (), ()]]
+    partial: list[list[Record]] = [[(), (), ()]]
     for k in range(len(s)):
-        found = [
+        partial = [
             [(*record, value) for record, value in zip(begun, column, strict=True)]
-            for begun in found
+            for begun in partial
             for column in _columns(s[k], G[k][k], low, high)
             if all(sum(r[j] * v for r, v in zip(begun, column, strict=True)) == G[j][k] for j in range(k))
         ]
-    return [list(records) for records in sorted({tuple(sorted(records)) for records in found})]
+    return [list(records) for records in sorted({tuple(sorted(records)) for records in partial})]
 
 
 def _columns(total: int, squares: int, low: int, high: int) -> Iterator[tuple[int, int, int]]:
@@ -97,7 +97,7 @@ def bytes_of_the_lecture(m: int, L: int) -> int:
 
 
 def bytes_with_keys(m: int, L: int) -> int:
-    """Every party hears a key of every other, and both expand it: masks do not travel. (No shares against dropouts.)"""
+    """Every party gets a key of every other, and both expand it: masks do not travel. (No shares against dropouts.)"""
     return KEY * m * (m - 1) + NUMBER * m * L
 
 

@@ -1,6 +1,6 @@
-"""The lectures' mistakes, kept as lessons. Nothing here is a mechanism to use on anybody.
+"""The lectures' mistakes, kept as lessons. Nothing here is a mechanism for real people.
 
-Each lesson is handed to the same certifier and the same checks as the real mechanisms, and fails them:
+Each lesson is given to the same certifier and the same checks as the real mechanisms, and fails them:
 
 >>> from murmure.certify.certificate import certify
 >>> certificate = certify(redrawn_staircase(1.0))
@@ -157,7 +157,7 @@ class StaircaseSteps:
         top = (1 - b) / (2 * (g + b * (1 - g)))
         heights = [b ** (j if self.printed else j + 1) for j in range(self.steps)]
         listed = [math.floor(2 * g * top * WORD), *(math.floor(2 * top * h * WORD) for h in heights)]
-        return [*listed, max(0, WORD - sum(listed))]  # whatever is left lies beyond
+        return [*listed, max(0, WORD - sum(listed))]  # the rest lies beyond the last step
 
     def prob(self, x: int, y: int) -> Fraction:
         return Fraction(self.weights[y], WORD)
@@ -171,7 +171,7 @@ class StaircaseSteps:
 
 @dataclass(frozen=True)
 class StepsLesson:
-    """What `check_law` is handed: the printed density, or the right one beside it."""
+    """What `check_law` is given: the printed density, or the right one."""
 
     channel: StaircaseSteps
 

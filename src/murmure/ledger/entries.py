@@ -1,4 +1,4 @@
-"""The rows of a ledger: entries that hold the check of the one before, and the noisy answers they paid for."""
+"""The rows of a ledger: entries, each with the checksum of the one before, and the noisy answers they paid for."""
 
 from __future__ import annotations
 
@@ -43,46 +43,47 @@ class Entry:
         assert self.rho is not None
         return Cost(self.epsilon, self.rho)
 
-    def row(self) -> tuple[Any, ...]:
-        """As it stands in the table, without its check."""
-        held = {name: getattr(self, name) for name in COLUMNS[:-1]}
+    def to_row(self) -> tuple[Any, ...]:
+        """Its columns in the table, without the checksum."""
+        fields = {name: getattr(self, name) for name in COLUMNS[:-1]}
+        # As text: two databases must give the same bytes to the checksum.
         for name in ("epsilon", "rho", "delta"):
-            held[name] = None if held[name] is None else repr(float(held[name]))
-        held["seeded"] = None if self.seeded is None else int(self.seeded)
-        held["certificate"] = None if self.certificate is None else _json(self.certificate)
-        return tuple(held.values())
+            fields[name] = None if fields[name] is None else repr(float(fields[name]))
+        fields["seeded"] = None if self.seeded is None else int(self.seeded)
+        fields["certificate"] = None if self.certificate is None else _json(self.certificate)
+        return tuple(fields.values())
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Entry | None:
-        """Of a whole row, its check included; None if it was changed."""
+        """From a whole row with its checksum; None if it was changed."""
         *columns, check = row
         try:
             if check != row_checksum(columns):
                 return None
-        except TypeError:  # bytes, where there was text
+        except TypeError:  # bytes instead of text
             return None
-        held = dict(zip(COLUMNS, columns, strict=False))
+        fields = dict(zip(COLUMNS, columns, strict=False))
         try:
             for name in ("epsilon", "rho", "delta"):
-                held[name] = None if held[name] is None else float(held[name])
-            held["seeded"] = None if held["seeded"] is None else bool(held["seeded"])
-            held["certificate"] = None if held["certificate"] is None else json.loads(held["certificate"])
-            if held["kind"] == "charge" and not (held["epsilon"] >= 0 and held["rho"] >= 0):
+                fields[name] = None if fields[name] is None else float(fields[name])
+            fields["seeded"] = None if fields["seeded"] is None else bool(fields["seeded"])
+            fields["certificate"] = None if fields["certificate"] is None else json.loads(fields["certificate"])
+            if fields["kind"] == "charge" and not (fields["epsilon"] >= 0 and fields["rho"] >= 0):
                 return None
-        except (ValueError, TypeError, RecursionError):  # sealed again by somebody who wrote something else
+        except (ValueError, TypeError, RecursionError):  # somebody wrote other values, and a checksum that fits them
             return None
-        return cls(**held)
+        return cls(**fields)
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: what there is, an infinite epsilon as text."""
-        held = {name: getattr(self, name) for name in COLUMNS[:-2]}
-        held["epsilon"] = "inf" if self.epsilon == float("inf") else self.epsilon
-        held["rho"] = "inf" if self.rho == float("inf") else self.rho
-        return {name: value for name, value in held.items() if value is not None}
+        """For JSON: the fields that are not None; an infinite epsilon as text."""
+        fields = {name: getattr(self, name) for name in COLUMNS[:-2]}
+        fields["epsilon"] = "inf" if self.epsilon == float("inf") else self.epsilon
+        fields["rho"] = "inf" if self.rho == float("inf") else self.rho
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 def row_checksum(row: Sequence[Any]) -> str:
-    """The check of a row: it covers the check of the row before, and so all rows before."""
+    """The checksum of a row: it covers the checksum of the row before, and so all rows before."""
     return hashlib.sha256(_json(list(row)).encode("ascii")).hexdigest()
 
 
@@ -93,25 +94,25 @@ class LedgerAnswers(Sequence[dict[str, Any]]):
     number: int  # of the charge
     at: str
     seeded: bool
-    held: tuple[dict[str, Any], ...] = field(repr=False)
+    items: tuple[dict[str, Any], ...] = field(repr=False)
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.items)
 
     def __getitem__(self, i: Any) -> Any:
-        return self.held[i]
+        return self.items[i]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.held)
+        return iter(self.items)
 
 
 def answer_rows(answers: Sequence[Mapping[str, Any]]) -> list[tuple[int, str, str]]:
     """place, question, answer: the noisy integers and nothing else."""
     out = []
-    for place, one in enumerate(answers):
-        whole = [int(v) for v in one["answer"]]
-        assert whole == list(one["answer"]), "answers are whole numbers"
-        out.append((place, str(one["question"]), json.dumps(whole, separators=(",", ":"))))
+    for place, answer in enumerate(answers):
+        whole = [int(v) for v in answer["answer"]]
+        assert whole == list(answer["answer"]), "answers are whole numbers"
+        out.append((place, str(answer["question"]), json.dumps(whole, separators=(",", ":"))))
     return out
 
 

@@ -9,7 +9,7 @@ from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 from murmure.ledger.sums import Budget, Remaining
 
 DIGITS = 6
-NOTHING = 1e-9  # below, what is left is what rounding left over
+NEGLIGIBLE = 1e-9  # less than this is a rounding error
 
 
 def rounded_up(cost: float) -> str:
@@ -19,7 +19,7 @@ def rounded_up(cost: float) -> str:
 
 def rounded_down(left: float) -> str:
     """At most six digits, and never more than it is."""
-    return _digits(left, ROUND_FLOOR) if left >= NOTHING else "0"
+    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else "0"
 
 
 def _digits(value: float, rounding: str) -> str:
@@ -40,7 +40,7 @@ def largest_pure(left: Remaining) -> float:
 
 def largest_gaussian(budget: Budget, left: Remaining) -> float:
     """The largest epsilon, at the budget's delta, for which Gaussian noise may be asked next; 0 if for none."""
-    if budget.delta <= 0 or left.rho < NOTHING:
+    if budget.delta <= 0 or left.rho < NEGLIGIBLE:
         return 0.0
     epsilon = float(rounded_down(epsilon_from_rho(left.rho, budget.delta)))
     while epsilon > 0 and rho_from_epsilon(epsilon, budget.delta) > left.rho:  # the two are bounds, rounded apart
@@ -53,10 +53,10 @@ def remaining_in_words(budget: Budget, left: Remaining) -> str:
     if budget.delta <= 0:
         return f"epsilon {rounded_down(left.epsilon)}"
     pure, gaussian = largest_pure(left), largest_gaussian(budget, left)
-    if pure < NOTHING:
+    if pure < NEGLIGIBLE:
         return "nothing"
-    said = f"a question of pure epsilon at most {rounded_down(pure)}"
-    if left.rho < NOTHING:
-        return said
+    text = f"a question of pure epsilon at most {rounded_down(pure)}"
+    if left.rho < NEGLIGIBLE:
+        return text
     at = f" (epsilon {rounded_down(gaussian)} at delta {budget.delta:g})" if gaussian else ""
-    return f"{said}, or Gaussian noise of rho at most {rounded_down(left.rho)}{at}"
+    return f"{text}, or Gaussian noise of rho at most {rounded_down(left.rho)}{at}"

@@ -1,8 +1,8 @@
-"""How a ledger recognises the very same data: a keyed hash of all the bytes of their files.
+"""How a ledger recognises exactly the same data: a keyed hash of all the bytes of their files.
 
-All of them: an answer that was paid for is shown again instead of a new one, so one changed row must be seen. Keyed:
-whoever knows all rows but one could try a bare hash for the last one. The key is in a file of its own, never in the
-ledger, and whoever has another key recognises nothing, and pays again.
+All bytes: a paid answer is shown again instead of a new one, so one changed row must be noticed. Keyed: somebody who
+knows all rows but one could guess the last one by a bare hash. The key is in its own file, never in the ledger. With
+another key nothing is recognised, and everything is paid for again.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from pathlib import Path
 from murmure.core.errors import InvalidParameter
 from murmure.core.files import locked
 from murmure.core.random import Random
+from murmure.ledger.words import system_reason
 
-KEY = 32  # bytes
-BLOCK = 1 << 20
+KEY_BYTES = 32
+BLOCK_BYTES = 1 << 20
 
 
 def fingerprint(paths: Sequence[Path], key: bytes) -> str:
@@ -28,38 +29,37 @@ def fingerprint(paths: Sequence[Path], key: bytes) -> str:
         try:
             with path.open("rb") as file:
                 inner = hmac.new(key, digestmod=hashlib.sha256)
-                while block := file.read(BLOCK):
+                while block := file.read(BLOCK_BYTES):
                     inner.update(block)
         except OSError as error:
-            why = os.strerror(error.errno).lower() if error.errno else str(error)
-            raise InvalidParameter(f"cannot read {str(path)!r}: {why}.") from None
+            raise InvalidParameter(f"cannot read {str(path)!r}: {system_reason(error)}.") from None
         out.update(inner.digest())
     return out.hexdigest()
 
 
 def is_keyed(text: str | None) -> bool:
-    """Whether this is a fingerprint of files, and not a name that somebody gave their data."""
+    """Whether this is a fingerprint of files, and not a name that a person gave."""
     return text is not None and len(text) == 64 and set(text) <= set("0123456789abcdef")
 
 
 def open_key(path: Path) -> bytes:
-    """The key, made by whoever comes first, and readable by its owner alone. OSError where that cannot be."""
+    """The key, made by the first process that needs it, and readable by its owner only. OSError if that fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with locked(path) as handle:
-        held = os.fstat(handle)
-        if hasattr(os, "geteuid") and (held.st_uid != os.geteuid() or held.st_mode & 0o077):
+        status = os.fstat(handle)
+        if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
             raise InvalidParameter(
                 f"{str(path)!r}, the key of a ledger, may be read or written by others.",
                 hint=f"it must belong to you alone: chmod 600 {path.name}",
             )
-        key = os.read(handle, KEY + 1)
-        if len(key) < KEY:  # new, or cut short by a crash before anybody used it
-            key = Random.secure().words(KEY // 8).tobytes()
+        key = os.read(handle, KEY_BYTES + 1)
+        if len(key) < KEY_BYTES:  # new, or cut short by a crash before anybody used it
+            key = Random.secure().words(KEY_BYTES // 8).tobytes()
             os.ftruncate(handle, 0)
             os.lseek(handle, 0, os.SEEK_SET)
             os.write(handle, key)
             os.fsync(handle)
-    if len(key) != KEY:
+    if len(key) != KEY_BYTES:
         raise InvalidParameter(
             f"{str(path)!r} is not the key of a ledger.", hint="remove it: what was answered is then not found again"
         )

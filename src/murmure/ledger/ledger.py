@@ -1,9 +1,9 @@
-"""The ledger: who, which data, which plan, how much, when. Charge first, release after.
+"""The ledger: who, which data, which plan, how much, when. Charge first, then release.
 
     Ledger(...).account("patients").pay(...)  ->  the number of the charge
 
 A charge and the noisy answers it pays for are written in one transaction, which checks the budget first. So an answer
-is paid and can be fetched again, or neither. No seed, noise, true sum or value of anybody is written.
+is paid and can be fetched again, or neither. No seed, noise, true sum or value of a person is written.
 """
 
 from __future__ import annotations
@@ -29,21 +29,24 @@ from murmure.ledger.fingerprint import files_of, fingerprint, is_keyed, open_key
 from murmure.ledger.store import Run, ledger_failed, open_store
 from murmure.ledger.sums import Budget, Remaining, Spent, budget_of, charges_of, remaining_of, spent_of, total_of
 from murmure.ledger.tables import ANSWERS, COLUMNS, ENTRIES, META, VERSION, insert, quoted_columns
-from murmure.ledger.words import checked_asker, checked_delta, checked_name, checked_part, json_safe, plain_text
+from murmure.ledger.words import (
+    checked_asker,
+    checked_delta,
+    checked_name,
+    checked_part,
+    json_safe,
+    plain_text,
+    system_reason,
+)
 
-PLACE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
+DEFAULT_FILE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
 RELATIONS = ("add/remove", "replace")
 CHANGED = "restore it from a copy; murmure ledger show checks all of it"
 
 
 def default_place() -> str:
     """MURMURE_LEDGER of the environment, else ./murmure-ledger.db."""
-    return os.environ.get(VARIABLE) or PLACE
-
-
-def default_ledger() -> Ledger:
-    """The ledger at the default place."""
-    return Ledger(default_place())
+    return os.environ.get(VARIABLE) or DEFAULT_FILE
 
 
 class Ledger:
@@ -52,9 +55,9 @@ class Ledger:
     def __init__(self, where: str | os.PathLike[str]) -> None:
         self._store = open_store(where)
         if self._store.exists():
-            self._store.look()
+            self._store.check_intact()
             with self._reading():
-                pass  # of a version that we know
+                pass  # checks its version
 
     @property
     def name(self) -> str:
@@ -68,11 +71,11 @@ class Ledger:
         return self._store.exists()
 
     def lost_key(self) -> str | None:
-        """Where the key should be by which files were recognised, if it is not: then nothing is found again."""
-        if os.path.exists(self._store.key):
+        """Where the key of the fingerprints should be, if it is missing: then no data are recognised."""
+        if os.path.exists(self._store.key_path):
             return None
         known = any(is_keyed(entry.fingerprint) for entry in self.history())
-        return str(self._store.key) if known else None
+        return str(self._store.key_path) if known else None
 
     # -- budgets
 
@@ -108,12 +111,13 @@ class Ledger:
                 )
             total = total_of(charges, relation)
             if not covers(new.epsilon, new.delta, total):
-                held = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
+                spent = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
                 raise BudgetExhausted(
-                    f"{dataset!r} has paid more than the new budget: {held}, and epsilon {new.epsilon:g} was wanted.",
+                    f"{dataset!r} has paid more than the new budget: {spent}, and epsilon {new.epsilon:g} was wanted.",
                     hint="a budget can be lowered to what is spent, not below",
                 )
 
+        # Only a budget makes a ledger: a mistyped path must not become an empty one.
         if not self._store.exists():
             self._store.create()
         self._write(
@@ -123,15 +127,15 @@ class Ledger:
 
     def budget(self, dataset: str) -> Budget | None:
         """The budget in force, or None."""
-        return budget_of(self._of(dataset))
+        return budget_of(self.history(dataset))
 
     def spent(self, dataset: str) -> Spent:
         """What these people have paid so far, at the delta of their budget."""
-        return spent_of(self._of(dataset))
+        return spent_of(self.history(dataset))
 
     def left(self, dataset: str) -> Remaining:
         """What may still be charged to all of these people; nothing without a budget."""
-        entries = self._of(dataset)
+        entries = self.history(dataset)
         return remaining_of(budget_of(entries), entries)
 
     # -- history
@@ -141,12 +145,14 @@ class Ledger:
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """Every charge and every budget, in the order of writing."""
-        return self._of(dataset)
+        with self._reading() as run:
+            entries = self._read_entries(run)[0] if run else []
+        return [entry for entry in entries if dataset in (None, entry.dataset)]
 
     def answer(self, number: int) -> LedgerAnswers:
         """The noisy answers that charge `number` paid for."""
         with self._reading() as run:
-            for entry in self._walk(run)[0] if run else ():
+            for entry in self._read_entries(run)[0] if run else ():
                 if (entry.number, entry.kind) == (number, "charge"):
                     assert run is not None
                     return self._answers(run, entry)
@@ -160,7 +166,7 @@ class Ledger:
         What no check can show: that the last entries were cut off, or the whole replaced by an older copy.
         """
         with self._reading() as run:
-            entries = self._walk(run)[0] if run else []
+            entries = self._read_entries(run)[0] if run else []
             for entry in entries:
                 if entry.kind == "charge":
                     assert run is not None
@@ -172,9 +178,9 @@ class Ledger:
     def account(
         self, dataset: str, who: str | None = None, fingerprint: str | None = None, part: Part | None = None
     ) -> Account:
-        """The people of one data set, as somebody charges them.
+        """The people of one data set, and who charges them.
 
-        fingerprint: what tells these very data from others; with it the same plan is answered again for nothing.
+        fingerprint: what tells exactly these data from others; with it the same plan is answered again for free.
         part: (partition, label), if only one part of a public partition of the people is asked.
         """
         checked_name("dataset", dataset)
@@ -191,10 +197,10 @@ class Ledger:
             yield None
             return
         with self._store.reading() as run:
-            self._known(run)
+            self._check_version(run)
             yield run
 
-    def _known(self, run: Run) -> None:
+    def _check_version(self, run: Run) -> None:
         version = run(f'SELECT "value" FROM "{META}" WHERE "key" = ?', "version")
         if version != [(VERSION,)]:
             raise ledger_failed(
@@ -203,14 +209,10 @@ class Ledger:
                 "install the release of murmure that wrote it",
             )
 
-    def _of(self, dataset: str | None) -> list[Entry]:
-        with self._reading() as run:
-            entries = self._walk(run)[0] if run else []
-        return [entry for entry in entries if dataset in (None, entry.dataset)]
-
-    def _walk(self, run: Run) -> tuple[list[Entry], str]:
-        """Every entry, and the check of the last. All of them are read before anything is decided: a row that was
-        changed, lost or moved to other people would make room in a budget."""
+    def _read_entries(self, run: Run) -> tuple[list[Entry], str]:
+        """Every entry, and the checksum of the last. All are read before anything is decided: a row that was changed,
+        lost or moved to other people would free a part of a budget.
+        """
         out: list[Entry] = []
         last = ""
         for row in run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" ORDER BY "number"'):
@@ -227,8 +229,8 @@ class Ledger:
         )
         if answers_checksum(rows) != entry.answers:
             raise self._changed(entry.number, "has other answers than it paid for")
-        held = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
-        return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), held)
+        items = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
+        return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), items)
 
     def _changed(self, number: object, what: str) -> LedgerFailed:
         return ledger_failed(self.name, f"it is damaged, entry {number} {what}", CHANGED)
@@ -236,26 +238,27 @@ class Ledger:
     def _write(
         self, entry: Entry, answers: Sequence[tuple[int, str, str]], decide: Callable[[list[Entry]], None]
     ) -> int:
-        """Decide and write, with nobody in between; on the disk when this returns."""
+        """Decide and write in one transaction; on the disk when this returns."""
         with self._store.writing() as run:
-            self._known(run)
-            entries, check = self._walk(run)
-            decide([held for held in entries if held.dataset == entry.dataset])
+            self._check_version(run)
+            entries, check = self._read_entries(run)
+            decide([earlier for earlier in entries if earlier.dataset == entry.dataset])
             last = len(entries)
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            row = replace(entry, number=last + 1, at=now, previous=check).row()
+            row = replace(entry, number=last + 1, at=now, previous=check).to_row()
             run(insert(ENTRIES), *row, row_checksum(row))
-            for one in answers:
-                run(insert(ANSWERS), last + 1, *one)
-            kept = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
-            if [tuple(one) for one in kept] != [(*row, row_checksum(row))]:
+            for answer in answers:
+                run(insert(ANSWERS), last + 1, *answer)
+            # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
+            stored = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
+            if [tuple(columns) for columns in stored] != [(*row, row_checksum(row))]:
                 raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
             return last + 1
 
 
 @dataclass(frozen=True)
 class Account:
-    """The people of one data set, as somebody charges them; made by Ledger.account."""
+    """The people of one data set, and who charges them; made by Ledger.account."""
 
     ledger: Ledger
     dataset: str
@@ -264,42 +267,41 @@ class Account:
     part: Part | None = None
 
     def of_file(self, source: str | os.PathLike[str]) -> Account:
-        """The same account, of the very data in this file (folder, pattern): fingerprinted by all their bytes."""
+        """The same account, for exactly the data in this file (folder, pattern): fingerprinted by all their bytes."""
         if not self.ledger._store.exists():
             return self  # nothing was ever paid
-        place = self.ledger._store.key
+        path = self.ledger._store.key_path
         try:
-            key = open_key(place)
+            key = open_key(path)
         except OSError as error:
-            why = os.strerror(error.errno).lower() if error.errno else str(error)
             raise ledger_failed(
-                self.ledger.name, f"the key {str(place)!r} of its fingerprints cannot be used, {why}"
+                self.ledger.name, f"the key {str(path)!r} of its fingerprints cannot be used, {system_reason(error)}"
             ) from None
         return replace(self, fingerprint=fingerprint(files_of(source), key))
 
-    def elsewhere(self) -> list[str]:
-        """Other names in this ledger that these very data were charged to: then the same people have two budgets."""
+    def other_datasets(self) -> list[str]:
+        """Other names in this ledger that exactly these data were charged to: then the same people have two budgets."""
         if self.fingerprint is None:
             return []
-        same = {entry.dataset for entry in self.ledger.history() if entry.fingerprint == self.fingerprint}
-        return sorted(same - {self.dataset})
+        datasets = {entry.dataset for entry in self.ledger.history() if entry.fingerprint == self.fingerprint}
+        return sorted(datasets - {self.dataset})
 
     def check(self, cost: Cost, relation: Relation | None = None, part: Part | None = None) -> None:
-        """Refuse early what could not be paid now. Nothing is written or kept free: `pay` decides."""
-        self._decide(cost, relation, part or self.part)(self.ledger._of(self.dataset))
+        """Refuse early what could not be paid now. Nothing is written or reserved: `pay` decides."""
+        self._budget_check(cost, relation, part or self.part)(self.ledger.history(self.dataset))
 
     def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> LedgerAnswers | None:
-        """What this plan was answered about these very data, or None. It is paid for: to show it again costs nothing.
+        """The answers to this plan about exactly these data, or None. They are paid for: to show them again is free.
 
-        Without a fingerprint nobody can say that the data are the same, and there is no answer. Answers with noise from
-        a seed are kept apart.
+        Without a fingerprint nobody can say that the data are the same, so there is no answer. Answers with noise from
+        a seed are kept separate.
         """
         with self.ledger._reading() as run:
-            entry = self._paid(self.ledger._walk(run)[0] if run else [], plan, part or self.part, seeded)
+            entry = self._paid_entry(self.ledger._read_entries(run)[0] if run else [], plan, part or self.part, seeded)
             return None if run is None or entry is None else self.ledger._answers(run, entry)
 
-    def _paid(self, entries: Sequence[Entry], plan: str, part: Part | None, seeded: bool) -> Entry | None:
-        """The charge that paid for this plan on these very data."""
+    def _paid_entry(self, entries: Sequence[Entry], plan: str, part: Part | None, seeded: bool) -> Entry | None:
+        """The charge that paid for this plan on exactly these data."""
         if self.fingerprint is None:
             return None
         wanted = (self.dataset, plan, self.fingerprint, seeded, part or (None, None))
@@ -356,16 +358,16 @@ class Account:
         )
         if not self.ledger._store.exists():
             raise self._no_budget()
-        enough = self._decide(cost, relation, part)
+        check_budget = self._budget_check(cost, relation, part)
 
         def decide(entries: list[Entry]) -> None:
-            if once and self._paid(entries, str(plan), part, bool(seeded)) is not None:
+            if once and self._paid_entry(entries, str(plan), part, bool(seeded)) is not None:
                 raise AlreadyPaid(f"plan {str(plan)[:12]} was answered about these data in the meantime.")
-            enough(entries)
+            check_budget(entries)
 
         return self.ledger._write(entry, rows, decide)
 
-    def _decide(self, cost: Cost, relation: Relation | None, part: Part | None) -> Callable[[list[Entry]], None]:
+    def _budget_check(self, cost: Cost, relation: Relation | None, part: Part | None) -> Callable[[list[Entry]], None]:
         def decide(entries: list[Entry]) -> None:
             budget = budget_of(entries)
             if budget is None:
@@ -380,10 +382,10 @@ class Account:
             if not covers(budget.epsilon, budget.delta, total):
                 pure = f"epsilon {rounded_up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
                 pays = f" (rho {rounded_up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
-                asked = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
+                request = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
                 whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
                 raise BudgetExhausted(
-                    f"the budget of {self.dataset!r} does not cover this: asked for {asked}, left "
+                    f"the budget of {self.dataset!r} does not cover this: asked for {request}, left "
                     f"{remaining_in_words(budget, remaining_of(budget, entries))}, of {whole}. Nothing was charged.",
                     hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
                     f"{_command(self.dataset, 'MORE')}",

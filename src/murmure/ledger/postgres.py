@@ -18,9 +18,9 @@ from murmure.core.errors import InvalidParameter, LedgerFailed, MissingExtra, Mu
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import ENTRIES, INDEXES, META, TABLES, VERSION, insert
 
-CONNECT = 10  # seconds until a server that does not answer is taken for gone
-KEY = "MURMURE_LEDGER_KEY"  # names the file of the key; several machines recognise the same data by the same key
-CREATING = 0x6D75726D757265  # "murmure": who makes the tables holds this advisory lock
+CONNECT_SECONDS = 10  # until a server that does not answer is given up
+KEY_VARIABLE = "MURMURE_LEDGER_KEY"  # the file of the key: several machines recognise the same data by the same key
+CREATION_LOCK = 0x6D75726D757265  # "murmure": the process that makes the tables holds this advisory lock
 
 
 class Postgres:
@@ -32,23 +32,24 @@ class Postgres:
         except ImportError:
             raise MissingExtra("a ledger in PostgreSQL", "psycopg", "postgres") from None
         try:
-            held = psycopg.conninfo.conninfo_to_dict(url)
+            parameters = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:  # its message may quote the password
             raise InvalidParameter(
                 "the address of the ledger cannot be read.", hint="write postgresql://user@host:5432/database"
             ) from None
         self._url = url
-        # Lost packets must not look like a slow server for ever.
+        # tcp_user_timeout: lost packets must not look like a slow server for ever.
         self._options = {
-            "connect_timeout": CONNECT,
+            "connect_timeout": CONNECT_SECONDS,
             "tcp_user_timeout": 1000 * PATIENCE,
             "application_name": "murmure ledger",
             "client_encoding": "utf8",
         }
-        self.key = Path(os.environ.get(KEY) or Path.home() / ".murmure-ledger.key")  # of this user, on this machine
-        user, host, port = held.get("user"), held.get("host") or "", held.get("port")
+        # Without the variable, one key for each user of each machine.
+        self.key_path = Path(os.environ.get(KEY_VARIABLE) or Path.home() / ".murmure-ledger.key")
+        user, host, port = parameters.get("user"), parameters.get("host") or "", parameters.get("port")
         where = f"{user}@{host}" if user else host
-        self.name = f"postgresql://{where}{f':{port}' if port else ''}/{held.get('dbname') or ''}"
+        self.name = f"postgresql://{where}{f':{port}' if port else ''}/{parameters.get('dbname') or ''}"
 
     def __repr__(self) -> str:
         return f"Postgres({self.name!r})"  # without the password
@@ -57,25 +58,25 @@ class Postgres:
         return self  # nothing in it changes; scikit-learn copies what estimators hold
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickled model must not carry the password away; whoever loads it has one in ~/.pgpass, or none."""
+        """A pickled model must not contain the password; where it is loaded, it comes from ~/.pgpass."""
         from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
         secret = {"password", "sslpassword"}
-        held = {name: value for name, value in conninfo_to_dict(self._url).items() if name not in secret}
-        return {**vars(self), "_url": make_conninfo("", **held)}
+        parameters = {name: value for name, value in conninfo_to_dict(self._url).items() if name not in secret}
+        return {**vars(self), "_url": make_conninfo("", **parameters)}
 
     def exists(self) -> bool:
         with self.reading() as run:
             return run("SELECT to_regclass(?)", META) != [(None,)]
 
-    def look(self) -> None:
+    def check_intact(self) -> None:
         with self.reading() as run:
             self._refuse_forgetful(run)
             for table in TABLES:
                 if run("SELECT to_regclass(?)", table) == [(None,)]:
                     raise ledger_failed(self.name, f"there is no table {table}", "restore the database from a copy")
-                kept = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
-                if kept != [("p", "r")]:
+                kind = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
+                if kind != [("p", "r")]:
                     raise ledger_failed(
                         self.name, f"{table} is no table that survives a crash of the server", "make it one"
                     )
@@ -84,7 +85,7 @@ class Postgres:
 
     def create(self) -> None:
         with self._transaction(write=True) as run:
-            run("SELECT pg_advisory_xact_lock(?)", CREATING)
+            run("SELECT pg_advisory_xact_lock(?)", CREATION_LOCK)
             if run("SELECT to_regclass(?)", META) != [(None,)]:
                 return  # another process was first
             for table, columns in TABLES.items():
@@ -129,6 +130,7 @@ class Postgres:
                     if run("SELECT current_setting('synchronous_commit')") == [("off",)]:
                         run("SET LOCAL synchronous_commit = on")
                 yield run
+                # From here on, a lost connection leaves it unknown whether the charge was written.
                 committing = write
                 connection.commit()
                 committing = False
@@ -148,7 +150,7 @@ class Postgres:
             raise ledger_failed(self.name, error) from None
 
     def _refuse_forgetful(self, run: Run) -> None:
-        """A server that forgets what it acknowledged would make room in budgets."""
+        """Refuse a server that may forget charges that it acknowledged: budgets would grow back."""
         if run("SELECT current_setting('fsync')") != [("on",)]:
             raise ledger_failed(
                 self.name, "the server runs with fsync off and may forget charges", "set fsync = on on the server"

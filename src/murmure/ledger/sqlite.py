@@ -1,8 +1,8 @@
 """A ledger in one file, by SQLite.
 
 journal_mode DELETE and synchronous EXTRA: when a transaction has ended, everything is in the one file and on the disk,
-and so is the folder's entry. (WAL would be quicker, but the last charges would stand in a second file, and whoever
-copies the first alone would forget them.) BEGIN IMMEDIATE takes the lock before the first read, so no other process can
+and so is the folder's entry. (WAL would be quicker, but the last charges would be in a second file, and a copy of the
+first file alone would lack them.) BEGIN IMMEDIATE takes the lock before the first read, so no other process can
 charge between the check of a budget and the charge.
 """
 
@@ -19,9 +19,10 @@ from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
+from murmure.ledger.words import system_reason
 
 DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
-MIN_FILE_BYTES = 512  # bytes of a page of SQLite
+MIN_FILE_BYTES = 512  # the smallest page of SQLite
 
 
 class SQLite:
@@ -31,26 +32,26 @@ class SQLite:
         self.name = str(path)
         if "\0" in self.name:
             raise InvalidParameter(f"no file can be called {shorten(self.name)}.")
-        self.path = Path(path).absolute()  # whoever changes folders later still means the same
+        self.path = Path(path).absolute()  # absolute: the working directory may change later
         real = Path(os.path.realpath(self.path))
-        self.key = real.with_name(f".{real.name}.key")  # beside the file itself, by whichever link it was named
+        self.key_path = real.with_name(f".{real.name}.key")  # beside the file itself, by whichever link it was named
 
     def exists(self) -> bool:
-        with self._said():
+        with self._system_errors():
             return self.path.exists() or self.path.is_symlink()
 
-    def look(self) -> None:
-        with self._said():
+    def check_intact(self) -> None:
+        with self._system_errors():
             if not self.path.is_file():
                 raise ledger_failed(self.name, "it is not a file", "name another ledger")
             if self.path.stat().st_size < MIN_FILE_BYTES:
                 raise ledger_failed(self.name, "the file is empty or cut short", DAMAGED)
         with self.reading() as run:
-            said = [text for (text,) in run("PRAGMA quick_check(1)")]
-            if said != ["ok"]:
-                raise ledger_failed(self.name, f"the file is damaged ({said[0]})", DAMAGED)
+            report = [text for (text,) in run("PRAGMA quick_check(1)")]
+            if report != ["ok"]:
+                raise ledger_failed(self.name, f"the file is damaged ({report[0]})", DAMAGED)
             ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
-            if self.path.stat().st_size < pages * size:  # less than a page is missing: SQLite takes it for zeros
+            if self.path.stat().st_size < pages * size:  # SQLite takes a missing part of a page for zeros
                 raise ledger_failed(self.name, "the file is cut short", DAMAGED)
             if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", META):
                 raise ledger_failed(
@@ -61,7 +62,7 @@ class SQLite:
 
     def create(self) -> None:
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
-        with self._said():
+        with self._system_errors():
             if not self.path.parent.is_dir():
                 raise ledger_failed(self.name, f"there is no folder {str(self.path.parent)!r}", "make the folder first")
             try:
@@ -81,12 +82,12 @@ class SQLite:
 
     @contextmanager
     def reading(self) -> Iterator[Run]:
-        with self._said(), self._transaction(self.path, "DEFERRED") as run:
+        with self._system_errors(), self._transaction(self.path, "DEFERRED") as run:
             yield run
 
     @contextmanager
     def writing(self) -> Iterator[Run]:
-        with self._said(), self._transaction(self.path, "IMMEDIATE") as run:
+        with self._system_errors(), self._transaction(self.path, "IMMEDIATE") as run:
             yield run
 
     @contextmanager
@@ -95,7 +96,7 @@ class SQLite:
             yield lambda sql, *values: connection.execute(sql, values).fetchall()
 
     @contextmanager
-    def _said(self) -> Iterator[None]:
+    def _system_errors(self) -> Iterator[None]:
         try:
             yield
         except MurmureError:
@@ -106,7 +107,7 @@ class SQLite:
 
 def _why(error: Exception) -> tuple[str, str | None]:
     if isinstance(error, OSError):
-        return (os.strerror(error.errno).lower() if error.errno else str(error)), "name another ledger"
+        return system_reason(error), "name another ledger"
     text = str(error)
     if "locked" in text or "busy" in text:
         return f"other processes have held it for {PATIENCE} s", "try again"

@@ -1,4 +1,4 @@
-"""Where a ledger stands. A store runs SQL in transactions and says what went wrong; it knows nothing of budgets."""
+"""Where a ledger is stored. A store runs SQL in transactions and explains errors; it knows nothing about budgets."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Run = Callable[..., list[tuple[Any, ...]]]  # run(sql with ?, *values) -> rows
 
 
 class Store(Protocol):
-    """A connection for every transaction: there is nothing for threads, forks or a restarted server to spoil."""
+    """One connection for every transaction: threads, forks and restarts of a server cannot break it."""
 
     @property
     def name(self) -> str: ...  # for messages; without a password
     @property
-    def key(self) -> Path: ...  # where the key of its fingerprints stands
-    def exists(self) -> bool: ...  # whether there is a ledger, or something that stands in its place
+    def key_path(self) -> Path: ...  # the file with the key of its fingerprints
+    def exists(self) -> bool: ...  # whether there is a ledger, or something else in its place
     def create(self) -> None: ...  # all tables or none; no error if another process was first
-    def look(self) -> None: ...  # refuse what is damaged
+    def check_intact(self) -> None: ...  # refuse what is damaged
     def reading(self) -> AbstractContextManager[Run]: ...  # all reads see the same moment
-    def writing(self) -> AbstractContextManager[Run]: ...  # alone; on the disk when it ends, and nothing on an error
+    def writing(self) -> AbstractContextManager[Run]: ...  # exclusive; on the disk when it ends, undone by an error
 
 
 def open_store(where: str | os.PathLike[str]) -> Store:
@@ -35,7 +35,7 @@ def open_store(where: str | os.PathLike[str]) -> Store:
 
         return Postgres(where)
     if isinstance(where, str) and (where.startswith(("postgresql:", "postgres:")) or "password=" in where):
-        raise InvalidParameter(  # without a word of it: there may be a password in it
+        raise InvalidParameter(  # without quoting it: there may be a password in it
             "the address of the ledger cannot be read.", hint="write postgresql://user@host:5432/database"
         )
     if isinstance(where, str) and "://" in where:

@@ -47,8 +47,8 @@ class Remaining:
 
 
 def budget_of(entries: Sequence[Entry]) -> Budget | None:
-    held = [entry for entry in entries if entry.kind == "budget"]
-    return Budget(held[-1].epsilon, held[-1].delta or 0.0, held[-1].relation) if held else None
+    budgets = [entry for entry in entries if entry.kind == "budget"]
+    return Budget(budgets[-1].epsilon, budgets[-1].delta or 0.0, budgets[-1].relation) if budgets else None
 
 
 def charges_of(entries: Sequence[Entry]) -> list[Charge]:
@@ -60,7 +60,7 @@ def charges_of(entries: Sequence[Entry]) -> list[Charge]:
 
 
 def total_of(charges: Sequence[Charge], relation: Relation) -> Cost:
-    """All people pay one after the other; of each partition, the worst-off part (of two parts under replace)."""
+    """The charges to all people add up; of each partition, the part that paid most counts (two parts under replace)."""
     everybody = [cost for cost, part in charges if part is None]
     parts: dict[str, dict[str, list[Cost]]] = {}
     for cost, part in charges:
@@ -84,10 +84,13 @@ def remaining_of(budget: Budget | None, entries: Sequence[Entry]) -> Remaining:
     if budget is None:
         return Remaining(0.0, 0.0)
     total = total_of(charges_of(entries), budget.relation)
-    return Remaining(_less(budget.epsilon, total.epsilon), _less(rho_within(budget.epsilon, budget.delta), total.rho))
+    return Remaining(
+        _difference_down(budget.epsilon, total.epsilon),
+        _difference_down(rho_within(budget.epsilon, budget.delta), total.rho),
+    )
 
 
-def _less(whole: float, part: float) -> float:
+def _difference_down(whole: float, part: float) -> float:
     """whole - part, rounded down, at least 0."""
     if part >= whole:
         return 0.0

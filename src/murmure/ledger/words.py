@@ -1,9 +1,10 @@
-"""What may be written into a ledger: names, and plain text."""
+"""What may be written into a ledger, and into its errors: names, and plain text."""
 
 from __future__ import annotations
 
 import getpass
 import math
+import os
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.ledger.entries import Part
 
-MAX_NAME_LENGTH = 200  # letters of a name
+MAX_NAME_LENGTH = 200
 
 
 def checked_name(what: str, name: object) -> str:
@@ -53,17 +54,17 @@ def checked_delta(delta: object) -> float:
 
 
 def plain_text(about: object) -> str:
-    """Letters only: what a column is called must not move the cursor of whoever reads the history."""
+    """Printable letters only: the name of a column must not move the cursor of a person who reads the history."""
     text = str(about).encode("utf-8", "replace").decode("utf-8")
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def json_safe(value: Any) -> Any:
-    """For JSON: an infinite number is the text "inf", anything unknown its text."""
+    """For JSON: an infinite number becomes the text "inf", and anything unknown its text."""
     if isinstance(value, Mapping):
-        return {str(key): json_safe(one) for key, one in value.items()}
+        return {str(key): json_safe(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [json_safe(one) for one in value]
+        return [json_safe(item) for item in value]
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -73,3 +74,7 @@ def json_safe(value: Any) -> Any:
 
 def checked_part(part: Part | None) -> Part | None:
     return None if part is None else (checked_name("partition", part[0]), checked_name("part", part[1]))
+
+
+def system_reason(error: OSError) -> str:
+    return os.strerror(error.errno).lower() if error.errno else str(error)

@@ -17,7 +17,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Unit
 from murmure.laws.records import RecordChannel
-from murmure.local.base.oracles import By, build
+from murmure.local.base.oracle_choice import Criterion, build_parts
 from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.local.rsfd import RSFD, Calibrate
 from murmure.local.smp import SMP
@@ -31,7 +31,7 @@ class ADP(RecordMechanism):
     domain: Schema
     epsilon: float
     solution: Literal["smp", "spl", "rsfd"] = "smp"
-    by: By = "variance"
+    by: Criterion = "variance"
     calibrate: Calibrate = "record"
 
     def __post_init__(self) -> None:
@@ -42,50 +42,51 @@ class ADP(RecordMechanism):
             raise InvalidParameter(f'ADP.by must be "variance" or "varstar", got {shorten(self.by)}.')
         if self.calibrate != "record" and self.solution != "rsfd":
             raise InvalidParameter(f"ADP.calibrate is for fake data; {self.solution} is always calibrated per record.")
-        _ = self.within  # what is wrong shows now
+        _ = self.resolved  # raises now if it cannot be built
 
     @cached_property
-    def within(self) -> Any:
+    def resolved(self) -> Any:
         """The solution with the chosen protocols written out."""
         if self.solution == "rsfd":
-            free = RSFD(self.domain, self.epsilon, "adaptive", self.calibrate)
-            object.__setattr__(free, "by", self.by)
-            return RSFD(self.domain, self.epsilon, free.names, self.calibrate)
-        d = len(self.columns)
-        make = SMP if self.solution == "smp" else SPL
-        each = self.epsilon if self.solution == "smp" else SPL(self.domain, self.epsilon).epsilons[0]
-        chosen = build(self.domain, [each] * d, "adaptive", "Hybrid", self.by)
-        return make(self.domain, self.epsilon, tuple(type(part).__name__ for part in chosen))
+            adaptive = RSFD(self.domain, self.epsilon, "adaptive", self.calibrate)
+            object.__setattr__(adaptive, "by", self.by)
+            return RSFD(self.domain, self.epsilon, adaptive.names, self.calibrate)
+        make: Any = SMP
+        each = self.epsilon
+        if self.solution == "spl":
+            make, each = SPL, SPL(self.domain, self.epsilon).epsilons[0]
+        parts = build_parts(self.domain, [each] * len(self.columns), "adaptive", "Hybrid", self.by)
+        return make(self.domain, self.epsilon, tuple(type(part).__name__ for part in parts))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The protocol that was chosen for every column."""
-        return tuple(self.within.names if self.solution == "rsfd" else self.within.oracle)
+        return tuple(self.resolved.names if self.solution == "rsfd" else self.resolved.oracle)
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        return self.within.parts  # type: ignore[no-any-return]
+        return self.resolved.parts  # type: ignore[no-any-return]
 
     @property
     def channel(self) -> RecordChannel:
-        return self.within.channel  # type: ignore[no-any-return]
+        return self.resolved.channel  # type: ignore[no-any-return]
 
     @property
-    def _counts_shown(self) -> bool:
+    def shows_some_columns(self) -> bool:
         return self.solution == "smp"
 
-    def asked_for(self, unit: Unit) -> float | None:
-        return self.within.asked_for(unit)  # type: ignore[no-any-return]
+    def requested_epsilon(self, unit: Unit) -> float | None:
+        return self.resolved.requested_epsilon(unit)  # type: ignore[no-any-return]
 
-    def no_pairs(self, i: int, j: int) -> str | None:
-        return self.within.no_pairs(i, j)  # type: ignore[no-any-return]
+    def why_no_pair(self, i: int, j: int) -> str | None:
+        return self.resolved.why_no_pair(i, j)  # type: ignore[no-any-return]
 
     @property
     def remark(self) -> str | None:
-        return self.within.remark  # type: ignore[no-any-return]
+        return self.resolved.remark  # type: ignore[no-any-return]
 
     def variance(self, shares: Sequence[Any], n: int) -> list[Any]:
-        return self.within.variance(shares, n)  # type: ignore[no-any-return]
+        return self.resolved.variance(shares, n)  # type: ignore[no-any-return]
 
 
 _MIXED = Schema({"smoker": Categories(["no", "yes"]), "region": Categories(4)})

@@ -23,7 +23,7 @@ from murmure.local.base.randomisers import BiasedNumeric
 MAX_GRID_CELLS = 4096  # the table has cells**2 entries
 
 
-def table_guard(epsilon: float, K: int) -> float:
+def table_slack(epsilon: float, K: int) -> float:
     """How much a table's rounding can add to a loss: units of 2**-64 against the smallest and the largest entry."""
     E = exp_float(min(epsilon, 44.0))
     return min((4 * K * E + 4 * K * K) / WORD + 1e-13 * max(1.0, epsilon), epsilon / 2)
@@ -40,9 +40,9 @@ def check_cells(owner: object, K: int) -> None:
 @lru_cache(maxsize=16)
 @exactly
 def laplace_table(epsilon: float, K: int) -> TableChannel:
-    inner = decimal.Decimal(epsilon) - decimal.Decimal(table_guard(epsilon, K))
+    inner = decimal.Decimal(epsilon) - decimal.Decimal(table_slack(epsilon, K))
     a, power, g = exp(-inner / (K - 1)), decimal.Decimal(1 << 63), []
-    for _ in range(K):  # a^d by repeated multiplication: 80 digits lose a few to it, and 20 are needed
+    for _ in range(K):  # a^d by repeated multiplication loses a few of 80 digits; 20 are needed
         g.append(max(1, int(power)))
         power *= a
     return shift_family(g)

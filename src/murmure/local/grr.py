@@ -38,7 +38,7 @@ class GRR(FrequencyOracle):
     @cached_property
     def supports(self) -> Supports:
         p, q = self.channel.prob(0, 0), self.channel.prob(0, 1)
-        return Supports(p, q, same=-p * q, other=-q * q)  # a report supports one cell only
+        return Supports(p, q, cov_true=-p * q, cov_false=-q * q)  # a report supports one cell only
 
     def tally(self, reports: Array) -> Ints:
         k = self.domain.size

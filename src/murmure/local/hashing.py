@@ -50,7 +50,7 @@ class LocalHashing(FrequencyOracle):
         check_slope(self)
 
     @property
-    def tells(self) -> bool:
+    def is_informative(self) -> bool:
         return self.channel.bins.inside > self.channel.bins.outside  # q mixes the two: no need for the sizes of bins
 
     @cached_property
@@ -64,7 +64,7 @@ class LocalHashing(FrequencyOracle):
         s2 = sum(share**2 for share in self.channel.shares)
         s3 = sum(share**3 for share in self.channel.shares)
         q = p * s2 + lie * (1 - s2)
-        return Supports(p, q, same=p * s2 - p * q, other=p * s3 + lie * (s2 - s3) - q * q)
+        return Supports(p, q, cov_true=p * s2 - p * q, cov_false=p * s3 + lie * (s2 - s3) - q * q)
 
     def tally(self, reports: Array) -> Ints:
         c = self.channel

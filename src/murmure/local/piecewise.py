@@ -24,20 +24,20 @@ from murmure.core.types import Readout
 from murmure.laws.window import WindowChannel
 from murmure.local.base.randomisers import NumericOracle
 
-FINE = 32  # a window is at least this many reports long, so that rounding its length costs little
+MIN_WINDOW = 32  # a window is at least this many reports long, so that rounding its length costs little
 
 
-def sliding(epsilon: float, K: int, length_per_step: float) -> WindowChannel:
+def sliding_window(epsilon: float, K: int, length_per_step: float) -> WindowChannel:
     """A window that slides by s a code, about length_per_step (K-1) s long, over s (K-1) + length reports."""
     wanted = max(length_per_step, 1e-9) * (K - 1)
-    step = max(1, min(math.ceil(FINE / wanted), (1 << 16) // K + 1))
+    step = max(1, min(math.ceil(MIN_WINDOW / wanted), (1 << 16) // K + 1))
     length = max(1, round(wanted * step))
     return WindowChannel.calibrated(epsilon, K, step * (K - 1) + length, length, step)
 
 
 def piecewise_window(epsilon: float, K: int) -> WindowChannel:
     """L/M = 1/(1+t) and M = s(K-1) + L give L = s (K-1) / t."""
-    return sliding(epsilon, K, exp_float(-min(epsilon, 60.0) / 2))
+    return sliding_window(epsilon, K, exp_float(-min(epsilon, 60.0) / 2))
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@
 
 Erlingsson, Pihur, Korolova, CCS 2014 (permanent and instantaneous randomised response, no Bloom filter).
 One report alone costs `epsilon_once`. Through a `client`, which keeps its bits, any number of reports about one value
-that never changes costs `epsilon` in all; about at most V distinct values, V times that, the client refusing the next.
-Bits are kept per value, each drawn on its own: so whoever watches sees when a value changes and when an old one comes
-back. That pattern no epsilon bounds (two people whose patterns differ can be told apart with any certainty), and the
-certificate says that it takes it for public.
+that never changes costs `epsilon` in all; about at most V distinct values, V times that, and the client refuses a
+further value. Bits are kept per value and drawn independently: so an observer sees when a value changes and when an old
+one returns. No epsilon bounds that pattern (two people whose patterns differ can be told apart with any certainty), and
+the certificate says that it takes the pattern for public.
 """
 
 from __future__ import annotations
@@ -91,22 +91,22 @@ class RAPPOR(PackedOracle):
     def client(
         self, key: bytes, question: str, rng: Random | None = None, values: int = 1, seen: Iterable[int] = ()
     ) -> MemoisedClient:
-        """The side that stays with the person. Same key, question and value: same kept bits, for ever.
+        """What runs on the person's device. The same key, question and value always give the same kept bits.
 
         values: how many distinct values it may report on over time; `seen` is client.seen of the last session.
         """
         rng = (Random.secure() if rng is None else rng).require_secure("MemoisedClient")
-        held = set(seen)
-        if len(held) > most_values(values) or not all(0 <= code < self.domain.size for code in held):
+        codes = set(seen)
+        if len(codes) > check_values(values) or not all(0 <= code < self.domain.size for code in codes):
             raise InvalidParameter(f"RAPPOR.client: `seen` must hold at most {values} codes of this domain.")
-        return MemoisedClient(self, key, question, rng, values, held)
+        return MemoisedClient(self, key, question, rng, values, codes)
 
 
 def _decimal(value: Fraction) -> decimal.Decimal:
     return decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
 
 
-def most_values(values: object) -> int:
+def check_values(values: object) -> int:
     if isinstance(values, bool) or not isinstance(values, int) or values < 1:
         raise InvalidParameter(
             f"the number of distinct values over time must be a whole number, at least 1, got {shorten(values)}."
@@ -122,7 +122,7 @@ class ForEver:
     values: int = 1  # distinct values that the person may hold over time
 
     def __post_init__(self) -> None:
-        most_values(self.values)
+        check_values(self.values)
 
     @property
     def assumption(self) -> str:
@@ -152,14 +152,14 @@ class ForEver:
 
 @dataclass(frozen=True)
 class MemoisedClient:
-    """One person's reports to one question over time. The key is the person's secret and never stands in a repr."""
+    """One person's reports to one question over time. The key is the person's secret, and no repr shows it."""
 
     mechanism: RAPPOR
     key: bytes = field(repr=False)
     question: str
     rng: Random = field(repr=False)
     values: int = 1
-    _seen: set[int] = field(default_factory=set, repr=False, compare=False)
+    _reported: set[int] = field(default_factory=set, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.key, bytes) or len(self.key) < 16:
@@ -173,25 +173,26 @@ class MemoisedClient:
     @property
     def seen(self) -> list[int]:
         """Codes of the values reported on so far: the person's secret, kept with the key for the next client."""
-        return sorted(self._seen)
+        return sorted(self._reported)
 
     def admit(self, value: Any) -> Any:
-        """The code of this value, where it is one of those that this client may still report on."""
-        x = np.asarray(with_outside(self.mechanism.domain, "refuse").encode([value]))  # one person is not left out
-        if int(x[0]) not in self._seen and len(self._seen) >= self.values:
+        """The code of this value, if this client may still report on it."""
+        x = np.asarray(with_outside(self.mechanism.domain, "refuse").encode([value]))  # never the code of nobody
+        if int(x[0]) not in self._reported and len(self._reported) >= self.values:
+            plural = "s" if self.values > 1 else ""
             raise PlanRefused(
-                f"this client has reported on {len(self._seen)} distinct value{'s' if self.values > 1 else ''}, all "
+                f"this client has reported on {len(self._reported)} distinct value{plural}, all "
                 f"that was declared: one more would cost epsilon = {self.mechanism.epsilon:g} more.",
                 hint="nothing was sent; declare more values (values=...) and pay for them",
             )
-        self._seen.add(int(x[0]))
+        self._reported.add(int(x[0]))
         return x
 
     def kept(self, value: Any) -> Words64:
         """The kept bits for this value, drawn from key, question and value alone."""
         m, x = self.mechanism, self.admit(value)
         about = json.dumps([self.question, m.domain.to_dict(), m.kept.integers(), int(x[0])]).encode()
-        secret = hashlib.sha256(self.key).digest()  # all of the key counts, however long it is
+        secret = hashlib.sha256(self.key).digest()  # blake2b takes 64 bytes of key at most, and all of it must count
         stream = hashlib.blake2b(about, key=secret, digest_size=32, person=b"murmure keep 1").digest()
         return m.kept.draw(x, KeystreamWords(stream, 0, 0, 1, m.kept.words, m.kept.deep))
 

@@ -31,8 +31,8 @@ from murmure.laws.cut import Cut
 from murmure.laws.hidden_draw import FakeCode, FakeValue, FakeZeros, Hidden, HiddenPart
 from murmure.laws.likelihoods import attribute_ratio
 from murmure.local.base.hidden_attribute import HiddenOracle
-from murmure.local.base.oracles import By, Oracle, better, oracle_names
-from murmure.local.base.record_mechanism import RecordMechanism, per_column
+from murmure.local.base.oracle_choice import Criterion, Oracle, check_oracle, least_variance
+from murmure.local.base.record_mechanism import RecordMechanism, check_weights
 from murmure.local.grr import GRR
 from murmure.local.unary import OUE, SUE
 
@@ -40,7 +40,7 @@ Calibrate = Literal["record", "attribute", "paper"]
 REAL = {"GRR": GRR, "SUE": SUE, "OUE": OUE}
 FAKES = ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")
 ADAPTIVE = ("GRR", "OUE-z")
-MIN_PRIOR = 0.05  # of an even share: what a prior read off a release is lifted to
+MIN_PRIOR = 0.05  # of an even share: the smallest share of a prior that comes from a release
 
 
 class FakeData(RecordMechanism):
@@ -52,19 +52,19 @@ class FakeData(RecordMechanism):
 
     def _check_fakes(self, allowed: tuple[str, ...]) -> None:
         self._check()
-        object.__setattr__(self, "oracle", oracle_names(self, self.oracle, self.domain, allowed))
+        object.__setattr__(self, "oracle", check_oracle(self, self.oracle, self.domain, allowed))
         if self.calibrate not in ("record", "attribute", "paper"):
             raise InvalidParameter(
                 f'{type(self).__name__}.calibrate must be "record", "attribute" or "paper", got '
                 f"{shorten(self.calibrate)}."
             )
         if self.weights != "balanced":
-            object.__setattr__(self, "weights", per_column(self, "weights", self.weights, self.domain))
+            object.__setattr__(self, "weights", check_weights(self, "weights", self.weights, self.domain))
 
-    def no_pairs(self, i: int, j: int) -> str | None:
+    def why_no_pair(self, i: int, j: int) -> str | None:
         return "a person reports one real attribute, so reports know nothing of pairs"
 
-    def asked_for(self, unit: Unit) -> float | None:
+    def requested_epsilon(self, unit: Unit) -> float | None:
         return self.epsilon if unit == self.calibrate else None
 
     @cached_property
@@ -98,23 +98,23 @@ class FakeData(RecordMechanism):
     def names(self) -> tuple[str, ...]:
         """The protocol of every column."""
         if isinstance(self.oracle, tuple):
-            return tuple(self._adaptive(i) if n == "adaptive" else n for i, n in enumerate(self.oracle))
+            return tuple(self._choose_oracle(i) if n == "adaptive" else n for i, n in enumerate(self.oracle))
         if self.oracle == "adaptive":
-            return tuple(self._adaptive(i) for i in range(len(self.columns)))
+            return tuple(self._choose_oracle(i) for i in range(len(self.columns)))
         return (self.oracle,) * len(self.columns)
 
-    by: By = "variance"
+    by: Criterion = "variance"
 
-    def _adaptive(self, i: int) -> str:
-        inner = self.epsilon if self.calibrate == "record" else self._published
+    def _choose_oracle(self, i: int) -> str:
+        inner = self.epsilon if self.calibrate == "record" else self._published_epsilon
         chance = self._chances(inner).prob(i)
         candidates = {name: HiddenOracle(*self._part(i, name, inner), chance) for name in ADAPTIVE}
-        best = better(list(candidates.values()), self.by)
+        best = least_variance(list(candidates.values()), self.by)
         return next(name for name, candidate in candidates.items() if candidate is best)
 
     @cached_property
     @exactly
-    def _published(self) -> float:
+    def _published_epsilon(self) -> float:
         """ln(d (e^epsilon - 1) + 1), the papers' amplified epsilon."""
         return min(MAX_EPSILON, float((len(self.columns) * (exp(self.epsilon) - 1) + 1).ln()))
 
@@ -123,19 +123,19 @@ class FakeData(RecordMechanism):
         """The epsilon at which the real attribute is randomised."""
         if self.calibrate == "record":
             return self.epsilon
-        return self._published if self.calibrate == "paper" else self._solved()
+        return self._published_epsilon if self.calibrate == "paper" else self._solve_inner()
 
-    def _solved(self) -> float:
+    def _solve_inner(self) -> float:
         """The largest inner epsilon at which one attribute costs at most epsilon (bisection on the exact loss)."""
 
         def fits(inner: float) -> bool:
             return log_up(attribute_ratio(self._law(inner))[0]) <= self.epsilon
 
-        low, high = self.epsilon, self._published
+        low, high = self.epsilon, self._published_epsilon
         if not fits(low):  # one attribute never costs more than the whole record
             raise InvalidParameter(f"{type(self).__name__}: no inner epsilon gives {self.epsilon!r} per attribute.")
         while fits(high):
-            if high >= MAX_EPSILON:  # integers are as far apart as they can be
+            if high >= MAX_EPSILON:  # the integers of the law cannot get any further apart
                 return high
             low, high = high, min(MAX_EPSILON, 2 * high)
         while high - low > 1e-12 * high:
@@ -171,7 +171,7 @@ class RSFD(FakeData):
 
 @dataclass(frozen=True)
 class RSRFD(FakeData):
-    """Fakes follow priors: public shares by column, or an earlier release, which was paid for on its own."""
+    """Fakes follow priors: public shares by column, or an earlier release, which was paid for separately."""
 
     domain: Schema
     epsilon: float
@@ -183,12 +183,12 @@ class RSRFD(FakeData):
 
     def __post_init__(self) -> None:
         self._check_fakes(("GRR", "SUE-r", "OUE-r"))
-        object.__setattr__(self, "priors", self._read_priors(self.priors))
+        object.__setattr__(self, "priors", self._parse_priors(self.priors))
 
-    def _read_priors(self, given: Any) -> tuple[tuple[float, ...], ...]:
+    def _parse_priors(self, given: Any) -> tuple[tuple[float, ...], ...]:
         if isinstance(given, Release):
             object.__setattr__(self, "paid", given.plan)
-            given = {name: lifted(name, given.estimate[name]) for name in self.columns}
+            given = {name: prior_from_estimate(name, given.estimate[name]) for name in self.columns}
         if self.paid is not None and not isinstance(self.paid, str):
             raise InvalidParameter(f"RSRFD.paid must be the digest of a plan, got {shorten(self.paid)}.")
         if isinstance(given, Mapping):
@@ -206,19 +206,19 @@ class RSRFD(FakeData):
         return tuple(self._prior(*pair) for pair in zip(self.columns, given, strict=True))
 
     def _prior(self, column: str, shares: Any) -> tuple[float, ...]:
-        held = tuple(float(s) for s in np.asarray(shares, float).reshape(-1))
+        prior = tuple(float(s) for s in np.asarray(shares, float).reshape(-1))
         size = self.domain[column].size
-        if len(held) != size or not all(0 <= s <= 1 for s in held) or not math.isclose(sum(held), 1, abs_tol=1e-6):
+        if len(prior) != size or not all(0 <= s <= 1 for s in prior) or not math.isclose(sum(prior), 1, abs_tol=1e-6):
             raise InvalidParameter(
-                f"RSRFD.priors of column {column!r} must be {size} shares that sum to 1, got {shorten(held)}."
+                f"RSRFD.priors of column {column!r} must be {size} shares that sum to 1, got {shorten(prior)}."
             )
-        if min(held) <= 0:
+        if min(prior) <= 0:
             raise InvalidParameter(
                 f"RSRFD.priors of column {column!r} hold a share of 0: a fake would never say that value, so whoever "
                 "says it would be seen to be real.",
                 hint="give every value a small share",
             )
-        return held
+        return prior
 
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
@@ -226,13 +226,13 @@ class RSRFD(FakeData):
 
     @property
     def assumption(self) -> str | None:  # type: ignore[override]
-        """What the certificate rests on: priors that were paid for on their own."""
+        """What the certificate rests on: priors that were paid for separately."""
         if self.paid is None:
             return None
         return f"the priors come from the release of plan {self.paid[:12]}, which was paid for on its own"
 
 
-def lifted(column: str, estimate: Any) -> Any:
+def prior_from_estimate(column: str, estimate: Any) -> Any:
     """Estimated shares as a prior: on the simplex, no value rarer than a twentieth of an even share."""
     if estimate.unit != "share" or not np.isfinite(estimate.mean).all():
         raise InvalidParameter(

@@ -3,9 +3,9 @@
     P[D, y | x] = P[D] prod_{i in D} P_i[y_i | x_i],     epsilon_i = epsilon / m for the m attributes of the draw D.
 
 (SMP in Arcolezi et al., CIKM 2021, for m = 1; m of d as in Nguyen et al. 2016 and Wang et al., ICDE 2019.) The draw is
-public: it does not depend on what people hold. `draw="round-robin"` takes attributes in turn by row number: every one
-gets its n / d people for certain. Who reports what is then fixed by the order of rows: errors average out over random
-orders, not over runs on one order, and privacy is the same.
+public: it does not depend on anybody's values. `draw="round-robin"` takes attributes in turn by row number, so that
+each gets exactly n / d people. The order of rows then decides who reports what: errors average out over random orders,
+not over runs on one order, and privacy is the same.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import numpy as np
 
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import share_of
 from murmure.core.schema import Schema
 from murmure.laws.cut import Cut
 from murmure.laws.records import Draw, Sampled
-from murmure.local.base.oracles import Oracle, build, check_choices, share_of, smallest_share
+from murmure.local.base.oracle_choice import Oracle, build_parts, check_choices, check_smallest_share
 from murmure.local.base.record_mechanism import RecordMechanism
 
 
@@ -56,19 +57,19 @@ class SMP(RecordMechanism):
         return "rows stand in random order: intervals hold over such orders, not over runs on one order of rows"
 
     @property
-    def _counts_shown(self) -> bool:
+    def shows_some_columns(self) -> bool:
         return True
 
-    def no_pairs(self, i: int, j: int) -> str | None:
+    def why_no_pair(self, i: int, j: int) -> str | None:
         if self.sample == 1:
             return "a person reports one attribute, so reports know nothing of pairs"
-        return super().no_pairs(i, j)
+        return super().why_no_pair(i, j)
 
     @cached_property
     def parts(self) -> tuple[Any, ...]:
         each = share_of(self.epsilon, 1, self.sample)
-        smallest_share(self, [each])
-        return build(self.domain, [each] * len(self.columns), self.oracle, self.numeric)
+        check_smallest_share(self, [each])
+        return build_parts(self.domain, [each] * len(self.columns), self.oracle, self.numeric)
 
     @cached_property
     def channel(self) -> Sampled:

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any
 
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.fixed import positive_epsilon, times_up
+from murmure.core.fixed import positive_epsilon, split_budget, times_up
 from murmure.core.schema import Schema
 from murmure.laws.records import Joint
-from murmure.local.base.oracles import Oracle, build, check_choices, smallest_share, split_budget
+from murmure.local.base.oracle_choice import Oracle, build_parts, check_choices, check_smallest_share
 from murmure.local.base.record_mechanism import RecordMechanism
 
 
@@ -42,12 +42,12 @@ class Splitting(RecordMechanism):
     def epsilons(self) -> tuple[float, ...]:
         """The share of each column."""
         shares = tuple(split_budget(self.epsilon, self.weights or (1.0,) * len(self.columns)))
-        smallest_share(self, shares)
+        check_smallest_share(self, shares)
         return shares
 
     @cached_property
     def parts(self) -> tuple[Any, ...]:
-        return build(self.domain, self.epsilons, self.oracle, self.numeric, numbers=self.numbers)
+        return build_parts(self.domain, self.epsilons, self.oracle, self.numeric, numbers=self.numbers)
 
     @cached_property
     def channel(self) -> Joint:

@@ -15,7 +15,7 @@ from functools import cached_property
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
 from murmure.laws.window import WindowChannel
-from murmure.local.piecewise import SlidingOracle, sliding
+from murmure.local.piecewise import SlidingOracle, sliding_window
 
 
 def half_width(epsilon: float) -> float:
@@ -39,7 +39,7 @@ class SquareWave(SlidingOracle):
 
     @cached_property
     def channel(self) -> WindowChannel:
-        return sliding(self.epsilon, self.domain.size, 2 * half_width(self.epsilon))
+        return sliding_window(self.epsilon, self.domain.size, 2 * half_width(self.epsilon))
 
 
 EXAMPLES = (

@@ -25,7 +25,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import exactly, exp_float
 from murmure.laws.table import TableChannel, shift_family
 from murmure.local.base.randomisers import BiasedNumeric
-from murmure.local.bounded_laplace import check_cells, table_guard
+from murmure.local.bounded_laplace import check_cells, table_slack
 
 SATURATED = 40.0  # beyond, weights of a table reach one unit of 2**-64 and the law cannot get any sharper
 Gamma = Literal["absolute", "variance"]
@@ -68,9 +68,9 @@ def worst_ratio(shape: NDArray[np.float64]) -> float:
 @lru_cache(maxsize=16)
 def staircase_table(epsilon: float, kind: Gamma, K: int) -> tuple[TableChannel, float]:
     """The sharpest staircase whose law on K cells loses no more than epsilon, and its b."""
-    target = exp_float(min(epsilon - table_guard(epsilon, K), SATURATED))
+    target = exp_float(min(epsilon - table_slack(epsilon, K), SATURATED))
     low, high = 1.0 / target**2, 1.0 - 2.0**-52  # sharper than any answer, and nearly flat
-    for _ in range(200):  # halving in the ratio's own scale, so that 200 is plenty
+    for _ in range(200):  # bisection in the logarithm of b, so that 200 steps are plenty
         middle = math.sqrt(low * high)
         if not low < middle < high or worst_ratio(staircase_shape(high, kind, K)) > target * (1 - 1e-11):
             break

@@ -74,10 +74,10 @@ class SubsetSelection(PackedOracle):
 
     def tally(self, reports: Array) -> Ints:
         total = super().tally(reports)
-        held = np.zeros(len(reports), np.uint32)
+        sizes = np.zeros(len(reports), np.uint32)
         for w in range(reports.shape[1]):
-            held += np.bitwise_count(reports[:, w])
-        if (held != self.size).any():
+            sizes += np.bitwise_count(reports[:, w])
+        if (sizes != self.size).any():
             raise InvalidParameter(f"SubsetSelection.tally: a report does not hold {self.size} values.")
         return total
 
@@ -90,7 +90,7 @@ class SubsetSelection(PackedOracle):
         others = Fraction(0)
         if k > 2:
             others = (p * (w - 1) * (w - 2) + (1 - p) * w * (w - 1)) / Fraction((k - 1) * (k - 2))
-        return Supports(p, q, same=both - p * q, other=others - q * q)
+        return Supports(p, q, cov_true=both - p * q, cov_false=others - q * q)
 
 
 EXAMPLES = (

@@ -5,8 +5,8 @@
 Greenberg, Abul-Ela, Simmons, Horvitz, JASA 64, 1969: u known (share of yes: t pi + (1-t) u), or estimated
 from two samples with different t:   pi = [r1 (1-t2) - r2 (1-t1)] / (t1 - t2).
 
-The protection comes from not knowing the person's innocuous answer. Whoever knows it (a birthday) and sees
-"yes" from a person whose innocuous answer is "no" knows everything: as a law on *both* answers, epsilon is infinite.
+The protection comes from not knowing the person's innocuous answer. An observer who knows that it is "no" (a birthday)
+and sees "yes" knows the sensitive answer: as a law on *both* answers, epsilon is infinite.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.estimates.estimate import Estimate, check_level, check_target
 from murmure.core.types import Target
 from murmure.laws.table import TableChannel
-from murmure.local.base.randomisers import integer_probability
+from murmure.local.base.randomisers import exact_probability
 from murmure.local.warner import YesNo, yes_no_table
 
 ASSUMPTION = "the innocuous answer is independent of the sensitive one and unknown to whoever sees the report"
@@ -43,7 +43,7 @@ class UnrelatedQuestion(YesNo):
     def __post_init__(self) -> None:
         self._check_two()
         for name in ("truth", "innocuous"):
-            object.__setattr__(self, name, integer_probability(self, name, getattr(self, name)))
+            object.__setattr__(self, name, exact_probability(self, name, getattr(self, name)))
 
     @cached_property
     def channel(self) -> TableChannel:
@@ -71,7 +71,7 @@ class TwoSamples:
                 hint="the further apart, the smaller the variance; t1 + t2 near 1 is a good choice",
             )
 
-    def _rows(self) -> NDArray[np.float64]:
+    def _coefficients(self) -> NDArray[np.float64]:
         """(pi, u) = rows @ (r1, r2)."""
         t1, t2 = self.truth
         return np.array([[1 - t2, -(1 - t1)], [-t2, t1]]) / (t1 - t2)
@@ -80,12 +80,14 @@ class TwoSamples:
         """Shares of yes to the sensitive and to the innocuous question; sampling is part of the design."""
         r = np.array([y / n for y, n in zip(self.yes, self.n, strict=True)])
         n = sum(self.n)
-        reading = _TwoSampleReading(self)
-        return Estimate(["sensitive", "innocuous"], self._rows() @ r, n, "share", reading, target="superpopulation")
+        estimator = _TwoSampleEstimator(self)
+        return Estimate(
+            ["sensitive", "innocuous"], self._coefficients() @ r, n, "share", estimator, target="superpopulation"
+        )
 
 
 @dataclass(frozen=True)
-class _TwoSampleReading:
+class _TwoSampleEstimator:
     """Greenberg et al. 1969: the two groups are independent binomial samples."""
 
     samples: TwoSamples
@@ -99,7 +101,7 @@ class _TwoSampleReading:
             )
         r = [y / n for y, n in zip(self.samples.yes, self.samples.n, strict=True)]
         noise = np.diag([a * (1 - a) / (n - 1) for a, n in zip(r, self.samples.n, strict=True)])
-        return self.samples._rows() @ noise @ self.samples._rows().T
+        return self.samples._coefficients() @ noise @ self.samples._coefficients().T
 
     def variance(self, target: Target) -> NDArray[np.float64]:
         return np.diag(self.covariance(target)).copy()
@@ -112,7 +114,7 @@ class _TwoSampleReading:
 
         z = float(ndtri(1 - (1 - level) / (4 if simultaneous else 2)))
         out = []
-        for coefficients in self.samples._rows():
+        for coefficients in self.samples._coefficients():
             centre, below, above = 0.0, 0.0, 0.0
             for c, y, n in zip(coefficients, self.samples.yes, self.samples.n, strict=True):
                 low, high = wilson(y, n, z)

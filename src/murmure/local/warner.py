@@ -24,7 +24,7 @@ from murmure.core.types import Affine, Array, Ints
 from murmure.laws.table import TableChannel, table_from_rows
 from murmure.laws.tallies import histogram
 from murmure.laws.window import WindowChannel
-from murmure.local.base.randomisers import Randomiser, check_domain, integer_probability
+from murmure.local.base.randomisers import Randomiser, check_domain, exact_probability
 
 
 class YesNo(Randomiser):
@@ -60,14 +60,14 @@ class YesNo(Randomiser):
         return np.array([1 - c, a]), np.array([1 - a, c])
 
     def cross(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
-        # a report is one or the other, so the covariance is minus the variance of one answer's tally
+        # A report is one answer or the other, so the covariance is minus the variance of one answer's tally.
         p, q = self._cells()
         return np.full((2, 2), -self.variance(f, 1)[0] * (p[0] - q[0]) ** 2)
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         counts = check_counts(type(self).__name__, total, n, 2, 1)
-        reading = CellEstimator(counts, n, *self._cells(), self.cross, one_each=True)
-        return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
+        estimator = CellEstimator(counts, n, *self._cells(), self.cross, one_each=True)
+        return Estimate(self.domain.labels(), estimator.raw, n, "share", estimator)
 
     def variance(self, f: NDArray[np.float64], n: int) -> NDArray[np.float64]:
         """[f a(1-a) + (1-f) c(1-c)] / (n (a-c)^2), the same for both answers."""
@@ -92,7 +92,7 @@ class Warner(YesNo):
             return
         for name in ("truth", "yes_coin"):
             value = getattr(self, name)
-            object.__setattr__(self, name, integer_probability(self, name, Fraction(1, 2) if value is None else value))
+            object.__setattr__(self, name, exact_probability(self, name, Fraction(1, 2) if value is None else value))
 
     @cached_property
     def channel(self) -> TableChannel | WindowChannel:

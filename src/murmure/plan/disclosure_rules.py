@@ -1,10 +1,10 @@
-"""What parties in one process are held to: the rules of a study, before exact sums are added up between them.
+"""Rules that exact sums between parties must keep: those of a study, applied to parties in one process.
 
     sums asked so far  <=  rows / 3                     nearly as many sums as rows can be solved for the rows
     conditions         judged by statistics/conditions/minimum_cell.py, with the fewest rows of any table
 
 A study knows beforehand how many rows each party brings at least; in one process the tables are at hand, and their
-numbers of rows are counted. Whoever runs it has all rows anyway. The way out has a name: rows_are_public=True.
+numbers of rows are counted. The person who runs it has all rows anyway. The way out is rows_are_public=True.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL, first_probl
 from murmure.statistics.conditions.refusals import refusal
 
 RATIO = Fraction(1, 3)
-ROUNDS = ("domain", "function", "inputs", "settings")  # of an Evaluated: all but the coefficients of this round
+# The fields of FunctionSums that stay the same from round to round: all but the coefficients.
+ROUNDS = ("domain", "function", "inputs", "settings")
 
 
 def check_minimum_cell(owner: str, value: Any) -> None:
@@ -37,7 +38,7 @@ def check_minimum_cell(owner: str, value: Any) -> None:
 
 @dataclass
 class DisclosureRules:
-    """The rules for one run, and what it has asked so far. epsilon: of all its answers together; None: as plans say."""
+    """The rules for one run, and what it asked so far. epsilon: of all its answers together; None: as plans say."""
 
     rows_are_public: bool = False
     minimum_cell: int = MINIMUM_CELL
@@ -55,17 +56,17 @@ class DisclosureRules:
         try:
             check_ratio(self._sums, sum(rows), RATIO)
         except CohortRefused as error:
-            said = str(error).removesuffix(f"\n  Hint: {error.hint}")
+            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
             fewer = (
                 error.hint if self._takes_noise else str(error.hint).replace(", more rows, or noise", ", or more rows")
             )
-            raise CohortRefused(said, hint=f"{fewer}; or rows_are_public=True, if everybody may see them") from None
+            raise CohortRefused(message, hint=f"{fewer}; or rows_are_public=True, if everybody may see them") from None
         if self.minimum_cell > 1:
             self._check_conditions(plan, min(rows))
 
     @property
     def _takes_noise(self) -> bool:
-        return self.model is None or self.model.protects is None
+        return self.model is None or self.model.noise_refusal is None
 
     def _is_hidden(self, plan: Plan) -> bool:
         """Whether noise hides a row: that of this plan, and of all answers together."""
@@ -76,7 +77,7 @@ class DisclosureRules:
         )
 
     def _check_conditions(self, plan: Plan, rows: int) -> None:
-        finest = getattr(self.model, "finest", None)
+        finest = getattr(self.model, "finest_cells", None)
         if hasattr(plan.statistic, "inputs"):
             asked = [getattr(plan.statistic, name) for name in ROUNDS]
             if asked in self._known:  # the same at other coefficients

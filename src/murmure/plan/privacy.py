@@ -35,10 +35,10 @@ class Clear:
 
 @dataclass(frozen=True)
 class Central:
-    """Noise at the curator: whoever reads the model learns at most epsilon (and delta) about one person.
+    """Noise at the curator: those who read the model learn at most epsilon (and delta) about one person.
 
     relation: "add/remove" hides whether somebody is in the data; "replace" hides what they hold. unit, rows_per_person:
-    as in `Plan`; of a person with more rows, only so many are read.
+    as in `Plan`; a person's further rows are not read.
     """
 
     epsilon: float
@@ -116,12 +116,12 @@ class Local:
 class Secure:
     """Between parties: sums over everybody's rows by pairwise masks, and nobody sees a row or a subtotal.
 
-    dropouts, colluders, coordinator, rows: as in `PairwiseMasks` (with coordinator="lying", which is not believed in
-    its totals, models of several rounds are refused); how many parties there are is read off the list of
-    their tables. Without epsilon the sums are exact, and have no differential privacy. epsilon, delta, relation, unit,
-    rows_per_person: as in `Central`; the parties then throw the noise in shares, and nobody knows all of it.
-    In one process, exact sums are held to the rules of a study: at most one sum for every three rows, and no condition
-    that fewer than minimum_cell rows may fulfil, by public facts. rows_are_public=True sets both aside.
+    dropouts, colluders, coordinator, rows: as in `PairwiseMasks`. With coordinator="lying" its totals are not trusted
+    either, so models of several rounds are refused. The number of parties is the length of the list of tables. Without
+    epsilon the sums are exact, and have no differential privacy. epsilon, delta, relation, unit, rows_per_person: as in
+    `Central`; each party then adds its share of the noise, and nobody knows all of it. In one process, exact sums must
+    keep the rules of a study: at most one sum for every three rows, and no condition that fewer than minimum_cell rows
+    may fulfil, by public facts. rows_are_public=True sets both aside.
     """
 
     dropouts: int | None = None
@@ -134,12 +134,12 @@ class Secure:
     unit: str = "row"
     rows_per_person: int = 1
     parties: int | None = None
-    # what is asked does not depend on these, so they are no part of a ledger's name for it
+    # What is asked does not depend on these two, so they are not part of the name that a ledger gives to a question.
     rows_are_public: bool = field(default=False, repr=False)
     minimum_cell: int = field(default=MINIMUM_CELL, repr=False)
 
     def __post_init__(self) -> None:
-        _ = self.noise  # refused now
+        _ = self.noise  # a wrong epsilon or delta is refused now
         check_minimum_cell("Secure", self.minimum_cell)
         if self.epsilon is None and self.delta:
             raise InvalidParameter("Secure.delta is said without epsilon.", hint="Secure(epsilon=1.0, delta=1e-6)")
@@ -165,7 +165,7 @@ class Secure:
         return masks(self.parties, self.dropouts, self.colluders, self.coordinator, self.rows)
 
     def for_parties(self, parties: int) -> Secure:
-        """The same, for so many parties."""
+        """The same, for this number of parties."""
         if self.parties not in (None, parties):
             raise InvalidParameter(f"Secure.parties is {self.parties}, and there are {parties} tables.")
         return replace(self, parties=parties)
@@ -183,7 +183,7 @@ Privacy = Clear | Central | Local | Secure
 
 
 def rules_of(privacy: Privacy, model: Any = None) -> DisclosureRules:
-    """What exact sums between the parties of one process are held to; `model`: who asks for them."""
+    """The rules that exact sums between parties in one process must keep; `model`: what asks for them."""
     if not isinstance(privacy, Secure):
         return DisclosureRules()
     return DisclosureRules(privacy.rows_are_public, privacy.minimum_cell, privacy.epsilon, model)
@@ -219,11 +219,11 @@ def guarantees_of(plans: Sequence[Plan], privacy: Privacy) -> dict[str, Certific
 
         method += f"; rho = {spent.rho:.6g} in all (zero-concentrated)"
         epsilon = epsilon_from_rho(spent.rho, noise.delta)
-        if spent.rho <= noise.rho:  # rho is rounded down and epsilon up: there and back would add a last bit
+        if spent.rho <= noise.rho:  # rho is rounded down, epsilon up: the way there and back would add a last bit
             epsilon = min(epsilon, noise.epsilon)
     return {
-        observer: seen
-        if math.isinf(seen.epsilon)  # the curator sees every row
-        else replace(seen, epsilon=epsilon, delta=noise.delta, method=method, asked=noise.epsilon, witness=None)
-        for observer, seen in first.items()
+        observer: certificate
+        if math.isinf(certificate.epsilon)  # the curator sees every row
+        else replace(certificate, epsilon=epsilon, delta=noise.delta, method=method, asked=noise.epsilon, witness=None)
+        for observer, certificate in first.items()
     }

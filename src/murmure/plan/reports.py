@@ -49,8 +49,8 @@ class Reports:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Reports:
         try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as held:
-                return cls(_reports(held), str(held["plan"]), bool(held["seeded"]))
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                return cls(_reports(arrays), str(arrays["plan"]), bool(arrays["seeded"]))
         except FileNotFoundError:
             raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
         except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
@@ -70,10 +70,10 @@ def _arrays(data: Array | Records) -> dict[str, Any]:
     return {"people": np.array(data.n), **law, **out}
 
 
-def _reports(held: Any) -> Array | Records:
-    if "data" in held:
-        return np.asarray(held["data"])
-    count = sum(name.startswith("part") for name in held.files)
-    rows = tuple(held[f"rows{i}"] for i in range(count)) if "rows0" in held else None
-    law = str(held["law"]) if "law" in held else None  # files before 0.6 do not name it
-    return Records(int(held["people"]), tuple(held[f"part{i}"] for i in range(count)), rows, law=law)
+def _reports(arrays: Any) -> Array | Records:
+    if "data" in arrays:
+        return np.asarray(arrays["data"])
+    count = sum(name.startswith("part") for name in arrays.files)
+    rows = tuple(arrays[f"rows{i}"] for i in range(count)) if "rows0" in arrays else None
+    law = str(arrays["law"]) if "law" in arrays else None  # files before 0.6 do not name it
+    return Records(int(arrays["people"]), tuple(arrays[f"part{i}"] for i in range(count)), rows, law=law)

@@ -1,4 +1,4 @@
-"""Between a run and its ledger: what was paid before is found again, what is new is paid before it is returned."""
+"""A run and its ledger: what was paid for is looked up, what is new is paid for before it is returned."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from murmure.plan.plan import Plan
 class PaidAnswers:
     """Answers that were paid for, and the questions they answer."""
 
-    held: Sequence[Mapping[str, Any]]
+    entries: Sequence[Mapping[str, Any]]
 
     def answer(self, number: int, plan: Plan) -> tuple[int, ...]:
-        if number >= len(self.held) or self.held[number]["question"] != plan.digest:
+        if number >= len(self.entries) or self.entries[number]["question"] != plan.digest:
             raise PlanMismatch(
                 f"the ledger's answer number {number + 1} does not answer plan {plan.digest[:12]}.",
                 hint="another release of murmure asked; pay for a fresh answer",
             )
-        return tuple(int(v) for v in self.held[number]["answer"])
+        return tuple(int(v) for v in self.entries[number]["answer"])
 
 
 @dataclass(frozen=True)
 class Payment:
-    """One run's dealings with its account; without an account nothing is kept."""
+    """What one run asks of its account, and what it charges. Without an account nothing is recorded."""
 
     account: Any
-    fit: Any
+    request: Any
 
     @classmethod
-    def of(cls, ledger: Any, frame: Any, gate: Gate, fit: Any) -> Payment:
+    def open(cls, ledger: Any, frame: Any, gate: Gate, request: Any) -> Payment:
         """ledger: an account, or a ledger where the data are a file, whose name is then the name of the data."""
         if ledger is None:
-            return cls(None, fit)
+            return cls(None, request)
         gate.rng.require_secure("a ledger")
         path = isinstance(frame, str | os.PathLike)
         if not hasattr(ledger, "pay"):
@@ -54,28 +54,28 @@ class Payment:
                     hint='ledger=Ledger("ledger.db").account("patients")',
                 )
             ledger = ledger.account(os.path.basename(os.fspath(frame)))
-        return cls(ledger.of_file(frame) if path else ledger, fit)
+        return cls(ledger.of_file(frame) if path else ledger, request)
 
-    def found(self) -> PaidAnswers | None:
-        """The answers to this very question about these very data, if they were paid for; else the budget is asked."""
+    def lookup(self) -> PaidAnswers | None:
+        """The answers to this question about these data, if they were paid for; else the budget must cover it."""
         if self.account is None:
             return None
-        held = self.account.find(self.fit.name)
-        if held is not None:
-            return PaidAnswers(held)
-        self.account.check(self.fit.cost, relation=self.fit.relation)
+        entries = self.account.find(self.request.name)
+        if entries is not None:
+            return PaidAnswers(entries)
+        self.account.check(self.request.cost, relation=self.request.relation)
         return None
 
     def pay(self, plans: Sequence[Plan], answers: Sequence[tuple[int, ...]]) -> PaidAnswers | None:
-        """Charge and answers, in one transaction. If somebody else paid for the same in the meantime: their answers."""
+        """Record charge and answers in one transaction. If somebody else paid for the same meanwhile: their answers."""
         if self.account is None:
             return None
         relations = {plan.relation for plan in plans}
         if len(relations) > 1:
             raise PlanRefused("Plan refused: one fit mixes two neighbouring relations, whose costs do not add up.")
         charge = dict(
-            plan=self.fit.name,
-            about=self.fit.about,
+            plan=self.request.name,
+            about=self.request.about,
             cost=sequential([plan.bound.cost for plan in plans]),
             answers=[{"question": p.digest, "answer": list(a)} for p, a in zip(plans, answers, strict=True)],
             seeded=False,
@@ -85,5 +85,5 @@ class Payment:
         try:
             self.account.pay(**charge, once=True)
         except AlreadyPaid:
-            return self.found()
+            return self.lookup()
         return None

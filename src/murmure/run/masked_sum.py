@@ -8,6 +8,7 @@ from typing import Any
 
 from murmure.central.base.gate import Gate
 from murmure.core.errors import EmptySource, InvalidParameter, MurmureError, PlanRefused, shorten
+from murmure.core.random import Random
 from murmure.core.types import room_for
 from murmure.plan.disclosure_rules import DisclosureRules
 from murmure.plan.plan import Plan
@@ -18,7 +19,7 @@ from murmure.secure.in_process import sum_in_process
 
 @dataclass(frozen=True)
 class PartySum:
-    """What one party brings: so many rows, and their integers with its share of the noise; nobody else sees them."""
+    """What one party adds: its number of rows, and its sums with its share of the noise. Nobody else sees them."""
 
     rows: int
     values: Any = field(repr=False)
@@ -33,40 +34,40 @@ class MaskedSum:
 
 
 def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None) -> PartySum:
-    """A party's own sum. A value outside its bound is an error with its row, for the holder of the rows alone."""
+    """The sum over one party's rows. A value outside its bound is an error that names its row, for its holder alone."""
     if plan.parties is None:
         raise PlanRefused("Plan refused: nothing stands between parties.", hint="parties=PairwiseMasks(5)")
     gate = gate or Gate()
-    own = total(plan, frame, engine, gate.rng)
-    if own.n == 0:
+    local = total(plan, frame, engine, gate.rng)
+    if local.n == 0:
         raise EmptySource(
             "no row fits the schema: all of them are left out.",
             hint='outside = "drop" leaves out rows; check the bounds',
         )
-    if own.n > plan.parties.rows:
+    if local.n > plan.parties.rows:
         raise OutOfBound(
-            f"these are {own.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",
+            f"these are {local.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",
             hint="agree on more: PairwiseMasks(..., rows=...)",
         )
     if not getattr(plan.statistic, "wide", False):
-        room_for(own.n, plan.max_entry, "a party's own sum")
+        room_for(local.n, plan.max_entry, "a party's own sum")
     if plan.curator is None:
-        return PartySum(own.n, [own.n, *own.sum.tolist()])
-    return PartySum(own.n, with_share(plan, own.sum.tolist(), gate))
+        return PartySum(local.n, [local.n, *local.sum.tolist()])
+    return PartySum(local.n, with_noise_share(plan, local.sum.tolist(), gate))
 
 
-def with_share(plan: Plan, sums: Sequence[int], gate: Gate) -> list[int]:
-    """A party's sums with its share of the noise, as they are masked; the only place where the two meet."""
+def with_noise_share(plan: Plan, sums: Sequence[int], gate: Gate) -> list[int]:
+    """A party's sums plus its share of the noise, ready to be masked. Nowhere else are the two added."""
     share = gate.share(plan.bound)  # type: ignore[arg-type]
     return [value + part for value, part in zip(sums, share.tolist(), strict=True)]
 
 
 def sum_between_parties(
-    plan: Plan, frames: Any, engine: Any, gate: Gate, rules: DisclosureRules | None = None
+    plan: Plan, frames: Any, engine: Any, rng: Random, rules: DisclosureRules | None = None
 ) -> MaskedSum:
     """All parties in one process: the machines that run over a network, with the same bytes.
 
-    rules: what exact sums are held to; without, those of a single question.
+    rules: what exact sums must keep; None: the rules for a single question.
     """
     sharing = plan.parties
     assert sharing is not None
@@ -84,12 +85,12 @@ def sum_between_parties(
     rows: list[int] = []
     for i, frame in enumerate(frames):
         try:
-            rng = gate.rng.branch()
-            own = None if frame is None else party_sum(plan, frame, engine, Gate(rng))
+            branch = rng.branch()
+            local = None if frame is None else party_sum(plan, frame, engine, Gate(branch))
         except MurmureError as error:
             raise at_party(error, i) from None
-        values.append(None if own is None else own.values)
-        rows += [] if own is None else [own.rows]
+        values.append(None if local is None else local.values)
+        rows += [] if local is None else [local.rows]
     (rules or DisclosureRules()).check(plan, rows or [0])
     vanish: dict[int, Any] = {i: "vectors" for i, one in enumerate(values) if one is None}
     noisy = plan.curator is not None

@@ -2,13 +2,13 @@
 
 Nothing is drawn: the reports are read, checked against what the plan's mechanism can report (report_forms.py), added up
 and estimated. The release says that the randomness came from outside the software, and its certificates that they hold
-provided each person followed the plan. `Reports` are another matter: they say themselves whether a seed made them.
+provided each person followed the plan. `Reports` differ: they record whether a seed made them.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
@@ -19,20 +19,19 @@ import numpy as np
 
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, PlanMismatch, PlanRefused, shorten
 from murmure.core.notices import with_assumption
-from murmure.core.random import Random
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import known_row_count, with_progress
-from murmure.engines.base.task import Task, one_column
-from murmure.engines.memory import Memory
+from murmure.engines.base.task import Task, column_of_batch, unrandomised
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.engines.sources.tables import column_names, open_table
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
 from murmure.run.report_forms import WAY_OUT, ReportForm, form_of
+from murmure.run.tables.estimator import estimate as estimate_table
 from murmure.run.tables.table_format import carries_plan
-from murmure.run.tables.table_format import estimate as estimate_table
+from murmure.run.totals import engine_for
 
-EXACT = 2**53  # floats beyond it do not hold every whole number
+MAX_EXACT_FLOAT = 2**53  # floats beyond it do not hold every whole number
 
 
 def release_reports(plan: Plan, reports: Any, engine: Any = None, column: str | None = None) -> Release:
@@ -86,7 +85,7 @@ def _refuse_engine(engine: Any, why: str) -> None:
 
 
 def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
-    """How often each report came, from a mapping of labels to whole numbers. Labels that are left out came never."""
+    """How often each report came, from a mapping of labels to whole numbers. A label that is left out counts as 0."""
     form = form_of(plan.person)
     if not counts:
         raise EmptySource("there are no counts: nobody was added up.", hint='{"no": 300, "yes": 200}, for example')
@@ -95,7 +94,8 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
     if not form.countable:
         form.count_codes(labels)
     codes: list[int] = []
-    for label in labels:  # one by one: a label is named in the message, and no type is guessed from the others
+    # One by one, so that the message can name the label, and no label's type is guessed from the others.
+    for label in labels:
         try:
             codes.append(int(form.count_codes([label])[0]))
         except OutsideDomain:
@@ -105,9 +105,9 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
             ) from None
     if len(set(codes)) < len(codes):
         code = next(c for c in codes if codes.count(c) > 1)
-        same = [label for label, c in zip(labels, codes, strict=True) if c == code]
+        repeated = [label for label, c in zip(labels, codes, strict=True) if c == code]
         raise InvalidParameter(
-            f"counts: {' and '.join(map(shorten, same))} are the same answer, counted twice.", hint="add them up"
+            f"counts: {' and '.join(map(shorten, repeated))} are the same answer, counted twice.", hint="add them up"
         )
     n = sum(wholes)
     if n < 1:
@@ -121,7 +121,7 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
 def _whole(label: Any, count: Any) -> int:
     whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
     if isinstance(count, float | np.floating):
-        whole = float(count).is_integer() and abs(float(count)) <= EXACT
+        whole = float(count).is_integer() and abs(float(count)) <= MAX_EXACT_FLOAT
     if not whole or int(count) < 0:
         raise InvalidParameter(
             f"the count of {shorten(label)} must be a whole number, at least 0, got {shorten(count)}.",
@@ -139,7 +139,7 @@ def _is_column(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class ReportStep:
+class ReportTallyStep:
     """One batch of reports, read and added up. It travels to threads and to Spark's workers."""
 
     plan: Plan
@@ -156,7 +156,7 @@ class ReportStep:
     def __call__(self, task: Task) -> Total:
         batch = task.batch
         if hasattr(batch, "num_columns") and batch.num_columns == 1:
-            batch = one_column(batch, None)
+            batch = column_of_batch(batch, None)
         try:
             return Total(len(task), self.plan.tallier.tally(self.form.parse(batch)))
         except OutsideDomain as error:
@@ -174,16 +174,14 @@ class ReportStep:
 def _add(plan: Plan, reports: Any, engine: Any, column: str | None) -> Total:
     column = plan.statistic.domain.column if column is None else column  # type: ignore[union-attr]
     if type(reports).__module__.startswith("pyspark."):
-        from murmure.engines.spark import Spark
-
-        names = list(reports.columns)
-        step = ReportStep(plan, pick_column(names, column, "the frame"))
-        return (engine or Spark()).total(step, reports)  # type: ignore[no-any-return]
-    read, source, rows = _source(plan, reports, column)
-    return (engine or Memory()).total(read, _tasks(with_progress(source, rows, "reading reports")))  # type: ignore[no-any-return]
+        step, tasks = ReportTallyStep(plan, pick_column(list(reports.columns), column, "the frame")), reports
+    else:
+        step, source, rows = _source(plan, reports, column)
+        tasks = unrandomised(with_progress(source, rows, "reading reports"))
+    return (engine or engine_for(reports)).total(step, tasks)  # type: ignore[no-any-return]
 
 
-def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportStep, Iterable[Any], int | None]:
+def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallyStep, Iterable[Any], int | None]:
     """What reads a batch, the batches, and how many rows there are, where that is known."""
     form = form_of(plan.person)
     if carries_plan(reports):
@@ -196,19 +194,19 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportStep, I
     on_disk = isinstance(reports, str | os.PathLike)
     if not on_disk and not isinstance(reports, Mapping) and not _is_table(reports):
         _refuse_tabulated(reports)
-        return ReportStep(plan), batches(reports, None), known_row_count(reports)
+        return ReportTallyStep(plan), batches(reports, None), known_row_count(reports)
     names = column_names(reports)
     if form.columns and set(form.columns) <= set(names) and column not in names:
         table = open_table(reports, form.columns, dict.fromkeys(form.columns, form.kind))
-        return ReportStep(plan), table.batches(), table.rows
+        return ReportTallyStep(plan), table.batches(), table.rows
     found = pick_column(names, column, str(reports) if on_disk else "the table")
     _refuse_table_of_counts(names, found)
     if on_disk:
         _refuse_headless(plan, reports, names)
         table = open_table(reports, [found], {found: form.kind})
-        return ReportStep(plan, found), table.batches(), table.rows
+        return ReportTallyStep(plan, found), table.batches(), table.rows
     values = reports[found] if isinstance(reports, Mapping) else reports
-    return ReportStep(plan, found), batches(values, found), known_row_count(values)
+    return ReportTallyStep(plan, found), batches(values, found), known_row_count(values)
 
 
 def _is_table(reports: Any) -> bool:
@@ -251,14 +249,6 @@ def _refuse_headless(plan: Plan, path: Any, names: list[str]) -> None:
         f"the first line of {Path(path).name!r} is {names[0]!r}, which is a report: the file has no header.",
         hint="write a name for the column in its first line",
     )
-
-
-def _tasks(source: Iterable[Any]) -> Iterator[Task]:
-    first, rng = 0, Random.secure()  # nothing is drawn
-    for batch in source:
-        task = Task(batch, rng, first)
-        yield task
-        first += len(task)
 
 
 def _release_records(plan: Plan, reports: Any, engine: Any) -> Release:

@@ -16,10 +16,10 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate, on_simplex
 from murmure.laws.law import Channel
 
-MOST_ENTRIES = 1 << 26  # of a channel's matrix
+MAX_ENTRIES = 1 << 26  # of a channel's matrix
 
 
-def _bar_less(estimate: Estimate, shares: NDArray[np.float64], how: str) -> Estimate:
+def _without_error_bars(estimate: Estimate, shares: NDArray[np.float64], how: str) -> Estimate:
     return replace(estimate, mean=shares, estimator=None, reason=f"{how} is biased; the raw estimate has bars")
 
 
@@ -34,18 +34,20 @@ def clip_renormalise(estimate: Estimate) -> Estimate:
     clipped = np.maximum(_shares_of("clip_renormalise", estimate), 0.0)
     total = clipped.sum()
     shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
-    return _bar_less(estimate, shares, "clipping and renormalising")
+    return _without_error_bars(estimate, shares, "clipping and renormalising")
 
 
 def project_simplex(estimate: Estimate) -> Estimate:
     """The nearest shares (Euclidean) that are not negative and sum to one (Duchi et al., ICML 2008)."""
-    return _bar_less(estimate, on_simplex(_shares_of("project_simplex", estimate)), "projecting on the simplex")
+    return _without_error_bars(
+        estimate, on_simplex(_shares_of("project_simplex", estimate)), "projecting on the simplex"
+    )
 
 
 def channel_matrix(channel: Channel) -> NDArray[np.float64]:
     """P[y | x] as a dense matrix (inputs, outputs), for laws with few reports."""
     outcomes = channel.outcomes()
-    if not isinstance(outcomes, range) or channel.inputs * len(outcomes) > MOST_ENTRIES:
+    if not isinstance(outcomes, range) or channel.inputs * len(outcomes) > MAX_ENTRIES:
         raise InvalidParameter(
             f"{type(channel).__name__} has too many reports, or reports that are no numbers, for a matrix.",
             hint="use project_simplex on the raw estimate instead",
@@ -85,4 +87,4 @@ def em(
             break
         last = likelihood
     raw = Estimate(mechanism.domain.labels(), f, int(n))
-    return _bar_less(raw, f, "expectation maximisation")
+    return _without_error_bars(raw, f, "expectation maximisation")

@@ -1,4 +1,4 @@
-"""How reports are written when this software did not make them, and how they are read.
+"""How reports are written when this software did not make them, and how they are parsed.
 
     Warner, UnrelatedQuestion, GRR          the answer itself: a value of the domain
     Duchi, Piecewise, Hybrid, SquareWave    the number that the report stands for (its readout)
@@ -7,8 +7,8 @@
     SubsetSelection                         the values in the set; or bits, as above
     BLH, OLH, any other                     the array that `Plan.report(...).data` has
 
-The first two can be counted: their tally is how often each report came. A code of the domain is nobody's report: whole
-numbers are taken for the labels that they are, so that no number has two meanings.
+The first two can be counted: their tally is how often each report came. Codes of the domain are not reports: a whole
+number is always a label, so that no number has two meanings.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 
 WAY_OUT = "a report is one that the plan's mechanism can make; leave out the rows of people who sent none"
-CLOSE = 1e-6  # of the distance between two numbers: so far may a number be from the one that is meant
-MOST_NAMED = 6
+# A number may be this far from the one that is meant, as a part of the distance between two numbers.
+CLOSE = 1e-6
+MAX_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class NumberForm(ReportForm):
     @property
     def wanted(self) -> str:
         numbers = self._grid[0]
-        if len(numbers) <= MOST_NAMED:
+        if len(numbers) <= MAX_NAMED:
             return f"one of the numbers {', '.join(f'{v:.15g}' for v in numbers)}, which {self.name} reports"
         return (
             f"one of the {len(numbers)} numbers from {numbers[0]:.15g} to {numbers[-1]:.15g} that {self.name} reports"
@@ -183,7 +184,7 @@ class NumberForm(ReportForm):
 
 @dataclass(frozen=True)
 class IndexForm(ReportForm):
-    """A report is a number without a meaning of its own."""
+    """A report is the number of an outcome, which means nothing by itself."""
 
     @property
     def kind(self) -> str:

@@ -1,55 +1,27 @@
-"""`run(plan, data)`: the whole way from rows to a release; and the driver of learners, which ask plan after plan."""
+"""`run(plan, data)`: the whole way from rows to a release."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Mapping
+from dataclasses import replace
 from numbers import Number
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
-from murmure.core.types import Relation, Release, Total
+from murmure.core.types import Release
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
-from murmure.run.masked_sum import sum_between_parties
+from murmure.run.driver import LedgerRequest, drive, exact_total
 from murmure.run.outside_reports import release_reports
 from murmure.run.tables.table_format import carries_plan
-from murmure.run.totals import engine_for as engine_for
-from murmure.run.totals import tasks as tasks
-from murmure.run.totals import total as total
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
 if TYPE_CHECKING:
     from murmure.central.base.gate import Gate
-    from murmure.run.billing import PaidAnswers
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class LedgerRequest:
-    """What a ledger is told about a run of one or several plans before it starts."""
-
-    name: str  # a digest of all that decides which questions are asked
-    about: str
-    cost: Cost  # of all of it, at most
-    relation: Relation = "add/remove"
-
-
-@dataclass(frozen=True)
-class DriveResult(Generic[T]):
-    """What a generator of plans returned, and all that passed the gate on the way."""
-
-    result: T
-    plans: tuple[Plan, ...]
-    answers: tuple[tuple[int, ...], ...] = field(repr=False)
-    again: bool  # paid for earlier
-    present: tuple[int | None, ...] = ()  # parties in the sum of each answer, where that is known
 
 
 def run(
@@ -103,11 +75,12 @@ def run(
             hint="leave the ledger out, or fill the curator's place",
         )
     else:
-        release = plan.settle(_added(plan, frame, engine, rng, rules), seeded=rng.is_seeded and plan.person is not None)
+        summed = exact_total(plan, frame, engine, rng, rules)
+        release = plan.settle(summed, seeded=rng.is_seeded and plan.person is not None)
         object.__setattr__(release, "randomised_here", plan.person is not None)
     if plan.parties is not None:
         release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
-    if plan.curator is None:  # how long it took tells how many there are
+    if plan.curator is None:  # under a curator, timing would reveal the number of rows
         object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
 
@@ -160,104 +133,10 @@ def _protected(
 ) -> Release:
     from murmure.central.base.gate import Gate
 
-    def ask() -> Generator[Plan, Any, None]:
-        yield plan
+    def ask() -> Generator[Plan, Any, Any]:
+        return (yield plan)
 
     gate = gate or Gate(rng)
-    fit = LedgerRequest(plan.digest, plan.describe(), plan.bound.cost, plan.relation)
-    heard = drive(ask, frame, engine, fit, ledger, gate, rules)
-    return plan.release_answer(heard.answers[0], gate.rng.is_seeded, heard.present[0])
-
-
-def drive(
-    ask: Callable[[], Generator[Plan, Any, T]],
-    frame: Any,
-    engine: Any,
-    fit: LedgerRequest,
-    ledger: Any = None,
-    gate: Gate | None = None,
-    rules: DisclosureRules | None = None,
-) -> DriveResult[T]:
-    """Run every plan that the generator asks for, and send back what its statistic made of the answer.
-
-    Nothing is returned before all answers are paid for, together, in one transaction of the ledger. An answer that was
-    paid for is heard again without looking at the data. rules: what exact sums between parties are held to.
-    """
-    from murmure.central.base.gate import Gate
-    from murmure.run.billing import Payment
-
-    gate = gate or Gate()
-    payment = Payment.of(ledger, frame, gate, fit)
-    known, before = payment.found(), len(gate.answers)
-    hearing = Driver(frame, engine, gate, fit, rules)
-    failed: BaseException | None = None
-    try:
-        try:
-            heard = hearing.of(ask(), known)
-        except (Exception, SystemExit) as error:  # one that followed an answer is an answer too
-            failed = error
-        if known is None and hearing.asked:
-            known = payment.pay(hearing.asked, hearing.answers)
-            if known is not None:  # somebody else asked the same at the same time, and paid: theirs is heard
-                del gate.answers[before:]
-                return hearing.of(ask(), known)
-        if failed is not None:
-            raise failed
-        return heard
-    except BaseException:
-        del gate.answers[before:]  # unpaid, or in the ledger
-        raise
-
-
-class Driver:
-    """What a generator of plans has asked and heard so far: answers from the gate, or answers that are known."""
-
-    def __init__(
-        self, frame: Any, engine: Any, gate: Gate, fit: LedgerRequest, rules: DisclosureRules | None = None
-    ) -> None:
-        self.frame, self.engine, self.gate, self.fit = frame, engine, gate, fit
-        self.rules = rules or DisclosureRules()
-        self.asked: list[Plan] = []
-        self.answers: list[tuple[int, ...]] = []
-        self.present: list[int | None] = []  # parties in each sum, where that is known
-
-    def of(self, steps: Generator[Plan, Any, T], known: PaidAnswers | None) -> DriveResult[T]:
-        self.asked, self.answers, self.present = [], [], []
-        try:
-            plan = next(steps)
-            while True:
-                plan = steps.send(self._heard(plan, known))
-        except StopIteration as end:
-            return DriveResult(
-                end.value, tuple(self.asked), tuple(self.answers), known is not None, tuple(self.present)
-            )
-
-    def _heard(self, plan: Plan, known: PaidAnswers | None) -> Any:
-        if plan.curator is None:
-            if self.fit.cost.epsilon or self.fit.cost.rho:
-                raise PlanRefused(
-                    f"Plan refused: {plan.describe()}, in a run that is to cost epsilon {self.fit.cost.epsilon:g}.",
-                    hint="every question of a protected run needs noise at the curator",
-                )
-            return plan.settle(_added(plan, self.frame, self.engine, self.gate.rng, self.rules)).estimate
-        present = None
-        if known is None and plan.parties is not None:  # the noise is in the sum already
-            summed = sum_between_parties(plan, self.frame, self.engine, self.gate, self.rules)
-            answer, present = plan.record_masked_answer(summed.values, self.gate), len(summed.cohort)
-        elif known is None:
-            answer = plan.protect(total(plan, self.frame, self.engine, self.gate.rng), self.gate)
-        else:
-            answer = known.answer(len(self.answers), plan)
-        self.asked.append(plan)
-        self.answers.append(answer)
-        self.present.append(present)
-        return plan.interpret(answer, present)
-
-
-def _added(plan: Plan, frame: Any, engine: Any, rng: Random, rules: DisclosureRules) -> Total:
-    """The exact sum: of one frame, or of the parties' frames by masked sums."""
-    from murmure.central.base.gate import Gate
-
-    if plan.parties is None:
-        return total(plan, frame, engine, rng)
-    return plan.decode_total(sum_between_parties(plan, frame, engine, Gate(rng), rules).values)
+    request = LedgerRequest(plan.digest, plan.describe(), plan.bound.cost, plan.relation)
+    done = drive(ask, frame, engine, request, ledger, gate, rules)
+    return plan.release(done.result, gate.rng.is_seeded)

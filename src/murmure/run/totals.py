@@ -15,7 +15,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Total
 from murmure.engines.base.progress import known_row_count, with_progress
-from murmure.engines.base.task import Task
+from murmure.engines.base.task import Task, numbered
 from murmure.engines.memory import Memory
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.plan.plan import Plan
@@ -23,25 +23,40 @@ from murmure.plan.plan import Plan
 
 @dataclass(frozen=True)
 class SeparateTables:
-    """Tables of several parties that one person holds: added up in the clear, each as a party of its own."""
+    """Tables of several parties that one person holds: added up in the clear, each as the table of one party."""
 
     frames: tuple[Any, ...] = field(repr=False)
 
 
 def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
-    """The sum that the plan asks for. Under a curator nobody is a sum too: whether there are rows is not told."""
+    """The sum that the plan asks for. Under a curator an empty source is a sum too: it is not revealed that it is."""
     if isinstance(frame, SeparateTables):
-        out: Total | None = None
-        for i, one in enumerate(frame.frames):
-            try:
-                part = total(plan, one, engine, rng.branch())
-            except MurmureError as error:
-                raise at_party(error, i) from None
-            out = part if out is None else out + part
-        assert out is not None
-        return out
-    own = _total(plan, frame, engine, rng)
-    return plan.statistic.of_party(own) if hasattr(plan.statistic, "of_party") else own
+        return _total_of_separate(plan, frame, engine, rng)
+    engine = engine or engine_for(frame)
+    try:
+        if hasattr(engine, "accepts") and engine.accepts(frame):  # it cuts the rows where they are
+            if plan.unit != "row":
+                frame = _limit_rows_per_person(plan, frame, engine)
+            out = engine.total(plan.step, frame, rng.branch())
+        else:
+            out = engine.total(plan.step, tasks(plan, frame, rng))
+    except EmptySource:
+        if not plan.lenient:
+            raise
+        out = Total(0, np.zeros(plan.statistic.width, np.int64))
+    return plan.statistic.party_contribution(out) if hasattr(plan.statistic, "party_contribution") else out  # type: ignore[no-any-return]
+
+
+def _total_of_separate(plan: Plan, tables: SeparateTables, engine: Any, rng: Random) -> Total:
+    out: Total | None = None
+    for i, frame in enumerate(tables.frames):
+        try:
+            part = total(plan, frame, engine, rng.branch())
+        except MurmureError as error:
+            raise at_party(error, i) from None
+        out = part if out is None else out + part
+    assert out is not None
+    return out
 
 
 def at_party(error: MurmureError, i: int) -> MurmureError:
@@ -53,21 +68,7 @@ def at_party(error: MurmureError, i: int) -> MurmureError:
     return error
 
 
-def _total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
-    engine = engine or engine_for(frame)
-    try:
-        if hasattr(engine, "accepts") and engine.accepts(frame):  # it cuts the rows where they lie
-            if plan.unit != "row":
-                frame = _few_rows_each(plan, frame, engine)
-            return engine.total(plan.step, frame, rng.branch())  # type: ignore[no-any-return]
-        return engine.total(plan.step, tasks(plan, frame, rng))  # type: ignore[no-any-return]
-    except EmptySource:
-        if not plan.lenient:
-            raise
-        return Total(0, np.zeros(plan.statistic.width, np.int64))
-
-
-def _few_rows_each(plan: Plan, frame: Any, engine: Any) -> Any:
+def _limit_rows_per_person(plan: Plan, frame: Any, engine: Any) -> Any:
     """At the curator rows beyond the bound are left out, which Spark can do; at the person they are refused."""
     columns = plan.step.columns
     if plan.curator is None or columns is None:
@@ -113,7 +114,7 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     people = None
     if plan.unit != "row":
         over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
-        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, nobody=over)
+        people = RowsPerPerson(plan.unit, plan.rows_per_person, over, unnamed=over)
     if isinstance(domain, Schema) or people is not None:
         columns = plan.step.columns
         if columns is None:
@@ -132,10 +133,11 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
         source, rows = (batch.column(0) for batch in table.batches()), table.rows
     else:
         source, rows = batches(frame, domain.column), known_row_count(frame)
-    first, branch = 0, rng.branch()
-    for i, batch in enumerate(with_progress(source, rows, plan.describe())):
-        if people is not None:
-            batch = people.admit(batch, first)
-        task = Task(batch, branch.child(i) if i else rng, first)  # one batch alone is what plan.report would make of it
-        yield task
-        first += len(task)
+    branch = rng.branch()
+
+    # A source of one batch is randomised with `rng` itself, as `plan.report` would randomise it.
+    def rng_of(i: int) -> Random:
+        return branch.child(i) if i else rng
+
+    admit = None if people is None else people.admit
+    yield from numbered(with_progress(source, rows, plan.describe()), rng_of, admit)

@@ -2,11 +2,11 @@
 
 Q(everybody) - Q(everybody but one) is one party's sum, and a dropout followed by a retry asks for exactly that. In
 general any combination  sum_c a_c Q(c)  of released sums is a weighted sum over the parties where  sum_c a_c 1_c  is
-not zero; a release is refused if, together with those before, some combination weighs fewer than `least` parties.
+not zero; a release is refused if, together with earlier ones, some combination weighs fewer than `minimum` parties.
 
-Parties that were in the same cohorts always have the same weight, so they are one class, and a class weighs all or
-nobody. In the language of matroids: which few columns meet every basis? Some combination lives on the classes T alone
-exactly when the columns outside T have a lower rank than all columns together.
+Parties that were in the same cohorts always have the same weight, so they form one class, and a combination weighs all
+of a class or none. In the language of matroids: which few columns meet every basis? Some combination lives on the
+classes T alone exactly when the columns outside T have a lower rank than all columns together.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ class Cohorts:
     """The cohorts over which the same question was answered, as sets of parties' names."""
 
     released: tuple[frozenset[str], ...] = ()
-    least: int = 3
+    minimum: int = 3
 
     def __post_init__(self) -> None:
-        if self.least < 1:
-            raise InvalidParameter(f"Cohorts.least must be at least 1, got {self.least}.")
+        if self.minimum < 1:
+            raise InvalidParameter(f"Cohorts.minimum must be at least 1, got {self.minimum}.")
 
     def check(self, new: frozenset[str]) -> None:
-        """Refuse a cohort whose release would tell about fewer than `least` parties."""
-        if len(new) < self.least:
+        """Refuse a cohort whose release would tell about fewer than `minimum` parties."""
+        if len(new) < self.minimum:
             raise CohortRefused(
-                f"a sum over {len(new)} parties was asked for, and {self.least} are the fewest.",
+                f"a sum over {len(new)} parties was asked for, and {self.minimum} are the fewest.",
                 hint="more parties must take part",
             )
-        few = isolated_parties((*self.released, new), self.least)
+        few = isolated_parties((*self.released, new), self.minimum)
         if few is not None:
             raise CohortRefused(
                 f"a sum over these {len(new)} parties, combined with the {len(self.released)} released before, would "
-                f"tell about {len(few)} alone ({', '.join(sorted(few))}); {self.least} are the fewest.",
+                f"tell about {len(few)} alone ({', '.join(sorted(few))}); {self.minimum} are the fewest.",
                 hint="ask the same parties as before, or for a sum with noise",
             )
 
-    def with_(self, new: frozenset[str]) -> Cohorts:
-        """These and one more; a cohort that stands here already says nothing new."""
-        return self if new in self.released else Cohorts((*self.released, new), self.least)
+    def including(self, new: frozenset[str]) -> Cohorts:
+        """These and one more; a cohort that is listed already says nothing new."""
+        return self if new in self.released else Cohorts((*self.released, new), self.minimum)
 
 
 def check_ratio(sums: int, records: int, ratio: Fraction = Fraction(1, 3)) -> None:
@@ -65,16 +65,16 @@ def check_ratio(sums: int, records: int, ratio: Fraction = Fraction(1, 3)) -> No
         )
 
 
-def isolated_parties(cohorts: Sequence[frozenset[str]], least: int) -> frozenset[str] | None:
-    """The fewest parties, below `least`, to which some combination of the cohorts' sums is confined, or None."""
+def isolated_parties(cohorts: Sequence[frozenset[str]], minimum: int) -> frozenset[str] | None:
+    """The fewest parties, below `minimum`, to which some combination of the cohorts' sums is confined, or None."""
     classes: dict[Column, set[str]] = {}
     for party in sorted(frozenset().union(*cohorts)):
         classes.setdefault(tuple(int(party in cohort) for cohort in cohorts), set()).add(party)
-    # Large classes first: a basis then has as few small ones as can be, and only small ones can be what is isolated.
+    # Large classes first: the basis then has as few small ones as possible, and only small ones can be isolated.
     columns = sorted(classes, key=lambda column: -len(classes[column]))
     sizes = [len(classes[column]) for column in columns]
     rank = len(_basis(columns, frozenset(), len(cohorts)))
-    for room in range(1, least):
+    for room in range(1, minimum):
         for chosen in _choices(columns, sizes, rank, frozenset(), room):
             return frozenset().union(*(classes[columns[i]] for i in chosen))
     return None
@@ -97,12 +97,12 @@ def _choices(
             yield from _choices(columns, sizes, rank, without | {i}, room - sizes[i])
 
 
-def _basis(columns: Sequence[Column], without: frozenset[int], most: int) -> list[int]:
-    """Indexes of the first columns that are independent, `without` left out; exact elimination in integers."""
+def _basis(columns: Sequence[Column], without: frozenset[int], max_rank: int) -> list[int]:
+    """Indexes of the first independent columns, `without` left out; exact elimination in integers."""
     chosen: list[int] = []
     reduced: list[tuple[int, list[int]]] = []  # (place of the first entry that is not zero, column)
     for i, column in enumerate(columns):
-        if len(chosen) == most:
+        if len(chosen) == max_rank:
             break
         if i in without:
             continue

@@ -1,9 +1,9 @@
 """Who is left out when two parties contradict each other, and nobody can see which of them is right.
 
 A party says that it cannot open what another one sealed for it; or a share that one dealt out and another revealed fits
-no secret. From every such pair one party goes, and as few go as possible: a least cover of the pairs. Those who lie are
-such a cover, since there is one in every pair. So k liars put out at most k parties here, themselves or others; a liar
-that stays may still vanish later, and costs one more. Of a single pair the one who sealed goes.
+no secret. Of every such pair one party is left out, and as few as possible: a minimum cover of the pairs. The liars are
+a cover, since there is one in every pair. So k liars exclude at most k parties here, themselves or others; a liar that
+stays may still vanish later, and costs one more. Of a single pair the one who sealed is left out.
 """
 
 from __future__ import annotations
@@ -12,43 +12,44 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 Pair = frozenset[int]
-MAX_WORK = 50_000  # sets of parties that are looked at; beyond, whoever is in most pairs goes first
+MAX_WORK = 50_000  # sets of parties that are tried; beyond, the greedy cover is taken
 
 
-def excluded_parties(complaints: Mapping[int, Collection[int]], there: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """Who goes, each with the others of its pairs. complaints: by whom, and about whom; there: who has not gone yet."""
-    here = set(there)
-    pairs = {frozenset((by, of)) for by, whom in complaints.items() for of in whom if {by, of} <= here and by != of}
-    accused = Counter(of for by, whom in complaints.items() for of in set(whom) if {by, of} <= here)
-    goes = _Cover(accused).least(pairs)
+def excluded_parties(complaints: Mapping[int, Collection[int]], present: Collection[int]) -> dict[int, tuple[int, ...]]:
+    """Who is left out, each with the parties it contradicts. complaints: by accuser, the accused."""
+    here = set(present)
+    made = [(by, of) for by, accused in complaints.items() for of in set(accused) if {by, of} <= here]
+    pairs = {frozenset(pair) for pair in made if len(set(pair)) == 2}
+    cover = _CoverSearch(Counter(of for _, of in made)).minimum(pairs)
     return {
         place: tuple(sorted(other for pair in pairs if place in pair for other in pair if other != place))
-        for place in sorted(goes)
+        for place in sorted(cover)
     }
 
 
-class _Cover:
-    """A least set of parties with one of every pair: whoever is in most pairs, or else all whom it contradicts."""
+class _CoverSearch:
+    """A smallest set with one party of every pair, by branching: the worst party, or else all whom it contradicts."""
 
-    def __init__(self, accused: Counter[int]) -> None:
-        self.accused, self.work = accused, 0
+    def __init__(self, accusations: Counter[int]) -> None:
+        self.accusations, self.work = accusations, 0
 
-    def least(self, pairs: set[Pair]) -> frozenset[int]:
-        rough = self._rough(pairs)
-        for size in range(len(rough)):
-            found = self._of(pairs, size)
-            if found is not None:
-                return found
+    def minimum(self, pairs: set[Pair]) -> frozenset[int]:
+        greedy = self._greedy(pairs)
+        for size in range(len(greedy)):
+            cover = self._at_most(pairs, size)
+            if cover is not None:
+                return cover
             if self.work > MAX_WORK:
                 break
-        return rough
+        return greedy
 
     def _worst(self, pairs: set[Pair]) -> tuple[int, int]:
-        often = Counter(place for pair in pairs for place in pair)
-        worst = max(often, key=lambda place: (often[place], self.accused[place], -place))
-        return worst, often[worst]
+        """The party in most pairs, and in how many; among equals the one accused more often."""
+        counts = Counter(place for pair in pairs for place in pair)
+        worst = max(counts, key=lambda place: (counts[place], self.accusations[place], -place))
+        return worst, counts[worst]
 
-    def _rough(self, pairs: set[Pair]) -> frozenset[int]:
+    def _greedy(self, pairs: set[Pair]) -> frozenset[int]:
         out: set[int] = set()
         while pairs:
             worst, _ = self._worst(pairs)
@@ -56,18 +57,18 @@ class _Cover:
             pairs = {pair for pair in pairs if worst not in pair}
         return frozenset(out)
 
-    def _of(self, pairs: set[Pair], size: int) -> frozenset[int] | None:
-        """A cover of at most so many, if there is one."""
+    def _at_most(self, pairs: set[Pair], size: int) -> frozenset[int] | None:
+        """A cover of at most `size` parties, if there is one."""
         if not pairs:
             return frozenset()
         self.work += 1
-        worst, often = self._worst(pairs)
-        if often * size < len(pairs) or self.work > MAX_WORK:
+        worst, count = self._worst(pairs)
+        if count * size < len(pairs) or self.work > MAX_WORK:
             return None
         others = frozenset(place for pair in pairs if worst in pair for place in pair) - {worst}
         for take in (frozenset({worst}), others):
             if len(take) <= size:
-                rest = self._of({pair for pair in pairs if not pair & take}, size - len(take))
+                rest = self._at_most({pair for pair in pairs if not pair & take}, size - len(take))
                 if rest is not None:
                     return rest | take
         return None

@@ -1,20 +1,20 @@
-"""Why a party or a coordinator goes no further. Each has a name that travels, and none tells a secret.
+"""Why a party or a coordinator stops. The name of an error is sent to others, and no error tells a secret.
 
 ProtocolRefused
-|-- BadMessage        cut short, too long, of an unknown version or kind, with a field that cannot be
-|-- ForgedMessage     not signed by whom it names
+|-- BadMessage        cut short, too long, of an unknown version or kind, or with an impossible field
+|-- ForgedMessage     not signed by the sender that it names
 |-- WrongSession      bound to another study, round, question, encoder or roster: a replay
-|-- OutOfOrder        right, at the wrong time
-|-- Equivocation      a second message, and another one, where one was said
+|-- OutOfOrder        valid, but at the wrong time
+|-- Equivocation      a second, different message in the place of the first
 |-- RosterDiffers     a list that is not the frozen roster; alive and dropped at once
 |-- AskedTwice        shares for a peer were asked for twice
 |-- TooFewParties     below the minimum, or too few shares
 |-- NoHeadroom        the ring is too small for the largest possible sum
-|-- OutOfBound        a party's own sum exceeds the bound that it agreed to
+|-- OutOfBound        the party's sum exceeds the bound that it agreed to
 |-- SharesDoNotFit    shares that belong to no secret
 |-- ImpossibleTotal   a sum that no honest parties can have
 |-- CohortRefused     the difference to an earlier release would tell about too few
-`-- Declined          a party said no
+`-- Declined          a party refused
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ProtocolRefused(MurmureError):
 
 
 class BadMessage(ProtocolRefused):
-    """These bytes are no message of this protocol."""
+    """These bytes are not a message of this protocol."""
 
 
 class ForgedMessage(ProtocolRefused):
@@ -43,7 +43,7 @@ class OutOfOrder(ProtocolRefused):
 
 
 class Equivocation(ProtocolRefused):
-    """Somebody said two different things in the same place."""
+    """Somebody sent two different messages in the same place."""
 
 
 class RosterDiffers(ProtocolRefused):
@@ -51,7 +51,7 @@ class RosterDiffers(ProtocolRefused):
 
 
 class AskedTwice(ProtocolRefused):
-    """Shares leave once in a session, and never both of one peer."""
+    """Shares are revealed once in a session, and never both shares of one peer."""
 
 
 class TooFewParties(ProtocolRefused):
@@ -63,7 +63,7 @@ class NoHeadroom(ProtocolRefused):
 
 
 class OutOfBound(ProtocolRefused):
-    """A party's own sum is beyond its bound; it is never clipped."""
+    """The party's sum is beyond its bound; it is never clipped."""
 
 
 class SharesDoNotFit(ProtocolRefused):
@@ -71,11 +71,11 @@ class SharesDoNotFit(ProtocolRefused):
 
 
 class ImpossibleTotal(ProtocolRefused):
-    """A total beyond what so many parties can add up to."""
+    """A total beyond what this number of parties can add up to."""
 
 
 class CohortRefused(ProtocolRefused):
-    """Together with what was released it would tell about too few parties, or about single rows."""
+    """Together with earlier releases it would tell about too few parties, or about single rows."""
 
 
 class Declined(ProtocolRefused):

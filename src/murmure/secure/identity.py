@@ -1,4 +1,4 @@
-"""Who is who: an Ed25519 key that stays at home, and a card with its public half to hand to others."""
+"""Who is who: an Ed25519 key that stays private, and a card with its public half to hand to others."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from murmure.core.random import fresh_key
 from murmure.secure.errors import ForgedMessage
 
 VERSION = 1
-BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters by their category, and nothing to the eye
+BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"  # letters by their category, but invisible
 MAX_NAME_LENGTH = 80
 
 
 def is_visible_text(text: str) -> bool:
-    """Whether people see all of it: composed letters, single blanks, nothing that shows as nothing."""
-    unseen = any(unicodedata.category(c) in ("Cf", "Zl", "Zp") or c in BLANKS or "VARIATION" in _name(c) for c in text)
-    words = " ".join(text.split(" ")) == text and text == " ".join(text.split())
-    return text.isprintable() and words and not unseen and unicodedata.normalize("NFC", text) == text
-
-
-def _name(letter: str) -> str:
-    return unicodedata.name(letter, "")
+    """Whether people see all of it: composed letters, single blanks between words, no invisible characters."""
+    invisible = any(
+        unicodedata.category(c) in ("Cf", "Zl", "Zp") or c in BLANKS or "VARIATION" in unicodedata.name(c, "")
+        for c in text
+    )
+    single_blanks = text == " ".join(text.split())
+    return text.isprintable() and single_blanks and not invisible and unicodedata.normalize("NFC", text) == text
 
 
 def lookalike_key(text: str) -> str:
-    """The same for names that people take for the same: capitals, full width and ligatures aside."""
+    """Equal for names that people take for one another: capitals, full width and ligatures do not count."""
     return unicodedata.normalize("NFKC", text).casefold()
 
 
@@ -76,18 +75,17 @@ class Card:
         return {"murmure_card": VERSION, "name": self.name, "key": self.key.hex()}
 
     @classmethod
-    def from_dict(cls, held: Any) -> Card:
-        if not isinstance(held, Mapping) or set(held) != {"murmure_card", "name", "key"}:
+    def from_dict(cls, fields: Any) -> Card:
+        if not isinstance(fields, Mapping) or set(fields) != {"murmure_card", "name", "key"}:
             raise InvalidParameter("this is no card.", hint="murmure party init writes card.json")
-        if type(held["murmure_card"]) is not int or held["murmure_card"] != VERSION:
-            raise InvalidParameter(
-                f"this is a card of version {shorten(held['murmure_card'])}; {VERSION} is read here."
-            )
+        version = fields["murmure_card"]
+        if type(version) is not int or version != VERSION:
+            raise InvalidParameter(f"this is a card of version {shorten(version)}; {VERSION} is read here.")
         try:
-            key = bytes.fromhex(held["key"])
+            key = bytes.fromhex(fields["key"])
         except (TypeError, ValueError):
             raise InvalidParameter("the card's key must be 64 hexadecimal digits.") from None
-        return cls(held["name"], key)
+        return cls(fields["name"], key)
 
 
 class Identity:

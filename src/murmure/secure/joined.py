@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
@@ -20,7 +21,7 @@ from murmure.secure.messages import (
     KeysBody,
     Kind,
     Message,
-    pack_list,
+    pack_envelopes,
     pack_parties,
     parse_envelopes,
     signed_bytes,
@@ -30,7 +31,7 @@ from murmure.secure.sharing import PairwiseMasks
 
 
 class JoinedParties:
-    """Read off the KEYS messages themselves, by every party and by the coordinator alike."""
+    """Computed from the KEYS messages themselves, by every party and by the coordinator alike."""
 
     def __init__(self, session: Session, messages: Mapping[int, Message]) -> None:
         self.session, self.messages = session, messages
@@ -38,18 +39,18 @@ class JoinedParties:
         if not set(self.members) <= set(session.members):
             raise RosterDiffers("the list of keys names somebody who is not in the roster of this round.")
         check_minimum(session, len(self.members), "joined")
-        self.sharing = _among(session.sharing, len(self.members))
-        self.keys = {place: KeysBody.of(message) for place, message in messages.items()}
-        said = [key for keys in self.keys.values() for key in (keys.mask, keys.box)]
-        if len(set(said)) < len(said):
+        self.sharing = _terms_for(session.sharing, len(self.members))
+        self.keys = {place: KeysBody.parse(message) for place, message in messages.items()}
+        every_key = [key for keys in self.keys.values() for key in (keys.mask, keys.box)]
+        if len(set(every_key)) < len(every_key):
             raise RosterDiffers("one session key stands in the list twice.", hint="somebody copied somebody's keys")
 
     @classmethod
-    def of(cls, session: Session, roster: Message) -> JoinedParties:
+    def parse(cls, session: Session, roster: Message) -> JoinedParties:
         return cls(session, parse_envelopes(roster, Kind.KEYS, KEYS_MESSAGE_BYTES))
 
     def pack(self) -> bytes:
-        return pack_list([message.raw for message in self.messages.values()])
+        return pack_envelopes([message.raw for message in self.messages.values()])
 
     @cached_property
     def digest(self) -> bytes:
@@ -58,21 +59,21 @@ class JoinedParties:
 
     @cached_property
     def _ring(self) -> Mapping[int, tuple[int, ...]] | None:
-        # nobody chooses the order outright: it follows from the keys of all (but see PairwiseMasks.assumption)
+        # Nobody chooses the order alone: it follows from the keys of all (but see PairwiseMasks.assumption).
         return None if self.sharing.complete else neighbours(self._order, self.sharing.degree)
 
     @cached_property
     def _order(self) -> NDArray[np.int64]:
         return ring_order(self.digest, self.members)
 
-    def hang_together(self, alive: Collection[int]) -> None:
-        """Refuse a list of survivors whose masks might cancel in two parts, so that two sums would be told."""
-        if self.sharing.complete:
-            return
-        living = np.isin(self._order, np.fromiter(alive, np.int64))
+    def check_connected(self, alive: Collection[int]) -> None:
+        """Refuse a list of survivors whose masks might cancel in two parts: that would reveal two sums."""
         sharing = self.sharing
-        limit = max_colluders_in_gaps(len(living), sharing.colluders, sharing.degree, SECURITY_AGAINST_TRIES)
-        if can_split(living, self.sharing.degree, limit):
+        if sharing.complete:
+            return
+        survives = np.isin(self._order, np.fromiter(alive, np.int64))
+        limit = max_colluders_in_gaps(len(survives), sharing.colluders, sharing.degree, SECURITY_AGAINST_TRIES)
+        if can_split(survives, sharing.degree, limit):
             raise TooFewParties(
                 "whose vectors came leaves gaps in the ring of masks: the survivors could fall into two sums.",
                 hint="nothing was revealed; start again with fresh keys, or on the complete graph",
@@ -87,42 +88,41 @@ class JoinedParties:
     def holders(self, place: int) -> tuple[int, ...]:
         """Who holds shares of this party's secrets: its neighbours, and on the complete graph itself.
 
-        There t of all n are counted. On a sparse graph t is counted among neighbours: 2 t >= degree + colluding
-        neighbours + 2 would not hold with one holder more.
+        On the complete graph the threshold t counts among all n. On a sparse graph it counts among neighbours, and
+        2 t >= degree + colluding neighbours + 2 would not hold with one more holder.
         """
-        near = self.neighbours(place)
-        return tuple(sorted((*near, place))) if self.sharing.complete else near
+        peers = self.neighbours(place)
+        return tuple(sorted((*peers, place))) if self.sharing.complete else peers
 
     @property
     def threshold(self) -> int:
-        """So many shares rebuild a secret. On the complete graph as if all had joined, however many are listed here."""
+        """How many shares rebuild a secret. On the complete graph always as if everybody invited had joined."""
         return self.session.sharing.quorum if self.sharing.complete else self.sharing.threshold
 
     def verify(self) -> None:
-        """Were these keys signed by whom the roster names? All of them: who chooses one chooses the graph."""
+        """Check that the parties of the roster signed these keys. All of them, since every key changes the graph."""
         for place, message in self.messages.items():
             message.check(self.session.digest, self.session.roster[place])
 
-    def masked_for(self, shared: tuple[int, ...]) -> bytes:
-        """What a party signs with its vector: who joined, and who shared, as it was told."""
+    def masking_digest(self, shared: tuple[int, ...]) -> bytes:
+        """What a party signs with its vector: who joined, and the list of those who shared that it was sent."""
         return digest_of(b"murmure masked for", self.digest, pack_parties(shared))
 
-    def agreement(self, shared: tuple[int, ...], lists: AliveBody) -> bytes:
+    def agreement_digest(self, shared: tuple[int, ...], lists: AliveBody) -> bytes:
         """What parties sign before anybody reveals a share: who joined, who shared, whose vectors came."""
-        return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.lists())
+        return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.pack_lists())
 
-    def signed(self, kind: Kind, place: int, digest: bytes, signature: bytes) -> bool:
+    def has_signed(self, kind: Kind, place: int, digest: bytes, signature: bytes) -> bool:
         """Whether this party signed this digest, as a message of this kind would be."""
-        said = signed_bytes(kind, self.session.digest, place, digest)
         try:
-            self.session.roster[place].verify(said, signature)
+            self.session.roster[place].verify(signed_bytes(kind, self.session.digest, place, digest), signature)
         except ForgedMessage:
             return False
         return True
 
 
-def _among(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
-    """The same terms for those who joined: who did not is among the dropouts already, and all colluders are here."""
+def _terms_for(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
+    """The same terms for those who joined. The others count as dropouts; the colluders are taken to have joined."""
     assert sharing.dropouts is not None
     left = sharing.dropouts - (sharing.parties - joined)
     try:
@@ -139,8 +139,13 @@ def check_minimum(session: Session, count: int, did: str) -> None:
         )
 
 
-def shared_secret(private: X25519PrivateKey, public: bytes, whose: str) -> bytes:
+def public_bytes(private: X25519PrivateKey) -> bytes:
+    return private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+
+
+def shared_secret(private: X25519PrivateKey, public: bytes, owner: str) -> bytes:
+    """The secret that two X25519 keys agree on; `owner` is the name of the public one's party, for the error."""
     try:
         return private.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:  # a point of small order: the secret would be known to all
-        raise BadMessage(f"the session key of {whose} is no key.") from None
+        raise BadMessage(f"the session key of {owner} is no key.") from None

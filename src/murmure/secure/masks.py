@@ -20,31 +20,37 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
 from murmure.secure.errors import ForgedMessage
 from murmure.secure.ring import Ring
+from murmure.secure.session import digest_of
 
 KEY_BYTES = 32
-BOX_OVERHEAD = 16  # bytes that a box is longer than what is in it
+BOX_OVERHEAD = 16  # bytes by which a box is longer than its content: the tag of the cipher
 PAIR_MASK, SELF_MASK, SHARE_BOX = b"murmure/1 pair mask", b"murmure/1 self mask", b"murmure/1 share box"
 
 Mask = bytes | Words64
-"""A key that is expanded where it is added; or the words themselves, for the proof by enumeration."""
+"""A key that is expanded when it is added; or the words themselves, for the proof by enumeration."""
 
 _BUFFER_WORDS = 1 << 13  # 64 KiB: keystream is added while it is still in the cache
 _ZEROS = memoryview(bytes(8 * _BUFFER_WORDS))
-_ONCE = bytes(16)  # the first counter of a key that is used once
-_NONCE = bytes(12)
+# Every key is used once, so counter and nonce may start at zero.
+_COUNTER, _NONCE = bytes(16), bytes(12)
 _RING = Ring()
 
 
 def pair_key(shared: bytes, session: bytes, low: int, high: int) -> bytes:
-    """The key of the mask that party `low` adds and party `high` takes off again."""
+    """The key of the mask that party `low` adds and party `high` subtracts."""
     if not 0 <= low < high:
         raise InvalidParameter(f"pair_key: party {low} must come before party {high}.")
     return _derived(shared, PAIR_MASK, session, low, high)
 
 
 def self_key(b: bytes, session: bytes) -> bytes:
-    """The key of a party's own mask, from the secret b that it shares out."""
+    """The key of a party's self-mask, from the secret b whose shares it deals out."""
     return _derived(b, SELF_MASK, session)
+
+
+def commitment_to(b: bytes, session: bytes, place: int) -> bytes:
+    """What a party publishes beforehand, so that the coordinator can check a rebuilt b."""
+    return digest_of(b"murmure self mask", session, place, b)
 
 
 def box_key(shared: bytes, session: bytes, sender: int, receiver: int) -> bytes:
@@ -62,27 +68,29 @@ def add_mask(out: Words64, key: bytes, sign: int, ring: Ring = _RING) -> None:
     if out.dtype != np.uint64 or out.ndim != 1:
         raise InvalidParameter("add_mask adds to one row of words (uint64).")
     apply = ring.add if sign == 1 else ring.subtract
-    stream = Cipher(algorithms.AES(key), modes.CTR(_ONCE)).encryptor()
+    stream = Cipher(algorithms.AES(key), modes.CTR(_COUNTER)).encryptor()
     step = _BUFFER_WORDS // ring.limbs * ring.limbs  # whole elements: a carry stays within one
     size = min(step, len(out))
-    buffer = np.empty(size + 2, "<u8")  # update_into asks for room for a block more
-    room = buffer.view(np.uint8).data
+    buffer = np.empty(size + 2, "<u8")  # update_into wants room for one more block of the cipher
+    raw = buffer.view(np.uint8).data
     for start in range(0, len(out), step):
         piece = out[start : start + step]
-        stream.update_into(_ZEROS[: 8 * len(piece)], room)
+        stream.update_into(_ZEROS[: 8 * len(piece)], raw)
         apply(piece, buffer[: len(piece)])
 
 
 def keystream(key: bytes, size: int) -> bytes:
     """The first bytes of PRG(key)."""
     _check_key("a keystream's key", key)
-    return Cipher(algorithms.AES(key), modes.CTR(_ONCE)).encryptor().update(bytes(size))
+    return Cipher(algorithms.AES(key), modes.CTR(_COUNTER)).encryptor().update(bytes(size))
 
 
-def masked(values: Words64, plus: Iterable[Mask], minus: Iterable[Mask], own: Mask, ring: Ring = _RING) -> Words64:
-    """What a party sends: its words, its own mask, the masks that others take off, less those that others add."""
+def masked(
+    values: Words64, plus: Iterable[Mask], minus: Iterable[Mask], self_mask: Mask, ring: Ring = _RING
+) -> Words64:
+    """What a party sends: its words plus its self-mask, plus the pair masks it adds, minus those it subtracts."""
     out = np.array(values, np.uint64)
-    _apply(out, own, 1, ring)
+    _apply(out, self_mask, 1, ring)
     for mask in plus:
         _apply(out, mask, 1, ring)
     for mask in minus:
@@ -97,7 +105,7 @@ def box_seal(key: bytes, plaintext: bytes, ad: bytes) -> bytes:
 
 
 def box_open(key: bytes, box: bytes, ad: bytes) -> bytes:
-    """What is in the box, if this key closed it together with this `ad`."""
+    """The content of the box, if this key closed it with this `ad`."""
     _check_key("a box's key", key)
     try:
         return ChaCha20Poly1305(key).decrypt(_NONCE, box, ad)
@@ -118,7 +126,7 @@ def _apply(out: Words64, mask: Mask, sign: int, ring: Ring) -> None:
 
 
 def _derived(secret: bytes, label: bytes, session: bytes, *parties: int) -> bytes:
-    """HKDF-SHA256 without salt, one block (RFC 5869); in two calls, since a round needs thousands."""
+    """HKDF-SHA256 without salt, one block (RFC 5869), written out as two HMACs: a round needs thousands of keys."""
     _check_key("a secret", secret)
     _check_key("a session's digest", session)
     info = label + session + b"".join(party.to_bytes(4, "big") for party in parties)

@@ -18,16 +18,18 @@ import numpy as np
 from murmure.core.fixed import Words64
 from murmure.secure.errors import BadMessage, WrongSession
 from murmure.secure.identity import Card, Identity
+from murmure.secure.masks import BOX_OVERHEAD
 from murmure.secure.session import PROTOCOL
+from murmure.secure.shamir import SECRET_BYTES, SHARE_BYTES
 
 HEADER = struct.Struct("<2sBB32sII")
 SIGNATURE_BYTES = 64
 ENVELOPE_BYTES = HEADER.size + SIGNATURE_BYTES
 FROM_COORDINATOR = 0xFFFFFFFF
-MAX_BODY_BYTES = 1 << 30  # bytes of a body
-SECRET_BYTES, SHARE_BYTES = 32, 33
-SEALED_BYTES = 2 * SHARE_BYTES + 16  # two shares and the tag of the cipher
+MAX_BODY_BYTES = 1 << 30
+SEALED_BYTES = 2 * SHARE_BYTES + BOX_OVERHEAD
 SEALED_RECORD_BYTES = 4 + SEALED_BYTES
+SHARE_OF_SELF_MASK, SHARE_OF_KEY = 0, 1  # the kinds of a revealed share, and its place in a sealed pair
 
 
 class Kind(enum.IntEnum):
@@ -35,18 +37,18 @@ class Kind(enum.IntEnum):
     ROSTER = 2  # coordinator: the keys of all who joined
     SHARES = 3  # party: a sealed pair of shares for every neighbour
     DELIVERY = 4  # coordinator: who sealed shares, and what they sealed for you
-    MASKED = 5  # party: the masked vector, and its signature under who shared, as it was told
-    ALIVE = 6  # coordinator: whose vectors came, with these signatures, and whose did not
+    MASKED = 5  # party: the masked vector, and a signature under the list of those who shared
+    ALIVE = 6  # coordinator: whose vectors came, with these signatures, and whose did not come
     AGREE = 7  # party: signs these lists
     AGREED = 8  # coordinator: the signatures of a quorum
     REVEAL = 9  # party: for each neighbour one share, never both
     RESULT = 10  # coordinator: the sum
     END = 11  # coordinator: nothing more will come, and why
-    REFUSE = 12  # party: says no
-    ASK = 13  # party: what is there for me?
-    MASKED_FOR = 14  # party: signs who shared; only its signature travels, in MASKED and in ALIVE
-    OPENED = 15  # party: whose box it could not open, mostly nobody's
-    SHARED = 16  # coordinator: who shared, for good
+    REFUSE = 12  # party: does not take part
+    ASK = 13  # party: asks for its inbox
+    MASKED_FOR = 14  # party: signs the list of those who shared; only its signature travels, in MASKED and in ALIVE
+    OPENED = 15  # party: whose boxes it could not open, usually nobody's
+    SHARED = 16  # coordinator: the final list of those who shared
 
 
 BY_PARTIES = {Kind.KEYS, Kind.SHARES, Kind.OPENED, Kind.MASKED, Kind.AGREE, Kind.REVEAL, Kind.REFUSE, Kind.ASK}
@@ -75,17 +77,17 @@ class Message:
 
 
 def sign_message(kind: Kind, session: bytes, sender: int, body: bytes, identity: Identity) -> bytes:
-    said = signed_bytes(kind, session, sender, body)
-    return said + identity.sign(said)
+    to_sign = signed_bytes(kind, session, sender, body)
+    return to_sign + identity.sign(to_sign)
 
 
 def signed_bytes(kind: Kind, session: bytes, sender: int, body: bytes) -> bytes:
-    """What a signature is under. Whoever knows the body already, such as a digest, needs no more than the signature."""
+    """The bytes that a signature covers. A reader who knows the body, such as a digest, needs only the signature."""
     return HEADER.pack(b"MU", PROTOCOL, kind, session, sender, len(body)) + body
 
 
 def parse_message(raw: bytes) -> Message:
-    """The parts of an envelope; what they say is for the reader of its kind, and for `check`."""
+    """The parts of an envelope. The signature is left to `check`, the body to the parser of its kind."""
     if len(raw) < ENVELOPE_BYTES:
         raise BadMessage(f"a message has at least {ENVELOPE_BYTES} bytes, got {len(raw)}: it was cut short.")
     magic, version, kind, session, sender, length = HEADER.unpack_from(raw)
@@ -111,7 +113,7 @@ def parse_message(raw: bytes) -> Message:
 
 
 class Cursor:
-    """Reads a body from its start to its very end."""
+    """Reads a body from its start to its end, which `end` checks."""
 
     def __init__(self, body: bytes, kind: Kind) -> None:
         self._body, self._at, self._kind = body, 0, kind
@@ -128,7 +130,7 @@ class Cursor:
     def parties(self) -> tuple[int, ...]:
         """A list of places in the roster, strictly increasing."""
         places = np.frombuffer(self.take(4 * self.count()), "<u4").tolist()
-        self._increasing(places)
+        self._check_increasing(places)
         return tuple(places)
 
     def records(self, size: int) -> tuple[tuple[int, ...], list[bytes]]:
@@ -137,18 +139,15 @@ class Cursor:
         step = 4 + size
         raw = self.take(n * step)
         places = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, n * step, step)]
-        self._increasing(places)
+        self._check_increasing(places)
         return tuple(places), [raw[at + 4 : at + step] for at in range(0, n * step, step)]
-
-    def rest(self) -> bytes:
-        return self.take(len(self._body) - self._at)
 
     def end(self) -> None:
         if self._at != len(self._body):
             raise BadMessage(f"the body of a {self._kind.name} message is too long.")
 
-    def _increasing(self, places: Sequence[int]) -> None:
-        if any(after <= before for before, after in itertools.pairwise(places)):
+    def _check_increasing(self, places: Sequence[int]) -> None:
+        if any(left >= right for left, right in itertools.pairwise(places)):
             raise BadMessage(f"a {self._kind.name} message lists parties twice, or out of order.")
 
 
@@ -177,11 +176,12 @@ class KeysBody:
         return self.mask + self.box + self.commitment
 
     @classmethod
-    def of(cls, message: Message) -> KeysBody:
+    def parse(cls, message: Message) -> KeysBody:
         c = Cursor(message.body, message.kind)
         out = cls(c.take(SECRET_BYTES), c.take(SECRET_BYTES), c.take(SECRET_BYTES))
         c.end()
-        if out.mask[-1] >> 7 or out.box[-1] >> 7:  # X25519 does not look at the last bit: one key would have two names
+        # X25519 ignores the last bit. If it could be set, one key would have two spellings, and a copy would pass.
+        if out.mask[-1] >> 7 or out.box[-1] >> 7:
             raise BadMessage("a session key has a bit that keys do not have.")
         return out
 
@@ -189,13 +189,13 @@ class KeysBody:
 KEYS_MESSAGE_BYTES = ENVELOPE_BYTES + KeysBody.SIZE
 
 
-def pack_list(messages: Sequence[bytes]) -> bytes:
+def pack_envelopes(messages: Sequence[bytes]) -> bytes:
     """Envelopes of one size, one after the other."""
     return len(messages).to_bytes(4, "little") + b"".join(messages)
 
 
 def parse_envelopes(message: Message, kind: Kind, size: int) -> dict[int, Message]:
-    """The envelopes that a ROSTER message carries, by sender; their signatures are not looked at yet."""
+    """The envelopes that a ROSTER message carries, by sender; their signatures are not checked yet."""
     c = Cursor(message.body, message.kind)
     out: dict[int, Message] = {}
     last = -1
@@ -219,7 +219,7 @@ def parse_parties(message: Message) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class SealedBody:
-    """SHARES: for whom. DELIVERY: from whom, and who sealed shares at all."""
+    """Boxes, and in SHARES: for whom; in DELIVERY: from whom, and all who sealed shares."""
 
     places: tuple[int, ...]
     boxes: list[bytes] = field(repr=False)
@@ -230,7 +230,7 @@ class SealedBody:
         return pack_parties(self.members) + records if delivery else records
 
     @classmethod
-    def of(cls, message: Message) -> SealedBody:
+    def parse(cls, message: Message) -> SealedBody:
         c = Cursor(message.body, message.kind)
         members = c.parties() if message.kind is Kind.DELIVERY else ()
         places, boxes = c.records(SEALED_BYTES)
@@ -240,7 +240,7 @@ class SealedBody:
 
 @dataclass(frozen=True)
 class MaskedBody:
-    """The words of a masked vector, and its owner's signature under the list of those with whom it was masked."""
+    """The words of a masked vector, and its owner's signature under the list of those it was masked for."""
 
     words: Words64
     signature: bytes
@@ -249,16 +249,16 @@ class MaskedBody:
         return self.words.astype("<u8").tobytes() + self.signature
 
     @classmethod
-    def of(cls, message: Message, words: int) -> MaskedBody:
+    def parse(cls, message: Message, words: int) -> MaskedBody:
         c = Cursor(message.body, message.kind)
-        out = cls(words_of(c.take(8 * words)), c.take(SIGNATURE_BYTES))
+        out = cls(_words_from(c.take(8 * words)), c.take(SIGNATURE_BYTES))
         c.end()
         return out
 
 
 @dataclass(frozen=True)
 class AliveBody:
-    """Whose vectors came, each with the signature that came with it (`Masked`), and whose did not."""
+    """Whose vectors came, each with the signature in its MASKED message, and whose did not come."""
 
     alive: tuple[int, ...]
     dropped: tuple[int, ...]
@@ -267,12 +267,12 @@ class AliveBody:
     def pack(self) -> bytes:
         return pack_records(list(zip(self.alive, self.signatures, strict=True))) + pack_parties(self.dropped)
 
-    def lists(self) -> bytes:
-        """What parties agree on: the two lists alone."""
+    def pack_lists(self) -> bytes:
+        """What parties agree on: the two lists, without signatures."""
         return pack_parties(self.alive) + pack_parties(self.dropped)
 
     @classmethod
-    def of(cls, message: Message) -> AliveBody:
+    def parse(cls, message: Message) -> AliveBody:
         c = Cursor(message.body, message.kind)
         alive, signatures = c.records(SIGNATURE_BYTES)
         out = cls(alive, c.parties(), tuple(signatures))
@@ -281,7 +281,7 @@ class AliveBody:
 
 
 def pack_signatures(signatures: Mapping[int, bytes]) -> bytes:
-    """AGREED: who signed, and the signatures alone; what they are under every reader knows."""
+    """AGREED: who signed, and the signatures; every reader knows what they cover."""
     return pack_records(list(signatures.items()))
 
 
@@ -294,28 +294,28 @@ def parse_signatures(message: Message) -> dict[int, bytes]:
 
 @dataclass(frozen=True)
 class RevealBody:
-    """For each neighbour and oneself one share: of the self-mask (b"\\0") or of the key (b"\\1")."""
+    """For each owner of a secret one share, with its kind: SHARE_OF_SELF_MASK or SHARE_OF_KEY, never both."""
 
     places: tuple[int, ...]
     shares: list[tuple[int, bytes]] = field(repr=False)
 
     def pack(self) -> bytes:
         pairs = zip(self.places, self.shares, strict=True)
-        return pack_records([(place, bytes([what]) + share) for place, (what, share) in pairs])
+        return pack_records([(place, bytes([kind]) + share) for place, (kind, share) in pairs])
 
     @classmethod
-    def of(cls, message: Message) -> RevealBody:
+    def parse(cls, message: Message) -> RevealBody:
         c = Cursor(message.body, message.kind)
-        places, raw = c.records(1 + SHARE_BYTES)
+        places, records = c.records(1 + SHARE_BYTES)
         c.end()
-        if any(one[0] > 1 for one in raw):
+        if any(record[0] not in (SHARE_OF_SELF_MASK, SHARE_OF_KEY) for record in records):
             raise BadMessage("a REVEAL message holds a share of something unknown.")
-        return cls(places, [(one[0], one[1:]) for one in raw])
+        return cls(places, [(record[0], record[1:]) for record in records])
 
 
 @dataclass(frozen=True)
 class ResultBody:
-    """Over whom, and the words of the sum."""
+    """The parties of the sum, and its words."""
 
     cohort: tuple[int, ...]
     words: Words64
@@ -324,14 +324,14 @@ class ResultBody:
         return pack_parties(self.cohort) + self.words.astype("<u8").tobytes()
 
     @classmethod
-    def of(cls, message: Message, words: int) -> ResultBody:
+    def parse(cls, message: Message, words: int) -> ResultBody:
         c = Cursor(message.body, message.kind)
-        out = cls(c.parties(), words_of(c.take(8 * words)))
+        out = cls(c.parties(), _words_from(c.take(8 * words)))
         c.end()
         return out
 
 
-def words_of(raw: bytes) -> Words64:
+def _words_from(raw: bytes) -> Words64:
     return np.frombuffer(raw, "<u8").astype(np.uint64)
 
 

@@ -1,7 +1,7 @@
-"""A party: from its keys to its share of unmasking. It checks all it hears, and says each thing once.
+"""A party: from its keys to its share of unmasking. It checks every message, and sends each of its own once.
 
-Everything it draws comes from one seed. So whoever stores the seed, what was heard and the masked vector before it
-leaves can start again after a crash and say the same bytes; the vector is never masked a second time.
+Everything it draws comes from one seed. So a party that stores the seed, the messages it received and the masked vector
+before it leaves can restart after a crash and send the same bytes; the vector is never masked a second time.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from murmure.secure.errors import (
     TooFewParties,
 )
 from murmure.secure.identity import Identity
-from murmure.secure.joined import JoinedParties, check_minimum, shared_secret
-from murmure.secure.masks import Mask, box_key, box_open, box_seal, keystream, masked, pair_key, self_key
+from murmure.secure.joined import JoinedParties, check_minimum, public_bytes, shared_secret
+from murmure.secure.masks import Mask, box_key, box_open, box_seal, commitment_to, keystream, masked, pair_key, self_key
 from murmure.secure.messages import (
     FROM_COORDINATOR,
-    SECRET_BYTES,
-    SHARE_BYTES,
+    SHARE_OF_KEY,
+    SHARE_OF_SELF_MASK,
     AliveBody,
     KeysBody,
     Kind,
@@ -48,11 +48,10 @@ from murmure.secure.messages import (
     sign_message,
     signed_bytes,
 )
-from murmure.secure.session import Session, derive, digest_of
-from murmure.secure.shamir import coefficient_bytes, is_share, split
+from murmure.secure.session import Session, derive
+from murmure.secure.shamir import SECRET_BYTES, SHARE_BYTES, coefficient_bytes, is_share, split
 
 Stage = Literal["keys", "shares", "shared", "vector", "alive", "agree", "reveal", "result", "done", "failed"]
-SELF_MASK, KEY = 0, 1  # what a revealed share is a share of
 AWAITED = {
     "shares": Kind.ROSTER,
     "delivery": Kind.DELIVERY,
@@ -61,11 +60,6 @@ AWAITED = {
     "agree": Kind.AGREED,
     "result": Kind.RESULT,
 }
-
-
-def commitment_to(b: bytes, session: bytes, place: int) -> bytes:
-    """By which the coordinator knows that a rebuilt self-mask is the right one."""
-    return digest_of(b"murmure self mask", session, place, b)
 
 
 class Party:
@@ -81,13 +75,13 @@ class Party:
         self._seed = seed
         self._mask_key = X25519PrivateKey.from_private_bytes(derive(seed, "mask key", session.digest))
         self._box_key = X25519PrivateKey.from_private_bytes(derive(seed, "box key", session.digest))
-        self._b = derive(seed, "self mask", session.digest)
-        self._heard: dict[Kind, bytes] = {}
+        self._b = derive(seed, "self mask", session.digest)  # b_u of the papers
+        self._received: dict[Kind, bytes] = {}
         self._joined: JoinedParties | None = None
         self._pair_keys: dict[int, bytes] = {}
-        self._held: dict[int, tuple[bytes, bytes]] = {}  # shares of others: of the self-mask, of the key
+        self._peer_shares: dict[int, tuple[bytes, bytes]] = {}  # by owner: a share of its self-mask, and of its key
         self._sealed: tuple[int, ...] = ()  # who sealed shares for others
-        self._unopened: frozenset[int] = frozenset()  # those of them whose box does not open here
+        self._unopened: frozenset[int] = frozenset()  # those whose box does not open here
         self._shared: tuple[int, ...] = ()
         self._lists: AliveBody | None = None
         self.result: list[int] | None = None
@@ -98,13 +92,13 @@ class Party:
 
     @property
     def stage(self) -> Stage:
-        """What comes next: the name of what is to be said, or awaited."""
+        """What comes next: the message that this party sends, or the one that it awaits."""
         return "shares" if self._stage == "delivery" else self._stage  # type: ignore[return-value]
 
     @property
     def steps(self) -> int:
-        """How many different messages the coordinator sent that this party took: what is sent again is no step."""
-        return len(self._heard)
+        """How many different messages of the coordinator this party accepted; a repetition does not count."""
+        return len(self._received)
 
     @property
     def cohort(self) -> tuple[int, ...]:
@@ -115,87 +109,82 @@ class Party:
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """Who dealt out shares: the sum will run over some of them; empty before that is known."""
+        """Who dealt out shares: the sum will run over some of these. Empty until the coordinator froze the list."""
         return self._shared
 
-    # -- what it says -------------------------------------------------------------------------------------------------
+    # -- sending ------------------------------------------------------------------------------------------------------
 
     def keys(self) -> bytes:
         """Joining: the public keys of this session."""
-        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-
-        mask, box = (
-            key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw) for key in (self._mask_key, self._box_key)
-        )
         if self._stage == "keys":
             self._stage = "shares"
-        body = KeysBody(mask, box, commitment_to(self._b, self.session.digest, self.index)).pack()
-        return self._write(Kind.KEYS, body)
+        commitment = commitment_to(self._b, self.session.digest, self.index)
+        body = KeysBody(public_bytes(self._mask_key), public_bytes(self._box_key), commitment)
+        return self._sign(Kind.KEYS, body.pack())
 
     def mask(self, values: Sequence[int] | Ints | Any, noisy: bool = False) -> bytes:
-        """The masked vector. Store these bytes before they leave: a second vector under these masks would show both."""
-        self._now("vector")
+        """The masked vector. Store it before it leaves: the difference to a second one under its masks has no mask."""
+        self._require_stage("vector")
         assert self._joined is not None
         try:
             encoded = self.session.encoder.encode(values, wrap=noisy)
         except ProtocolRefused:
             self._stage = "failed"
             raise
-        there = [(other, self._pair_keys[other]) for other in self._pair_keys if other in self._shared]
-        plus: list[Mask] = [key for other, key in there if other > self.index]
-        minus: list[Mask] = [key for other, key in there if other < self.index]
-        own = self_key(self._b, self._joined.digest)
-        vector = masked(encoded, plus, minus, own, self.session.encoder.ring)
-        told = self._joined.masked_for(self._shared)
-        signature = self.identity.sign(signed_bytes(Kind.MASKED_FOR, self.session.digest, self.index, told))
+        present = {other: key for other, key in self._pair_keys.items() if other in self._shared}
+        plus: list[Mask] = [key for other, key in present.items() if other > self.index]
+        minus: list[Mask] = [key for other, key in present.items() if other < self.index]
+        self_mask = self_key(self._b, self._joined.digest)
+        vector = masked(encoded, plus, minus, self_mask, self.session.encoder.ring)
+        masking = self._joined.masking_digest(self._shared)
+        signature = self.identity.sign(signed_bytes(Kind.MASKED_FOR, self.session.digest, self.index, masking))
         self._stage = "alive"
-        return self._write(Kind.MASKED, MaskedBody(vector, signature).pack())
+        return self._sign(Kind.MASKED, MaskedBody(vector, signature).pack())
 
     def resume(self, message: bytes) -> None:
-        """After a crash: the masked vector that was stored stands for `mask`."""
-        self._now("vector")
-        mine = parse_message(message).check(self.session.digest, self.session.roster[self.index])
-        if mine.kind is not Kind.MASKED:
+        """After a crash: take the stored masked vector instead of masking again."""
+        self._require_stage("vector")
+        stored = parse_message(message).check(self.session.digest, self.session.roster[self.index])
+        if stored.kind is not Kind.MASKED:
             raise BadMessage("the stored message is no masked vector of this session.")
-        MaskedBody.of(mine, self.session.encoder.words)
+        MaskedBody.parse(stored, self.session.encoder.words)
         self._stage = "alive"
 
     def reveal(self) -> bytes:
-        """One share for each neighbour: of the self-mask if its vector came, else of its key."""
-        self._now("reveal")
+        """One share for each neighbour: of its self-mask if its vector came, otherwise of its key."""
+        self._require_stage("reveal")
         assert self._joined is not None and self._lists is not None
         alive = set(self._lists.alive)
-        places = sorted(self._held)
-        shares = [
-            (SELF_MASK, self._held[place][0]) if place in alive else (KEY, self._held[place][1]) for place in places
-        ]
+        places = sorted(self._peer_shares)
+        kinds = [SHARE_OF_SELF_MASK if place in alive else SHARE_OF_KEY for place in places]
+        shares = [(kind, self._peer_shares[place][kind]) for place, kind in zip(places, kinds, strict=True)]
         self._stage = "result"
-        return self._write(Kind.REVEAL, RevealBody(tuple(places), shares).pack())
+        return self._sign(Kind.REVEAL, RevealBody(tuple(places), shares).pack())
 
     def refuse(self) -> bytes:
-        """No, without a reason. Nothing more will be said in this session."""
+        """No, without a reason. This party sends nothing more in this session."""
         if self._stage == "done":
             raise OutOfOrder("the sum is known: it is too late to refuse.")
         self._stage = "failed"
-        return self._write(Kind.REFUSE, b"")
+        return self._sign(Kind.REFUSE, b"")
 
-    def _write(self, kind: Kind, body: bytes) -> bytes:
+    def _sign(self, kind: Kind, body: bytes) -> bytes:
         return sign_message(kind, self.session.digest, self.index, body, self.identity)
 
-    def _now(self, stage: str) -> None:
+    def _require_stage(self, stage: str) -> None:
         if self._stage != stage:
             raise OutOfOrder(f"a party at stage {self.stage!r} cannot do what belongs to {stage!r}.")
 
-    # -- what it hears ------------------------------------------------------------------------------------------------
+    # -- receiving ----------------------------------------------------------------------------------------------------
 
-    def hear(self, raw: bytes) -> bytes | None:
-        """A message of the coordinator: the answer to it, if it has one at once. Refused, the session is over."""
+    def receive(self, raw: bytes) -> bytes | None:
+        """Take a message of the coordinator and return the answer, if there is one. A refusal ends the session."""
         message = parse_message(raw)
         if message.sender != FROM_COORDINATOR:
             raise BadMessage("a party hears the coordinator only.")
         message.check(self.session.digest, self.session.coordinator)
-        if message.kind in self._heard:
-            if hmac.compare_digest(self._heard[message.kind], raw):
+        if message.kind in self._received:
+            if hmac.compare_digest(self._received[message.kind], raw):
                 return None
             error = AskedTwice if message.kind in (Kind.ALIVE, Kind.AGREED) else Equivocation
             self._stage = "failed"
@@ -204,9 +193,10 @@ class Party:
                 hint="nothing more is said to it in this session",
             )
         if message.kind is Kind.END:
-            if self._stage == "done":  # whatever ends now, the sum is here
+            if self._stage == "done":  # an END after the result changes nothing
                 return None
-            self._heard[Kind.END], self._stage = raw, "failed"  # also where its reason cannot be read
+            # The session is over even if the reason cannot be read: parse_reason may raise.
+            self._received[Kind.END], self._stage = raw, "failed"
             self.ended = parse_reason(message)
             return None
         if self._stage == "failed":
@@ -214,74 +204,74 @@ class Party:
         if AWAITED.get(self._stage) is not message.kind:
             raise OutOfOrder(f"a {message.kind.name} message came at stage {self.stage!r}.")
         try:
-            answer = self._listen(message)
+            answer = self._handle(message)
         except ProtocolRefused:
             self._stage = "failed"
             raise
-        self._heard[message.kind] = raw
+        self._received[message.kind] = raw
         return answer
 
-    def _listen(self, message: Message) -> bytes | None:
+    def _handle(self, message: Message) -> bytes | None:
         match message.kind:
             case Kind.ROSTER:
-                return self._hear_roster(message)
+                return self._on_roster(message)
             case Kind.DELIVERY:
-                return self._hear_delivery(message)
+                return self._on_delivery(message)
             case Kind.SHARED:
-                return self._hear_shared(message)
+                return self._on_shared(message)
             case Kind.ALIVE:
-                return self._hear_alive(message)
+                return self._on_alive(message)
             case Kind.AGREED:
-                return self._hear_agreed(message)
+                return self._on_agreed(message)
             case _:
-                return self._hear_result(message)
+                return self._on_result(message)
 
-    def _hear_roster(self, message: Message) -> bytes:
-        joined = JoinedParties.of(self.session, message)
+    def _on_roster(self, message: Message) -> bytes:
+        joined = JoinedParties.parse(self.session, message)
         if self.index not in joined.messages or joined.messages[self.index].raw != self.keys():
             raise RosterDiffers("the list of keys does not hold the keys that this party sent.")
         joined.verify()
-        near = joined.neighbours(self.index)
+        peers = joined.neighbours(self.index)
         holders = len(joined.holders(self.index))
         if holders < joined.threshold:
             raise TooFewParties(f"{holders} hold shares of this party's secrets, and {joined.threshold} must.")
         self._joined = joined
-        self._pair_keys = {other: self._pair_key(other) for other in near}  # now, while bad keys still cost nothing
-        shares = self._own_shares(joined)
+        self._pair_keys = {other: self._pair_key(other) for other in peers}  # bad keys are found before any is needed
+        shares = self._split_secrets(joined)
         boxes = [
             box_seal(
                 box_key(self._box_secret(other), joined.digest, self.index, other),
                 b"".join(shares[other]),
                 joined.digest,
             )
-            for other in near
+            for other in peers
         ]
         self._stage = "delivery"
-        return self._write(Kind.SHARES, SealedBody(near, boxes).pack())
+        return self._sign(Kind.SHARES, SealedBody(peers, boxes).pack())
 
-    def _hear_delivery(self, message: Message) -> bytes:
+    def _on_delivery(self, message: Message) -> bytes:
         assert self._joined is not None
-        sealed = SealedBody.of(message)
-        joined, near = self._joined, self._joined.neighbours(self.index)
-        there = set(sealed.members)
-        if not there <= set(joined.members) or self.index not in there:
+        sealed = SealedBody.parse(message)
+        joined, peers = self._joined, self._joined.neighbours(self.index)
+        present = set(sealed.members)
+        if not present <= set(joined.members) or self.index not in present:
             raise RosterDiffers("the list of those who sealed shares is not part of those who joined.")
-        check_minimum(self.session, len(there), "sealed their shares")
-        if sealed.places != tuple(other for other in near if other in there):
+        check_minimum(self.session, len(present), "sealed their shares")
+        if sealed.places != tuple(other for other in peers if other in present):
             raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
-        self._holders_left(there)
+        self._check_holders(present)
         for other, box in zip(sealed.places, sealed.boxes, strict=True):
-            shares = self._opened(other, box)
+            shares = self._open_box(other, box)
             if shares is not None:
-                self._held[other] = shares
+                self._peer_shares[other] = shares
         if self.index in joined.holders(self.index):
-            self._held[self.index] = self._own_shares(joined)[self.index]
-        self._sealed, self._unopened = sealed.members, frozenset(sealed.places) - set(self._held)
+            self._peer_shares[self.index] = self._split_secrets(joined)[self.index]
+        self._sealed, self._unopened = sealed.members, frozenset(sealed.places) - set(self._peer_shares)
         self._stage = "shared"
-        return self._write(Kind.OPENED, pack_parties(self._unopened))
+        return self._sign(Kind.OPENED, pack_parties(self._unopened))
 
-    def _opened(self, other: int, box: bytes) -> tuple[bytes, bytes] | None:
-        """The two shares in it; None: it does not open, or there are no shares in it."""
+    def _open_box(self, other: int, box: bytes) -> tuple[bytes, bytes] | None:
+        """The two shares in the box; None if it does not open, or does not hold shares."""
         assert self._joined is not None
         key = box_key(self._box_secret(other), self._joined.digest, other, self.index)
         try:
@@ -291,28 +281,28 @@ class Party:
         shares = opened[:SHARE_BYTES], opened[SHARE_BYTES:]
         return shares if all(map(is_share, shares)) else None
 
-    def _hear_shared(self, message: Message) -> bytes | None:
-        """Who shared for good: nobody's vector is masked before this is known, so whoever is missing is in no mask."""
+    def _on_shared(self, message: Message) -> bytes | None:
+        """The final list of those who shared. Vectors are masked after it, so a party not on it is in no mask."""
         shared = parse_parties(message)
-        there = set(shared)
-        if not there <= set(self._sealed) or self.index not in there:
+        present = set(shared)
+        if not present <= set(self._sealed) or self.index not in present:
             raise RosterDiffers("the list of those who shared is not part of those who sealed shares.")
-        if there & self._unopened:
-            name = self.session.roster[min(there & self._unopened)].name
+        if present & self._unopened:
+            name = self.session.roster[min(present & self._unopened)].name
             raise RosterDiffers(
                 f"the list of those who shared names {name}, whose box this party could not open.",
                 hint="one of the two has to be left out; nothing was revealed",
             )
-        check_minimum(self.session, len(there), "shared their secrets")
-        self._holders_left(there)
-        self._held = {place: shares for place, shares in self._held.items() if place in there}
+        check_minimum(self.session, len(present), "shared their secrets")
+        self._check_holders(present)
+        self._peer_shares = {place: shares for place, shares in self._peer_shares.items() if place in present}
         self._shared = shared
         self._stage = "vector"
         return None
 
-    def _hear_alive(self, message: Message) -> bytes | None:
+    def _on_alive(self, message: Message) -> bytes | None:
         assert self._joined is not None
-        lists = AliveBody.of(message)
+        lists = AliveBody.parse(message)
         alive, dropped = set(lists.alive), set(lists.dropped)
         if alive & dropped:
             raise RosterDiffers(
@@ -323,51 +313,51 @@ class Party:
         if self.index not in alive:
             raise RosterDiffers("the coordinator lists this party as dropped, whose vector it was sent.")
         check_minimum(self.session, len(alive), "sent their vectors")
-        self._holders_left(alive)
-        self._joined.hang_together(alive)
-        self._masked_for_the_same(lists)
+        self._check_holders(alive)
+        self._joined.check_connected(alive)
+        self._check_masking(lists)
         self._lists = lists
         self._stage = "agree"
-        return self._write(Kind.AGREE, self._joined.agreement(self._shared, lists))
+        return self._sign(Kind.AGREE, self._joined.agreement_digest(self._shared, lists))
 
-    def _holders_left(self, there: set[int]) -> None:
+    def _check_holders(self, present: set[int]) -> None:
         assert self._joined is not None
-        left = sum(holder in there for holder in self._joined.holders(self.index))
+        left = sum(holder in present for holder in self._joined.holders(self.index))
         if left < self._joined.threshold:
             raise TooFewParties(
                 f"{left} who hold shares of this party's secrets are left; {self._joined.threshold} must be."
             )
 
-    def _masked_for_the_same(self, lists: AliveBody) -> None:
-        """Whose self-mask this party helps to open, masked for those who shared as this party was told.
+    def _check_masking(self, lists: AliveBody) -> None:
+        """Check that the parties whose self-masks this one helps to open masked for the same list of parties.
 
-        Else the coordinator could have told it that some of them did not share: its vector would have no masks to
-        them, and the sum over a few would come out although everybody agrees on the lists now.
+        Otherwise the coordinator could have sent one of them a shorter list: its vector would have no masks with those
+        left out, and the sum over a few would come out although everybody agrees on the lists now.
         """
         assert self._joined is not None
-        told = self._joined.masked_for(self._shared)
+        masking = self._joined.masking_digest(self._shared)
         for place, signature in zip(lists.alive, lists.signatures, strict=True):
-            if place == self.index or place not in self._held:
+            if place == self.index or place not in self._peer_shares:
                 continue
-            if not self._joined.signed(Kind.MASKED_FOR, place, told, signature):
+            if not self._joined.has_signed(Kind.MASKED_FOR, place, masking, signature):
                 raise RosterDiffers(
                     f"{self.session.roster[place].name} did not sign that its vector was masked for those who shared, "
                     "as this party was told.",
                     hint="the coordinator told it another list, or changed what it signed; nothing was revealed",
                 )
 
-    def _hear_agreed(self, message: Message) -> bytes | None:
+    def _on_agreed(self, message: Message) -> bytes | None:
         assert self._joined is not None and self._lists is not None
         signatures = parse_signatures(message)
-        # of all who were invited, not of those whom this coordinator lists: two lists could not both have so many
+        # A quorum of all who were invited, not of those whom this coordinator lists: two lists cannot both have one.
         quorum = self.session.sharing.quorum
         if len(signatures) < quorum:
             raise TooFewParties(f"{len(signatures)} parties signed the same lists, and {quorum} must.")
         if not set(signatures) <= set(self._lists.alive):
             raise RosterDiffers("somebody signed the lists who is not alive in them.")
-        shown = self._joined.agreement(self._shared, self._lists)
+        agreement = self._joined.agreement_digest(self._shared, self._lists)
         for place, signature in signatures.items():
-            if not self._joined.signed(Kind.AGREE, place, shown, signature):
+            if not self._joined.has_signed(Kind.AGREE, place, agreement, signature):
                 raise RosterDiffers(
                     f"{self.session.roster[place].name} did not sign the lists that this party was shown.",
                     hint="it was shown others, or what it signed was changed; nothing was revealed",
@@ -375,9 +365,9 @@ class Party:
         self._stage = "reveal"
         return None
 
-    def _hear_result(self, message: Message) -> bytes | None:
+    def _on_result(self, message: Message) -> bytes | None:
         assert self._lists is not None
-        result = ResultBody.of(message, self.session.encoder.words)
+        result = ResultBody.parse(message, self.session.encoder.words)
         if result.cohort != self._lists.alive:
             raise RosterDiffers("the result is of other parties than those who were said to be alive.")
         self.result = self.session.encoder.decode(result.words, len(result.cohort))
@@ -395,7 +385,7 @@ class Party:
         assert self._joined is not None
         return shared_secret(self._box_key, self._joined.keys[other].box, self.session.roster[other].name)
 
-    def _own_shares(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
+    def _split_secrets(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         """Shares of the self-mask and of the mask key, for all who hold them."""
         holders = joined.holders(self.index)
         xs, t = [place + 1 for place in holders], joined.threshold

@@ -3,8 +3,8 @@
 One party's entry v, |v| <= bound, is v modulo 2**(64 limbs), in words of 64 bits from the lowest up; words are added
 with carry, and parties * bound < 2**(64 limbs - 1) strictly, so "everyone" and "no one" are never the same element.
 
-Words that are added each by itself, without carry, would be simpler, and tell more than the sum: how often the low
-words of single parties went round. That would undo noise in shares, since a carry depends on one party's share alone.
+Adding words separately, without carry, would be simpler, but it would reveal more than the sum: how often the low words
+of single parties overflowed. That would undo noise in shares, since a carry depends on one party's share alone.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Ring:
     limbs: int = 1
 
     def __post_init__(self) -> None:
-        if not _whole(self.bits) or not 1 <= self.bits <= WORD_BITS:
+        if not _is_whole(self.bits) or not 1 <= self.bits <= WORD_BITS:
             raise InvalidParameter(f"Ring.bits must be a whole number from 1 to 64, got {shorten(self.bits)}.")
-        if not _whole(self.limbs) or not 1 <= self.limbs <= MAX_LIMBS:
+        if not _is_whole(self.limbs) or not 1 <= self.limbs <= MAX_LIMBS:
             raise InvalidParameter(
                 f"Ring.limbs must be a whole number from 1 to {MAX_LIMBS}, got {shorten(self.limbs)}."
             )
@@ -59,18 +59,18 @@ class Ring:
         outs, given = out.reshape(-1, self.limbs), words.reshape(-1, self.limbs)
         carry = np.zeros(len(outs), np.uint64)
         for k in range(self.limbs):
-            before = outs[:, k].copy()
-            now = apply(before, given[:, k])
-            self._reduce(now)
-            carried = now < before if apply is np.add else now > before  # it went round, up or down
-            after = apply(now, carry)
-            self._reduce(after)
-            carried |= after < now if apply is np.add else after > now
-            outs[:, k] = after
-            carry = carried.astype(np.uint64)
+            word = outs[:, k].copy()
+            combined = apply(word, given[:, k])
+            self._reduce(combined)
+            overflows = combined < word if apply is np.add else combined > word
+            carried = apply(combined, carry)
+            self._reduce(carried)
+            overflows |= carried < combined if apply is np.add else carried > combined
+            outs[:, k] = carried
+            carry = overflows.astype(np.uint64)
 
     def _reduce(self, out: Words64) -> None:
-        if self.bits < WORD_BITS:  # 2**bits divides 2**64, so that uint64 may wrap before
+        if self.bits < WORD_BITS:  # uint64 may have wrapped: 2**bits divides 2**64, so that does no harm
             np.bitwise_and(out, np.uint64((1 << self.bits) - 1), out=out)
 
 
@@ -79,7 +79,7 @@ class RingEncoder:
     """The public agreement on how `entries` sums become words.
 
     bound: the largest absolute value of one party's entry. parties: the most that are ever added up. limbs: words per
-    entry, as few as fit where nothing is said.
+    entry; None takes as few as fit.
     """
 
     entries: int
@@ -88,18 +88,18 @@ class RingEncoder:
     limbs: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("entries", 1), ("bound", 0), ("parties", 1)):
-            self._check_whole(name, least)
+        for name, minimum in (("entries", 1), ("bound", 0), ("parties", 1)):
+            self._check_whole(name, minimum)
         if self.limbs is None:
             object.__setattr__(self, "limbs", self._fewest_limbs())
         self._check_whole("limbs", 1)
         self._check_headroom()
 
-    def _check_whole(self, name: str, least: int) -> None:
+    def _check_whole(self, name: str, minimum: int) -> None:
         value = getattr(self, name)
-        if not _whole(value) or value < least:
+        if not _is_whole(value) or value < minimum:
             raise InvalidParameter(
-                f"Encoder.{name} must be a whole number, at least {least}, got {shorten(value)}.",
+                f"Encoder.{name} must be a whole number, at least {minimum}, got {shorten(value)}.",
                 hint=None if name != "bound" else "round bounds up to whole numbers of the smallest unit",
             )
         object.__setattr__(self, name, int(value))
@@ -136,23 +136,23 @@ class RingEncoder:
     def encode(self, values: Sequence[int] | np.ndarray[Any, Any], *, wrap: bool = False) -> Words64:
         """The words of one party's sums; a sum beyond its bound is an error, never clipped.
 
-        wrap=True is for sums with noise, of which no message may depend on how large they came out: a value that does
-        not fit goes round the ring.
+        wrap=True is for sums with noise: whether there is an error must not depend on how large the noise came out, so
+        a value beyond the bound wraps around the ring.
         """
-        held = self._integers(values)
+        integers = self._integers(values)
         if not wrap:
-            self._check_bound(held)
+            self._check_bound(integers)
         assert self.limbs is not None
         out = np.empty((self.entries, self.limbs), np.uint64)
         for k in range(self.limbs):
-            word = _shifted(held, WORD_BITS * k)
+            word = _shifted(integers, WORD_BITS * k)
             # "& _WORD" on Python's integers is two's complement as well
             out[:, k] = word & _WORD if word.dtype == object else word.view(np.uint64)
         return out.reshape(-1)
 
     def decode(self, total: Words64, survivors: int) -> list[int]:
-        """The sums over so many parties, exactly."""
-        if not _whole(survivors) or not 1 <= survivors <= self.parties:
+        """The sums over this number of parties, exactly."""
+        if not _is_whole(survivors) or not 1 <= survivors <= self.parties:
             raise InvalidParameter(
                 f"Encoder.decode: survivors must be from 1 to {self.parties:_} (the parties), got {shorten(survivors)}."
             )
@@ -160,26 +160,23 @@ class RingEncoder:
             raise InvalidParameter(f"Encoder.decode takes {self.words:_} words (uint64).")
         assert self.limbs is not None
         digits = total.reshape(self.entries, self.limbs)
-        sums: Any = np.ascontiguousarray(digits[:, -1]).view(np.int64)  # the sign stands in the highest word
+        sums: Any = np.ascontiguousarray(digits[:, -1]).view(np.int64)  # the sign is in the highest word
         if self.limbs > 1:
             sums = sums.astype(object)
             for k in range(self.limbs - 2, -1, -1):
                 sums = (sums << WORD_BITS) + digits[:, k].astype(object)
         decoded: list[int] = sums.tolist()
         if max(max(decoded), -min(decoded)) > survivors * self.bound:
-            raise self._impossible(survivors)
+            raise ImpossibleTotal(
+                f"the total is beyond what {survivors} parties within a bound of {shorten(self.bound)} can add up to.",
+                hint="a party broke its bound or sent a wrong share; nothing in this total can be trusted",
+            )
         return decoded
 
     def digest_fields(self) -> tuple[int, ...]:
         """What every party must agree on, for the digest of a session."""
         assert self.limbs is not None
         return (self.entries, self.bound, self.parties, self.limbs, WORD_BITS)
-
-    def _impossible(self, survivors: int) -> ImpossibleTotal:
-        return ImpossibleTotal(
-            f"the total is beyond what {survivors} parties within a bound of {shorten(self.bound)} can add up to.",
-            hint="a party broke its bound or sent a wrong share; nothing in this total can be trusted",
-        )
 
     def _integers(self, values: Sequence[int] | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """int64 where the values fit in it, Python's integers where they do not."""
@@ -202,10 +199,11 @@ class RingEncoder:
             raise InvalidParameter(f"Encoder.encode takes {self.entries:_} entries, got {array.size:_}.")
         return array
 
-    def _check_bound(self, held: np.ndarray[Any, Any]) -> None:
-        if _within(held, self.bound):
+    def _check_bound(self, integers: np.ndarray[Any, Any]) -> None:
+        # in Python's integers, since int64 has no abs(-2**63)
+        if int(integers.max()) <= self.bound and -int(integers.min()) <= self.bound:
             return
-        entry = next(i for i, value in enumerate(held.tolist()) if abs(value) > self.bound)
+        entry = next(i for i, value in enumerate(integers.tolist()) if abs(value) > self.bound)
         raise OutOfBound(
             f"entry {entry} of this party's own sums is beyond the bound of {shorten(self.bound)} that was agreed on; "
             "nothing was sent.",
@@ -213,16 +211,12 @@ class RingEncoder:
         )
 
 
-def _whole(value: object) -> bool:
+def _is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _within(held: np.ndarray[Any, Any], bound: int) -> bool:
-    return int(held.max()) <= bound and -int(held.min()) <= bound  # in Python's integers: int64 has no abs(-2**63)
-
-
-def _shifted(held: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
-    """floor(held / 2**bits); C leaves a shift by 64 or more open, and 63 already leaves only the sign."""
+def _shifted(integers: np.ndarray[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """floor(integers / 2**bits); C leaves a shift by 64 or more undefined, and 63 already leaves only the sign."""
     if bits == 0:
-        return held
-    return held >> (bits if held.dtype == object else min(bits, 63))
+        return integers
+    return integers >> (bits if integers.dtype == object else min(bits, 63))

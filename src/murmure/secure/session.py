@@ -1,6 +1,6 @@
-"""What a round of messages is bound to: version, study, round, question, encoder, roster. One digest stands for all.
+"""What a round of messages is bound to: version, study, round, question, encoder, roster. One digest covers all.
 
-The digest goes into every signature and every key, so that nothing said in one session means anything in another.
+The digest goes into every signature and every key, so that a message of one session is worthless in another.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Session:
         )
 
     @cached_property
-    def largest(self) -> int:
-        """Bytes of the longest message that a party has reason to send."""
+    def max_message_bytes(self) -> int:
+        """The length of the longest message that a party has reason to send."""
         from murmure.secure.messages import ENVELOPE_BYTES, SEALED_RECORD_BYTES, SIGNATURE_BYTES
 
         return ENVELOPE_BYTES + max(
@@ -75,7 +75,7 @@ class Session:
 
 
 def digest_of(*fields: bytes | str | int) -> bytes:
-    """A hash of fields that cannot run into one another: each with its kind and its length."""
+    """A hash of several fields, each with its kind and its length, so that ("ab", "c") is not ("a", "bc")."""
     hashed = hashlib.sha256()
     for field in fields:
         if isinstance(field, int):
@@ -89,5 +89,5 @@ def digest_of(*fields: bytes | str | int) -> bytes:
 
 
 def derive(seed: bytes, label: str, session: bytes, length: int = 32) -> bytes:
-    """Everything that a party draws in a session comes from one seed, so that a restart finds the same."""
+    """A secret of a party in a session. All come from one seed, so that a restart finds the same ones."""
     return HKDF(hashes.SHA256(), length, salt=session, info=b"murmure/1 " + label.encode()).derive(seed)

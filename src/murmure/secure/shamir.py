@@ -1,4 +1,4 @@
-"""A secret in pieces: any `threshold` of them give it back, fewer say nothing about it.
+"""A secret in shares: any `threshold` of them give it back, fewer say nothing about it.
 
     f(x) = secret + a_1 x + ... + a_(t-1) x**(t-1)  modulo p = 2**256 + 297;   a share is f(x), the secret is f(0).
 
@@ -8,7 +8,7 @@ Shamir, "How to share a secret", CACM 1979. A secret has 32 bytes; p is the leas
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,11 +19,11 @@ P = (1 << 256) + 297
 SECRET_BYTES, SHARE_BYTES = 32, 33
 # 384 bits reduced modulo p are uniform up to p / 2**384 < 2**-126, whatever is done with them.
 COEFFICIENT_BYTES = 48
-_SMALL = 1 << 32  # below this x is a party's number, and powers of it need no reduction
+_SMALL_X = 1 << 32  # below this x is a party's number, and powers of it need no reduction
 
 
 def coefficient_bytes(threshold: int) -> int:
-    """How much keystream `split` uses up. It must be fresh for every secret."""
+    """How many bytes of keystream `split` needs. They must be fresh for every secret."""
     return COEFFICIENT_BYTES * (threshold - 1)
 
 
@@ -42,18 +42,18 @@ def split(secret: bytes, threshold: int, xs: Sequence[int], coefficients: bytes)
     ends = range(coefficient_bytes(threshold), 0, -COEFFICIENT_BYTES)
     falling = [int.from_bytes(coefficients[end - COEFFICIENT_BYTES : end], "big") % P for end in ends]
     falling.append(int.from_bytes(secret, "big"))
-    return [_value(falling, x).to_bytes(SHARE_BYTES, "big") for x in xs]
+    return [_evaluate(falling, x).to_bytes(SHARE_BYTES, "big") for x in xs]
 
 
 def is_share(raw: bytes) -> bool:
-    """Whether these bytes are a share of something."""
+    """Whether these bytes have the form of a share."""
     return len(raw) == SHARE_BYTES and int.from_bytes(raw, "big") < P
 
 
 def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
     """The secret, from the first `threshold` of these shares in the order of x.
 
-    A wrong share gives a wrong secret: whoever joins compares it with what was promised.
+    A wrong share gives a wrong secret: the caller must compare the secret with what its owner promised.
     """
     _check_threshold(threshold)
     if len(shares) < threshold:
@@ -62,12 +62,7 @@ def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
             hint="more parties must answer",
         )
     xs = tuple(sorted(shares)[:threshold])
-    return Lagrange.at(xs).secret([shares[x] for x in xs])
-
-
-def join_many(many: Iterable[Mapping[int, bytes]], threshold: int) -> list[bytes]:
-    """The secrets of many parties; those whose shares come from the same xs share their weights."""
-    return [join(shares, threshold) for shares in many]
+    return lagrange_at(xs).secret([shares[x] for x in xs])
 
 
 @dataclass(frozen=True)
@@ -76,11 +71,6 @@ class Lagrange:
 
     xs: tuple[int, ...]
     weights: tuple[int, ...]
-
-    @classmethod
-    def at(cls, xs: tuple[int, ...]) -> Lagrange:
-        """Kept for the next secret that was shared out to the same parties."""
-        return _lagrange(xs)
 
     def secret(self, shares: Sequence[bytes]) -> bytes:
         """The secret, from its shares in the order of xs."""
@@ -101,14 +91,14 @@ class Lagrange:
         return total.to_bytes(SECRET_BYTES, "big")
 
 
-@lru_cache(maxsize=512)
-def _lagrange(xs: tuple[int, ...]) -> Lagrange:
+@lru_cache(maxsize=512)  # many secrets are shared among the same parties
+def lagrange_at(xs: tuple[int, ...]) -> Lagrange:
     """weight_i = product of x_j / (x_j - x_i) over j != i."""
     _check_xs(xs)
-    every = math.prod(xs)
+    numerator = math.prod(xs)
     # prod of all x / (x_i prod (x_j - x_i)): the products stay small where the xs are numbers of parties
-    below = [x * math.prod([other - x for other in xs if other != x]) % P for x in xs]
-    return Lagrange(xs, tuple(every * inverse % P for inverse in _inverses(below)))
+    denominators = [x * math.prod([other - x for other in xs if other != x]) % P for x in xs]
+    return Lagrange(xs, tuple(numerator * inverse % P for inverse in _inverses(denominators)))
 
 
 def _inverses(values: Sequence[int]) -> list[int]:
@@ -124,10 +114,10 @@ def _inverses(values: Sequence[int]) -> list[int]:
     return out[::-1]
 
 
-def _value(falling: Sequence[int], x: int) -> int:
+def _evaluate(falling: Sequence[int], x: int) -> int:
     """Horner's rule, coefficients from the highest down."""
     value = 0
-    if x < _SMALL:  # one reduction at the end is cheaper than one at each step
+    if x < _SMALL_X:  # one reduction at the end is cheaper than one at each step
         for coefficient in falling:
             value = value * x + coefficient
         return value % P

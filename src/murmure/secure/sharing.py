@@ -1,4 +1,4 @@
-"""The parties slot: pairwise masks that cancel, with shares by which survivors undo the masks of who vanished.
+"""The parties slot: pairwise masks that cancel, with shares by which survivors remove the masks of who vanished.
 
     y_u = x_u + PRG(b_u) + sum_{v > u} PRG(s_uv) - sum_{v < u} PRG(s_uv)   in the integers modulo 2**64.
 
@@ -18,8 +18,8 @@ from murmure.core.errors import InvalidParameter, pluralise, shorten
 from murmure.secure.graph import MIN_PARTIES, SECURITY_AGAINST_TRIES, graph_parameters, max_dropouts, quorum
 
 Trust = Literal["curious", "lying"]
-COMPLETE = 30  # parties; below, a sparse graph gives nothing
-MAX_PARTIES = 1 << 14  # a stranger's study makes whoever looks at it search for a graph
+MAX_COMPLETE = 30  # parties; up to here a sparse graph saves nothing
+MAX_PARTIES = 1 << 14  # reading a stranger's study searches for a graph, which must not take long
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class PairwiseMasks:
     dropouts: how many may vanish; with fewer survivors nothing is released, and every party sees to it. None: a fifth,
     or as many as may. colluders: how many parties may pool what they know with the coordinator. coordinator: what it
     says about who takes part is never believed; before anything is revealed, `quorum` parties have signed the same
-    lists. "curious": the totals that it reports are believed; "lying": they are not, so that nothing further is asked
-    by them. rows: the most rows one party may hold; public. graph: who shares masks with whom, everybody with
-    everybody, or each with some in a ring; "auto" takes the ring above 30 parties where that saves something.
+    lists. "curious": the totals that it reports are believed; "lying": they are not, so no later question may depend on
+    them. rows: the most rows one party may hold; public. graph: who shares masks with whom, everybody with everybody,
+    or each with some in a ring; "auto" takes the ring above 30 parties where that saves something.
     """
 
     parties: int
@@ -42,8 +42,8 @@ class PairwiseMasks:
     graph: Literal["auto", "complete", "sparse"] = "auto"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("parties", MIN_PARTIES, MAX_PARTIES), ("colluders", 0, None), ("rows", 1, 1 << 48)):
-            self._whole(name, least, most)
+        for name, low, high in (("parties", MIN_PARTIES, MAX_PARTIES), ("colluders", 0, None), ("rows", 1, 1 << 48)):
+            self._check_whole(name, low, high)
         if self.coordinator not in ("curious", "lying"):
             raise InvalidParameter(
                 f'PairwiseMasks.coordinator must be "curious" or "lying", got {shorten(self.coordinator)}.'
@@ -53,8 +53,8 @@ class PairwiseMasks:
                 f'PairwiseMasks.graph must be "auto", "complete" or "sparse", got {shorten(self.graph)}.'
             )
         if self.dropouts is None:
-            object.__setattr__(self, "dropouts", self._usual_dropouts())
-        self._whole("dropouts", 0, None)
+            object.__setattr__(self, "dropouts", self._default_dropouts())
+        self._check_whole("dropouts", 0, None)
         assert self.dropouts is not None
         if self.minimum < MIN_PARTIES:
             raise InvalidParameter(
@@ -68,20 +68,20 @@ class PairwiseMasks:
                 f"which leaves {self.honest} honest; below 2 the sum is one party's own.",
                 hint="fewer dropouts or colluders, or more parties",
             )
-        _ = self.quorum, self.threshold  # refused now, if there are none
+        _ = self.quorum, self.threshold  # raises now if there are none
 
-    def _whole(self, name: str, least: int, most: int | None) -> None:
+    def _check_whole(self, name: str, low: int, high: int | None) -> None:
         value = getattr(self, name)
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or value < least or (most is not None and value > most):
-            upto = "" if most is None else f" and at most {most:_}"
+        if not whole or value < low or (high is not None and value > high):
+            up_to = "" if high is None else f" and at most {high:_}"
             raise InvalidParameter(
-                f"PairwiseMasks.{name} must be a whole number, at least {least}{upto}, got {shorten(value)}."
+                f"PairwiseMasks.{name} must be a whole number, at least {low}{up_to}, got {shorten(value)}."
             )
         object.__setattr__(self, name, int(value))
 
-    def _usual_dropouts(self) -> int:
-        """A fifth of all, if so many may: noise is scaled to those who are left, so more would cost everybody."""
+    def _default_dropouts(self) -> int:
+        """A fifth, if that many may vanish: noise is scaled to those who are left, so more would cost everybody."""
         return max(0, min(max_dropouts(self.parties, self.colluders), -(-self.parties // 5)))
 
     @property
@@ -92,7 +92,7 @@ class PairwiseMasks:
 
     @property
     def honest(self) -> int:
-        """Of a released sum, so many parties at least neither vanished nor collude."""
+        """How many parties of a released sum, at least, neither vanished nor collude."""
         return self.minimum - self.colluders
 
     @property
@@ -102,7 +102,7 @@ class PairwiseMasks:
 
     @cached_property
     def _graph(self) -> tuple[int, int] | None:
-        if self.graph == "complete" or (self.graph == "auto" and self.parties <= COMPLETE):
+        if self.graph == "complete" or (self.graph == "auto" and self.parties <= MAX_COMPLETE):
             return None
         assert self.dropouts is not None
         try:
@@ -117,34 +117,34 @@ class PairwiseMasks:
 
     @cached_property
     def quorum(self) -> int:
-        """So many of all parties sign the same lists before anybody reveals a share."""
+        """How many of all parties sign the same lists before anybody reveals a share."""
         assert self.dropouts is not None
         return quorum(self.parties, self.colluders, self.dropouts)
 
     @property
     def threshold(self) -> int:
-        """So many shares rebuild a secret; with fewer nothing is known of it."""
+        """How many shares rebuild a secret; fewer say nothing about it."""
         return self.quorum if self._graph is None else self._graph[1]
 
     @property
     def degree(self) -> int:
-        """With how many others a party shares masks, when all are there."""
+        """With how many others a party shares masks, when everybody joins."""
         return self.parties - 1 if self._graph is None else self._graph[0]
 
     @property
     def assumption(self) -> str:
-        """What has to hold besides, for all that is said to be hidden."""
-        said = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
-        said += f"{pluralise(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
+        """What must hold for the claims of `in_words`."""
+        text = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
+        text += f"{pluralise(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
         if not self.complete:
-            said += ", who they are does not depend on the order of the ring of masks, and none of them tries more "
-            said += "than 2**64 orders; but for a chance of 2**-40"
+            text += ", who they are does not depend on the order of the ring of masks, and none of them tries more "
+            text += "than 2**64 orders; but for a chance of 2**-40"
         if self.coordinator == "curious":
-            said += "; where a question follows from totals before it, the coordinator reported them truly"
-        return said
+            text += "; where a question follows from totals before it, the coordinator reported them truly"
+        return text
 
     def in_words(self) -> str:
-        """What is hidden, from whom."""
+        """What is hidden, and from whom."""
         return (
             "every row and every party's sums, from a coordinator, even one that shows different lists to different "
             f"parties, together with up to {self.colluders} of the {self.parties} parties: they learn the sum over the "

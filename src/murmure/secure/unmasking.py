@@ -1,7 +1,7 @@
-"""From the sum of masked vectors to the sum: self-masks of survivors, and pair masks with those who vanished, come off.
+"""From the sum of masked vectors to the sum: subtract self-masks of survivors, and pair masks with those who vanished.
 
-Every rebuilt secret is held against what its owner promised (a commitment, a public key), so that a wrong share can
-spoil nothing but itself.
+Every rebuilt secret is compared with what its owner published (a commitment, a public key), so that a wrong share is
+found and the secret is rebuilt from others.
 """
 
 from __future__ import annotations
@@ -15,20 +15,18 @@ from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from murmure.core.fixed import Words64
 from murmure.secure.errors import SharesDoNotFit
-from murmure.secure.joined import JoinedParties, shared_secret
-from murmure.secure.masks import add_mask, pair_key, self_key
+from murmure.secure.joined import JoinedParties, public_bytes, shared_secret
+from murmure.secure.masks import add_mask, commitment_to, pair_key, self_key
 from murmure.secure.messages import AliveBody, RevealBody
-from murmure.secure.party import commitment_to
 from murmure.secure.session import Session
 from murmure.secure.shamir import join
 
-SLICES = 2  # threads; each has a vector of its own
+THREADS = 2  # each adds to a separate vector
 MAX_TRIES = 5_000  # sets of shares, for one secret
-LONG = 1 << 13  # words; for shorter vectors key agreements, which share one lock, take the time
+MIN_PARALLEL_WORDS = 1 << 13  # in shorter vectors most of the time goes into key agreements, which share one lock
 
 
 class Unmasking:
@@ -44,42 +42,42 @@ class Unmasking:
     ) -> None:
         self.session, self.joined, self.shared, self.lists = session, joined, shared, lists
         self._alive = set(lists.alive)
-        # (who revealed, whose secret): shares that do not fit the secret that others' shares gave. Which of the two was
-        # wrong, the one that dealt it out or the one that revealed it, does not show in one pair.
+        # (holder, owner) of a share that does not fit the secret that other shares gave. One such pair does not show
+        # which of the two was wrong: the owner may have dealt it out so, or the holder revealed another one.
         self.misfits: set[tuple[int, int]] = set()
-        self._shares: dict[int, dict[int, bytes]] = {place: {} for place in shared}  # of whom: held by whom
+        self._shares: dict[int, dict[int, bytes]] = {place: {} for place in shared}  # by owner, then by x of the holder
         for holder in sorted(revealed):
             for place, (_, share) in zip(revealed[holder].places, revealed[holder].shares, strict=True):
                 self._shares[place][holder + 1] = share
 
-    def of(self, total: Words64) -> Words64:
+    def unmask(self, total: Words64) -> Words64:
         """The sum without masks."""
         ring = self.session.encoder.ring
-        slices = SLICES if len(total) >= LONG else 1
-        parts = [total.copy(), *(np.zeros_like(total) for _ in range(1, slices))]
+        threads = THREADS if len(total) >= MIN_PARALLEL_WORDS else 1
+        parts = [total.copy(), *(np.zeros_like(total) for _ in range(1, threads))]
 
-        def work(i: int) -> None:
-            doubted: set[int] = set()  # of this thread alone: what is tried must not depend on which thread was first
-            for place in self.shared[i::slices]:
+        def remove_masks(i: int) -> None:
+            doubted: set[int] = set()  # per thread: the sets that are tried must not depend on which thread was first
+            for place in self.shared[i::threads]:
                 for key, sign in self._masks(place, doubted):
                     add_mask(parts[i], key, sign, ring)
 
-        if slices == 1:
-            work(0)
+        if threads == 1:
+            remove_masks(0)
             return parts[0]
-        with ThreadPoolExecutor(slices) as pool:
-            list(pool.map(work, range(slices)))
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(remove_masks, range(threads)))
         for part in parts[1:]:
             ring.add(parts[0], part)
         return parts[0]
 
     def _masks(self, place: int, doubted: set[int]) -> Iterator[tuple[bytes, int]]:
-        """The keys of the masks that this party left in the sum, and the sign that takes each away."""
+        """The keys of the masks that this party left in the sum, each with the sign that removes it."""
         session, joined = self.session, self.joined
         if place in self._alive:
-            yield self_key(self._rebuilt(place, self._fits_commitment, doubted), joined.digest), -1
+            yield self_key(self._rebuild(place, self._fits_commitment, doubted), joined.digest), -1
             return
-        private = X25519PrivateKey.from_private_bytes(self._rebuilt(place, self._fits_key, doubted))
+        private = X25519PrivateKey.from_private_bytes(self._rebuild(place, self._fits_key, doubted))
         for other in joined.neighbours(place):
             if other in self._alive:
                 secret = shared_secret(private, joined.keys[other].mask, session.roster[other].name)
@@ -91,19 +89,18 @@ class Unmasking:
         return hmac.compare_digest(commitment, self.joined.keys[place].commitment)
 
     def _fits_key(self, place: int, secret: bytes) -> bool:
-        public = X25519PrivateKey.from_private_bytes(secret).public_key()
-        return public.public_bytes(Encoding.Raw, PublicFormat.Raw) == self.joined.keys[place].mask
+        return public_bytes(X25519PrivateKey.from_private_bytes(secret)) == self.joined.keys[place].mask
 
-    def _rebuilt(self, place: int, fits: Callable[[int, bytes], bool], doubted: set[int]) -> bytes:
-        """The secret; where some shares are wrong, from the others. doubted: who revealed a wrong one before."""
+    def _rebuild(self, place: int, fits: Callable[[int, bytes], bool], doubted: set[int]) -> bytes:
+        """The secret; where some shares are wrong, from the others. doubted: who has revealed a wrong share so far."""
         t, shares = self.joined.threshold, self._shares[place]
-        for tries, chosen in enumerate(itertools.islice(self._sets(place, t, doubted), MAX_TRIES)):
-            secret = self._joined_of(shares, chosen, t)
+        for tries, chosen in enumerate(itertools.islice(self._share_sets(place, t, doubted), MAX_TRIES)):
+            secret = self._try_join(shares, chosen, t)
             if secret is None or not fits(place, secret):
                 continue
-            if tries or doubted:  # some share is wrong, or may be: which ones?
-                known = chosen[:-1]
-                wrong = {x for x in shares.keys() - set(chosen) if self._joined_of(shares, (*known, x), t) != secret}
+            if tries or doubted:  # some share is wrong, or may be: test each with t - 1 shares that are right
+                right = chosen[:-1]
+                wrong = {x for x in shares.keys() - set(chosen) if self._try_join(shares, (*right, x), t) != secret}
                 self.misfits |= {(x - 1, place) for x in wrong}
                 doubted |= wrong
             return secret
@@ -113,25 +110,27 @@ class Unmasking:
             "again with fresh keys",
         )
 
-    def _joined_of(self, shares: Mapping[int, bytes], chosen: Sequence[int], t: int) -> bytes | None:
+    def _try_join(self, shares: Mapping[int, bytes], chosen: Sequence[int], t: int) -> bytes | None:
         try:
             return join({x: shares[x] for x in chosen}, t)
         except SharesDoNotFit:
             return None
 
-    def _sets(self, place: int, t: int, doubted: set[int]) -> Iterator[tuple[int, ...]]:
-        """Sets of t shares: the first ones, without those who revealed a wrong one before; then any, in an order that
-        nobody chooses and that is the same when the log is played again."""
+    def _share_sets(self, place: int, t: int, doubted: set[int]) -> Iterator[tuple[int, ...]]:
+        """Sets of t shares: first those of holders that are not doubted, then any.
+
+        The order comes from a hash: nobody chooses it, and it is the same when the log is replayed.
+        """
         xs = sorted(self._shares[place], key=lambda x: (x in doubted, x))
         yield tuple(xs[:t])
         trusted = [x for x in xs if x not in doubted]
         for turn in itertools.count() if len(xs) >= t else ():
             start = hashlib.sha256(self.joined.digest + place.to_bytes(4, "little") + turn.to_bytes(4, "little"))
 
-            def drawn(x: int, start: Any = start) -> bytes:
-                own = start.copy()
-                own.update(x.to_bytes(4, "little"))
-                return bytes(own.digest())
+            def rank(x: int, start: Any = start) -> bytes:
+                state = start.copy()
+                state.update(x.to_bytes(4, "little"))
+                return bytes(state.digest())
 
             among = trusted if len(trusted) > t and turn % 2 else xs
-            yield tuple(sorted(among, key=drawn)[:t])
+            yield tuple(sorted(among, key=rank)[:t])

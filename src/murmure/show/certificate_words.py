@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -12,71 +11,44 @@ from murmure.core.errors import shorten
 from murmure.show.number_format import describe_domain
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from murmure.core.types import Certificate
 
-TELLING = 6  # the epsilon from which odds are no comfort
+REVEALING_EPSILON = 6  # above this epsilon the odds protect nobody in practice
 
 
-def surest(epsilon: float, delta: float = 0.0) -> str:
-    """The most that anybody can be persuaded, from even odds: e^eps / (1 + e^eps), rounded up, out of 100.
+def max_certainty(epsilon: float, delta: float = 0.0) -> str:
+    """How certain an observer can become, from even odds: at most e^eps / (1 + e^eps), rounded up, out of 100.
 
     With delta: how often the best guess between the two is right, (e^eps + delta) / (1 + e^eps) at most.
     """
-    most = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
-    return f"{math.ceil(10 * most - 1e-6) / 10:g}"
+    # Rounded up to a tenth. The small term keeps an exact tenth, such as 75, from becoming 75.1 by float error.
+    percent = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    return f"{math.ceil(10 * percent - 1e-6) / 10:g}"
 
 
 def promise(certificate: Certificate) -> str:
     """The certificate in one sentence."""
     if math.isinf(certificate.epsilon):
         return "Whoever sees this sees the answer itself: nothing is protected."
-    if certificate.epsilon > TELLING:
+    if certificate.epsilon > REVEALING_EPSILON:
         return "At this epsilon a report can all but give the answer away."
     provided = f", provided {certificate.assumption}" if certificate.assumption else ""
     return (
         "Whatever is sent, someone who thought two answers equally likely cannot become surer than "
-        f"{surest(certificate.epsilon)} in 100 which of them is true{provided}."
+        f"{max_certainty(certificate.epsilon)} in 100 which of them is true{provided}."
     )
 
 
 def promise_in_french(certificate: Certificate) -> str:
-    """The same sentence for French readers; an assumption is left to whoever shows it."""
+    """The same sentence for French readers; the assumption is shown separately."""
     if math.isinf(certificate.epsilon):
         return "Qui voit ceci voit la réponse même : rien n’est protégé."
-    if certificate.epsilon > TELLING:
+    if certificate.epsilon > REVEALING_EPSILON:
         return "À cet epsilon, une réponse peut presque livrer la vérité."
     return (
         "Quoi qu’on envoie, celui qui tenait deux réponses pour également probables ne peut devenir sûr de l’une à "
-        f"plus de {surest(certificate.epsilon).replace('.', ',')} chances sur 100."
+        f"plus de {max_certainty(certificate.epsilon).replace('.', ',')} chances sur 100."
     )
-
-
-def certificate_table(certificate: Certificate, reports: int | None = None) -> Table:
-    """The parts of a certificate, aligned."""
-    from rich.table import Table
-    from rich.text import Text
-
-    asked = "" if certificate.asked is None else f"  (asked for {certificate.asked:.10g})"
-    if certificate.asked is not None and reports is not None and reports > 1:
-        asked = f"  ({reports} reports of at most {certificate.asked:.10g} each)"
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    table.add_row("epsilon", Text(f"{certificate.epsilon:.10g}", style="bold").append(asked, style="not bold"))
-    table.add_row("delta", f"{certificate.delta:g}")
-    table.add_row("relation", f"{certificate.relation} one person")
-    table.add_row("unit", "the whole record" if certificate.unit == "record" else "one attribute of the record")
-    for i, item in enumerate(certificate.public):
-        table.add_row("public" if i == 0 else "", item)
-    table.add_row("method", certificate.method)
-    if certificate.witness_text is not None:
-        table.add_row("witness", certificate.witness_text[0])
-        table.add_row("", certificate.witness_text[1])
-    if certificate.assumption:
-        table.add_row("provided", certificate.assumption)
-    return table
 
 
 def certificate_json(certificate: Certificate) -> dict[str, Any]:
@@ -84,7 +56,12 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     witness = None
     if certificate.witness is not None:
         a, b, y = certificate.witness
-        witness = {"input": a, "other": b, "report": _plain(y), "words": " ".join(certificate.witness_text or ())}
+        witness = {
+            "input": a,
+            "other": b,
+            "report": _report_to_json(y),
+            "words": " ".join(certificate.witness_text or ()),
+        }
     return certificate.to_dict() | {
         "witness": witness,
         "asked": certificate.asked,
@@ -92,10 +69,10 @@ def certificate_json(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _plain(report: Any) -> Any:
-    """A report as JSON; 64-bit words as text, since most readers of JSON lose digits beyond 2**53."""
+def _report_to_json(report: Any) -> Any:
+    """A report as JSON; 64-bit words as text, since most parsers of JSON lose digits beyond 2**53."""
     if isinstance(report, tuple | list):  # of a record: one report a column
-        return [_plain(part) for part in report]
+        return [_report_to_json(part) for part in report]
     if hasattr(report, "tolist"):
         values = report.tolist()
         wide = getattr(report, "dtype", None) == "uint64"
@@ -114,19 +91,20 @@ def mechanism_json(mechanism: Any) -> dict[str, Any]:
 
 def mechanism_title(mechanism: Any) -> str:
     """GRR, epsilon = 1, on Categories(4)"""
-    held: Mapping[str, Any] = {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "domain"}
-    shown = [f"{name} = {_short(value)}" for name, value in held.items() if value is not None]
-    return ", ".join([type(mechanism).__name__, *shown]) + f", on {describe_domain(_randomised(mechanism.domain))}"
+    settings = {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "domain"}
+    shown = [f"{name} = {_format_setting(value)}" for name, value in settings.items() if value is not None]
+    domain = describe_domain(_without_public_columns(mechanism.domain))
+    return ", ".join([type(mechanism).__name__, *shown, f"on {domain}"])
 
 
-def _randomised(domain: Any) -> Any:
-    """A schema without its public columns, which no mechanism touches; any other domain as it is."""
+def _without_public_columns(domain: Any) -> Any:
+    """A schema without its public columns, which no mechanism touches; any other domain unchanged."""
     if not getattr(domain, "open", ()):
         return domain
     return type(domain)({name: domain.column_specs[name] for name in domain.private})
 
 
-def _short(value: Any) -> str:
+def _format_setting(value: Any) -> str:
     if isinstance(value, Fraction):
         return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
     return f"{value:.10g}" if isinstance(value, float) else shorten(value)
@@ -134,34 +112,9 @@ def _short(value: Any) -> str:
 
 def protects(plan: Any) -> str:
     """What the guarantee of a sanitised table is about: a row, or a person of several."""
-    each = plan.guarantees()["reader"].epsilon
+    epsilon = plan.guarantees()["reader"].epsilon
     if plan.unit == "row":
-        return f"one row: whoever stands in several rows pays epsilon = {each:.6g} for each of them"
+        return f"one row: whoever stands in several rows pays epsilon = {epsilon:.6g} for each of them"
     rows = plan.rows_per_person
     row = "row" if rows == 1 else "rows"
-    return f"one person ({plan.unit}) of at most {rows} {row}: epsilon = {each:.6g} for all of them together"
-
-
-def both_certificates(plan: Any, guarantees: Mapping[str, Certificate]) -> Table:
-    """What a whole row and what one attribute of it can lose; what the two share is said once."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column()
-    rows = int(plan.rows_per_person)
-    names = ("a whole row", "one attribute") if rows == 1 else (f"all {rows} rows", "one attribute")
-    record = guarantees["reader"]
-    for name, c in zip(names, (record, guarantees["either, about one attribute"]), strict=True):
-        asked = "" if c.asked is None else f" (asked for {c.asked:.10g}{' a row' if rows > 1 else ''})"
-        words = Text().append(f"epsilon = {c.epsilon:.10g}", "bold").append(f"{asked}, delta = {c.delta:g}; {c.method}")
-        table.add_row(name, words)
-        if c.witness_text is not None:
-            table.add_row("  witness", f"{c.witness_text[0]} {c.witness_text[1]}")
-    table.add_row("relation", f"{record.relation} one person")
-    for i, item in enumerate(record.public):
-        table.add_row("public" if i == 0 else "", item)
-    if record.assumption:
-        table.add_row("provided", record.assumption)
-    return table
+    return f"one person ({plan.unit}) of at most {rows} {row}: epsilon = {epsilon:.6g} for all of them together"

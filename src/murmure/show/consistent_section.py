@@ -1,4 +1,4 @@
-"""The last section of a report: shares that are not negative and sum to one, for whoever needs them so."""
+"""The last section of a report: shares that are not negative and sum to one."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from murmure.show.html_parts import WIDE, Language
 from murmure.show.report_content import ReportContent
 
 
-def consistent(story: ReportContent, w: Language) -> str:
-    """The nearest shares that are not negative and sum to one: no error bar belongs to them."""
+def consistent_section(content: ReportContent, w: Language) -> str:
+    """The nearest shares that are not negative and sum to one: they have no error bars."""
     rows = []
-    for column in story.columns:
+    for column in content.columns:
         estimate = column.estimate
-        if no_figure(estimate) or estimate.unit != "share" or len(estimate.mean) < 2 or not story.mechanism:
+        if no_figure(estimate) or estimate.unit != "share" or len(estimate.mean) < 2 or not content.mechanism:
             continue
-        if story.curated and not (estimate.mean < 0).any():  # shares of noisy counts sum to one already
+        # Shares of noisy counts sum to one already: only negative ones need a projection.
+        if content.curated and not (estimate.mean < 0).any():
             continue
         shares = project_simplex(estimate)
         listed = ", ".join(
             f"{html.escape(label)}{WIDE}<b>{w.percent(float(share))}</b>"
             for label, share in zip(shares.labels, shares.mean, strict=True)
         )
-        name = html.escape(story.named(column.name, w)) or w("answers", "réponses")
+        name = html.escape(content.column_title(column.name, w)) or w("answers", "réponses")
         rows.append(f'<tr><th scope="row">{name}</th><td>{listed}</td></tr>')
     if not rows:
         return ""

@@ -1,4 +1,4 @@
-"""A report of figures with noise at the curator: its head, what was asked, and how intervals are to be read."""
+"""A report of figures with noise at the curator: its head, what was asked, and what its intervals count."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from murmure.core.domain import Categories, Decimals, Interval
 from murmure.core.schema import Schema
-from murmure.show.html_parts import WIDE, Language, facts
-from murmure.show.question_section import contents, epsilon_text
+from murmure.show.html_parts import WIDE, Language
+from murmure.show.question_section import contents_table, epsilon_text, head_html
 from murmure.show.report_content import ReportContent
 
-NOISY = {
+NOISE_NAMES = {
     "DiscreteLaplace": ("discrete Laplace noise", "du bruit de Laplace discret"),
     "DiscreteGaussian": ("discrete Gaussian noise", "du bruit gaussien discret"),
     "Skellam": ("Skellam noise", "du bruit de Skellam"),
@@ -21,11 +21,11 @@ NOISY = {
 }
 
 
-def curated_head(story: ReportContent, w: Language) -> str:
-    release, warnings = story.release, []
+def curated_head(content: ReportContent, w: Language) -> str:
+    release, warnings = content.release, []
     if release.seeded:
         undone = w("takes the noise off again", "retire le bruit")
-        if story.chosen is not None:
+        if content.chosen is not None:
             undone = w("replays the draw", "rejoue le tirage")
         warnings.append(
             w(
@@ -33,84 +33,76 @@ def curated_head(story: ReportContent, w: Language) -> str:
                 f"Expérience à graine{WIDE}: qui connaît la graine {undone}. Jamais avec de vraies personnes.",
             )
         )
-    if story.simulated:
-        warnings.append(
-            w(
-                "Simulation: the true values are shown because these people are invented or known.",
-                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
-            )
-        )
-    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
-    return f"""<h1>{html.escape(story.title(w))}</h1>
-<p class="motto">{_motto(story, w)}</p>
-{warn}{facts(_facts(story, w))}"""
+    return head_html(content, _motto(content, w), warnings, _facts(content, w), w)
 
 
-def _motto(story: ReportContent, w: Language) -> str:
-    if story.chosen is not None:
+def _motto(content: ReportContent, w: Language) -> str:
+    if content.chosen is not None:
         return w("One of several public candidates leaves the curator.", "Un candidat public sort de chez le curateur.")
     return w("Only noisy sums leave the curator.", "Seules des sommes bruitées sortent de chez le curateur.")
 
 
-def _facts(story: ReportContent, w: Language) -> list[tuple[str, str]]:
-    c, held = story.reader, []
-    if story.release.estimate.n is not None:
-        rows = (story.rows_per_person or 1) > 1
-        near = w("about ", "environ ") if story.release.estimate.noisy else ""
+def _facts(content: ReportContent, w: Language) -> list[tuple[str, str]]:
+    c, items = content.reader, []
+    if content.release.estimate.n is not None:
+        rows = (content.rows_per_person or 1) > 1
+        about = w("about ", "environ ") if content.release.estimate.noisy else ""
         what = w("rows (noisy)", "lignes (bruité)") if rows else w("people (noisy)", "personnes (bruité)")
-        held.append((f"{near}{w.number(story.rows, 0)}", what))
-    held.append((epsilon_text(c.epsilon, w), w("epsilon of this release", "epsilon de la publication")))
+        items.append((f"{about}{w.number(content.rows, 0)}", what))
+    items.append((epsilon_text(c.epsilon, w), w("epsilon of this release", "epsilon de la publication")))
     if c.delta:
-        held.append((w.small(c.delta), "delta"))
-    held.append((story.protects(w), w("protected unit", "unité protégée")))
-    if story.paid is not None:
-        left = f"{w.plain(max(story.paid.left, 0.0))} {w('of', 'sur')} {w.plain(story.paid.budget)}"
-        held.append((left, w("epsilon left in the ledger", "epsilon restant au registre")))
-    held.append((w("seeded", "à graine") if story.release.seeded else w("secure", "sûr"), w("randomness", "hasard")))
-    return held
+        items.append((w.small(c.delta), "delta"))
+    items.append((content.protects(w), w("protected unit", "unité protégée")))
+    if content.paid is not None:
+        left = f"{w.plain(max(content.paid.left, 0.0))} {w('of', 'sur')} {w.plain(content.paid.budget)}"
+        items.append((left, w("epsilon left in the ledger", "epsilon restant au registre")))
+    items.append((w("seeded", "à graine") if content.release.seeded else w("secure", "sûr"), w("randomness", "hasard")))
+    return items
 
 
-def curated_asked(story: ReportContent, w: Language) -> str:
-    name = f"<b>{html.escape(story.mechanism)}</b>"
-    if story.chosen is not None:
+def curated_question(content: ReportContent, w: Language) -> str:
+    name = f"<b>{html.escape(content.mechanism)}</b>"
+    if content.chosen is not None:
         how = w(
             f"A curator sees every row and draws one candidate, by {name}: those with more people are likelier.",
             f"Un curateur voit chaque ligne et tire un candidat, par {name}{WIDE}: plus un candidat a de personnes, "
             "plus il est probable.",
         )
     else:
-        noise = NOISY.get(story.mechanism, ("noise", "du bruit"))
+        noise = NOISE_NAMES.get(content.mechanism, ("noise", "du bruit"))
         how = w(
             f"A curator sees every row and adds them up exactly; {noise[0]} ({name}) is added to the sums, and only "
             "noisy sums leave.",
             f"Un curateur voit chaque ligne et en fait la somme exacte{WIDE}; {noise[1]} ({name}) est ajouté aux "
             "sommes, et seules des sommes bruitées sortent.",
         )
-        if story.mechanism == "Geometric":
+        if content.mechanism == "Geometric":
             how += w(" They are then cut to a public range.", " Elles sont ensuite coupées à un intervalle public.")
     return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
-<p>{html.escape(story.question.sentence(w))} {how}</p>
-<p class="note">{_read(story, w)}</p>{contents(story, w)}"""
+<p>{html.escape(content.question.sentence(w))} {how}</p>
+<p class="note">{_row_rules(content, w)}</p>{contents_table(content, w)}"""
 
 
-def _read(story: ReportContent, w: Language) -> str:
-    """What becomes of cells that the schema does not hold: they decide about no error."""
-    domains = [] if story.plan is None else [domain for _, domain in _domains(story.plan.statistic.domain)]
+def _row_rules(content: ReportContent, w: Language) -> str:
+    """How cells outside the schema are counted. They never raise an error, because an error would reveal them."""
+    domains = [] if content.plan is None else [domain for _, domain in _domains(content.plan.statistic.domain)]
     labels = [isinstance(domain, Categories) for domain in domains]
     numbers = [domain for domain in domains if not isinstance(domain, Categories)]
     parts = []
-    if story.question.kind == "Rows" and len(domains) == 1:
+    if content.question.kind == "Rows" and len(domains) == 1:
         numbers, labels = [], [False]
         parts.append(w("all of them are counted", "toutes sont comptées"))
     elif not domains or any(domain.outside != "drop" for domain in numbers):
         parts.append(w("a number out of bounds is moved to the bound", "un nombre hors bornes est ramené à la borne"))
     if any(domain.outside == "drop" for domain in numbers):
-        which = [repr(domain.column) for domain in numbers if domain.outside == "drop" and domain.column]
-        of, de = (f" of {', '.join(which)}", f" de {', '.join(which)}") if len(which) < len(numbers) else ("", "")
+        names = [repr(domain.column) for domain in numbers if domain.outside == "drop" and domain.column]
+        columns, colonnes = (
+            (f" of {', '.join(names)}", f" de {', '.join(names)}") if len(names) < len(numbers) else ("", "")
+        )
         parts.append(
             w(
-                f"a row with a number{of} out of bounds is left out",
-                f"une ligne dont un nombre{de} est hors bornes est écartée",
+                f"a row with a number{columns} out of bounds is left out",
+                f"une ligne dont un nombre{colonnes} est hors bornes est écartée",
             )
         )
     if not domains or any(domain.absent is None for domain in numbers):
@@ -134,21 +126,22 @@ def _read(story: ReportContent, w: Language) -> str:
                 "une étiquette hors du schéma ne compte nulle part",
             )
         )
-    said = f"{w('', WIDE)}; ".join(parts)
+    rules = f"{w('', WIDE)}; ".join(parts)
     return w(
-        f"Every row is read, whatever it holds: {said}.", f"Chaque ligne est lue, quoi qu’elle contienne{WIDE}: {said}."
+        f"Every row is read, whatever it holds: {rules}.",
+        f"Chaque ligne est lue, quoi qu’elle contienne{WIDE}: {rules}.",
     )
 
 
 # -- how intervals are to be read -------------------------------------------------------------------------------------
 
 
-def curated_notes(story: ReportContent, methods: Iterable[str], below: bool, w: Language) -> list[str]:
+def curated_notes(content: ReportContent, methods: Iterable[str], below: bool, w: Language) -> list[str]:
     """Which errors the intervals count (noise, sampling, grid), and of whom they speak."""
     how, notes = ", ".join(methods), []
     if how:
-        grid = _grid(story, w)
-        if all(story.whom(column.estimate) == "fixed" for column in story.columns):
+        grid = _grid_rounding(content, w)
+        if all(content.target_of(column.estimate) == "fixed" for column in content.columns):
             notes.append(
                 w(
                     f"Intervals count the noise{grid}. They speak of these people, a fixed population: no error of "
@@ -178,22 +171,22 @@ def curated_notes(story: ReportContent, methods: Iterable[str], below: bool, w: 
     return notes
 
 
-def _grid(story: ReportContent, w: Language) -> str:
-    """How far numbers are moved to their grid, at most; said where the schema has such numbers."""
-    kind = story.question.kind
+def _grid_rounding(content: ReportContent, w: Language) -> str:
+    """How far numbers are moved to their grid, at most; empty where no number is on a grid."""
+    kind = content.question.kind
     if kind in ("Count", "Rows", "Histogram", "Pair", "Mode"):
         return ""
-    if story.plan is None:
+    if content.plan is None:
         return w(" and, of numbers on a grid, the rounding to it", " et, pour des nombres sur une grille, leur arrondi")
-    widest: dict[str, float] = {}
-    for name, domain in _domains(story.plan.statistic.domain):
-        moved = isinstance(domain, Interval) or (isinstance(domain, Decimals) and domain.rounding == "nearest")
-        if moved and (not name or name in story.question.columns):
-            widest[name] = float(domain.scale()[2])
-    if not widest:
+    roundings: dict[str, float] = {}
+    for name, domain in _domains(content.plan.statistic.domain):
+        is_rounded = isinstance(domain, Interval) or (isinstance(domain, Decimals) and domain.rounding == "nearest")
+        if is_rounded and (not name or name in content.question.columns):
+            roundings[name] = float(domain.scale()[2])
+    if not roundings:
         return ""
-    far = ", ".join(w.plain(value) for value in dict.fromkeys(widest.values()))
-    return w(f" and the rounding to the grid (at most {far})", f" et l’arrondi à la grille (au plus {far})")
+    distances = ", ".join(w.plain(value) for value in dict.fromkeys(roundings.values()))
+    return w(f" and the rounding to the grid (at most {distances})", f" et l’arrondi à la grille (au plus {distances})")
 
 
 def _domains(domain: Any) -> list[tuple[str, Any]]:

@@ -1,8 +1,11 @@
-"""Names of ours in French: how figures and guarantees were found, what is public, and the answers of the demo."""
+"""French for the sentences that other packages produce: methods, guarantees, public facts; and the demo's answers.
+
+The keys are regular expressions over those English sentences: a sentence that changes there must change here.
+"""
 
 from __future__ import annotations
 
-TERMS = {  # how figures and guarantees were found; (.*) stands for what changes
+TERMS = {  # how figures and guarantees were computed; (.*) matches the part that varies
     "exact inversion": "inversion exacte",
     "exact inversion \\(cells with few reports\\), score \\(the others\\)": (
         "inversion exacte (cellules de peu de réponses), la méthode du score (les autres)"

@@ -5,21 +5,20 @@ from __future__ import annotations
 import html
 import math
 import re
-from typing import Any
 
 from murmure.core.types import Certificate
 from murmure.show.certificate_words import promise, promise_in_french
-from murmure.show.html_parts import WIDE, Language, quoted
-from murmure.show.public_facts import public
+from murmure.show.html_parts import WIDE, Language
+from murmure.show.public_facts import public_facts
 from murmure.show.question_section import epsilon_text
 from murmure.show.report_content import ReportContent
 
 MAX_NAMED = 5  # columns of a witness
 
 
-def guarantee_section(story: ReportContent, w: Language) -> str:
-    rows = [_certificate(story, certificate, w) for certificate in story.certificates]
-    first = story.certificates[0]
+def guarantee_section(content: ReportContent, w: Language) -> str:
+    rows = [_certificate_row(content, certificate, w) for certificate in content.certificates]
+    first = content.certificates[0]
     heads = (
         w("what may differ", "ce qui peut différer"),
         "epsilon",
@@ -27,28 +26,28 @@ def guarantee_section(story: ReportContent, w: Language) -> str:
     )
     head = "".join(f'<th scope="col"{" class=num" if i == 1 else ""}>{name}</th>' for i, name in enumerate(heads))
     several = ""
-    if story.of_records and story.rows_per_person is None:
+    if content.of_records and content.rows_per_person is None:
         several = w(
             "The unit is one row: someone with several rows pays for each of them.",
             f"L’unité est une ligne{WIDE}: qui en a plusieurs paie pour chacune.",
         )
-    elif story.of_records:
+    elif content.of_records:
         several = w(
-            f"The unit is {story.protects(w)}; the figures add up all those rows.",
-            f"L’unité est {story.protects(w)}{WIDE}; les chiffres comptent toutes ces lignes.",
+            f"The unit is {content.protects(w)}; the figures add up all those rows.",
+            f"L’unité est {content.protects(w)}{WIDE}; les chiffres comptent toutes ces lignes.",
         )
     provided = ""
     if first.assumption:
-        said = w.term(first.assumption)
-        provided = f"<p>{w(f'Provided {said}.', f'À condition que{WIDE}: {said}.')}</p>"
+        assumption = w.term(first.assumption)
+        provided = f"<p>{w(f'Provided {assumption}.', f'À condition que{WIDE}: {assumption}.')}</p>"
     return f"""<h2>{w("3. What is guaranteed", "3. Ce qui est garanti")}</h2>
 <table class="held"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>
-<p>{several} {_computed(story, w) if math.isfinite(first.epsilon) else ""}</p>{provided}
-{public(story, first, w)}"""
+<p>{several} {_how_computed(content, w) if math.isfinite(first.epsilon) else ""}</p>{provided}
+{public_facts(content, first, w)}"""
 
 
-def _computed(story: ReportContent, w: Language) -> str:
-    if story.release.randomised_outside:  # no words were compared with anything
+def _how_computed(content: ReportContent, w: Language) -> str:
+    if content.release.randomised_outside:  # no words were compared with anything
         return w(
             "Epsilon is computed from the probabilities that the plan prescribes, and rounded up; delta is 0. It holds "
             "against whoever collects and whoever reads.",
@@ -63,10 +62,10 @@ def _computed(story: ReportContent, w: Language) -> str:
     )
 
 
-def _certificate(story: ReportContent, c: Certificate, w: Language) -> str:
-    if not story.of_records:
+def _certificate_row(content: ReportContent, c: Certificate, w: Language) -> str:
+    if not content.of_records:
         what = w("the answer", "la réponse")
-    elif (story.rows_per_person or 1) > 1:
+    elif (content.rows_per_person or 1) > 1:
         what = w("all rows of one person", "toutes les lignes d’une personne")
         if c.unit == "attribute":
             what = w("one attribute in each of them", "un attribut dans chacune")
@@ -74,54 +73,55 @@ def _certificate(story: ReportContent, c: Certificate, w: Language) -> str:
         what = w("the whole record", "toute la fiche")
     else:
         what = w("one attribute of it", "un seul attribut")
-    said = w(promise(c).split(", provided")[0].removesuffix(".") + ".", promise_in_french(c).replace(" :", f"{WIDE}:"))
-    found = f'<br><span class="soft">{w("Found by", f"Trouvé par{WIDE}")}: {w.term(c.method)}.</span>'
+    text = w(promise(c).split(", provided")[0].removesuffix(".") + ".", promise_in_french(c).replace(" :", f"{WIDE}:"))
+    method = f'<br><span class="soft">{w("Found by", f"Trouvé par{WIDE}")}: {w.term(c.method)}.</span>'
     return (
         f'<tr><th scope="row">{what}</th><td class="num" data-name="epsilon ="><b>{epsilon_text(c.epsilon, w)}</b></td>'
-        f"<td>{said} {_witness(story, c, w)}{found}</td></tr>"
+        f"<td>{text} {_witness_sentence(content, c, w)}{method}</td></tr>"
     )
 
 
-def _witness(story: ReportContent, c: Certificate, w: Language) -> str:
-    """Which two people the most telling report tells apart, and how well."""
+def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> str:
+    """Which two people the most revealing report distinguishes, and how well."""
     if c.witness is None or not math.isfinite(c.epsilon):
         return ""
     a, b, _ = c.witness
-    shown = story.release.estimate if story.many else ()
-    names = list(getattr(getattr(story.plan, "person", None), "columns", None) or shown)
-    if story.of_records and len(a) != len(names):  # figures of some columns, and no plan that names the others
-        one, two = _said(c)
-    elif story.of_records:
+    shown = content.release.estimate if content.many_columns else ()
+    names = list(getattr(getattr(content.plan, "person", None), "columns", None) or shown)
+    if content.of_records and len(a) != len(names):  # figures of some columns, and no plan that names the others
+        first, second = _witness_people(c)
+    elif content.of_records:
         differ = [
-            (f"{html.escape(n)} {_quoted(x, w)}", _quoted(y, w)) for n, x, y in zip(names, a, b, strict=True) if x != y
+            (html.escape(f"{n} {w.in_quotes(x)}"), html.escape(w.in_quotes(y)))
+            for n, x, y in zip(names, a, b, strict=True)
+            if x != y
         ]
         more = len(differ) - MAX_NAMED
         rest = w(f" and {more} more columns", f" et {more} autres colonnes") if more > 0 else ""
-        one, two = (", ".join(side[:MAX_NAMED]) + rest for side in zip(*differ, strict=True)) if differ else ("", "")
+        first, second = (
+            (", ".join(side[:MAX_NAMED]) + rest for side in zip(*differ, strict=True)) if differ else ("", "")
+        )
     else:
-        one, two = _quoted(a, w), _quoted(b, w)
-    if not one:
+        first, second = html.escape(w.in_quotes(a)), html.escape(w.in_quotes(b))
+    if not first:
         return ""
     if "fresh reports" in c.method or c.epsilon > 50:
         return w(
-            f"The most telling report tells {one} from {two}.", f"La réponse la plus parlante distingue {one} de {two}."
+            f"The most telling report tells {first} from {second}.",
+            f"La réponse la plus parlante distingue {first} de {second}.",
         )
     odds = w.number(math.exp(c.epsilon), 2 if c.epsilon < 7 else 0)
     return w(
-        f"The most telling report is {odds} times likelier from {one} than from {two}.",
-        f"La réponse la plus parlante vient {odds} fois plus souvent de {one} que de {two}.",
+        f"The most telling report is {odds} times likelier from {first} than from {second}.",
+        f"La réponse la plus parlante vient {odds} fois plus souvent de {first} que de {second}.",
     )
 
 
-def _said(c: Certificate) -> tuple[str, str]:
-    """The two people out of the certificate's own words, which name every column."""
+def _witness_people(c: Certificate) -> tuple[str, str]:
+    """The two people, parsed from the certificate's sentence, which names every column."""
     words = "" if c.witness_text is None else c.witness_text[1]
-    found = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
-    if found is None:
+    match = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
+    if match is None:
         return "", ""
-    one, two = (html.escape(text) for text in found.groups() if text is not None)
-    return one, two
-
-
-def _quoted(label: Any, w: Language) -> str:
-    return quoted(html.escape(str(label)), w)
+    first, second = (html.escape(text) for text in match.groups() if text is not None)
+    return first, second

@@ -1,7 +1,6 @@
-"""Pages: one file, no script, nothing from outside, two languages, light or dark as the reader likes it.
+"""The parts of all pages: one file, no script, nothing from outside, two languages, light or dark as the reader likes.
 
-Pictures are our own SVG with positions in per cent, so that text keeps its size on a telephone. First what all pages
-share (the report of a release uses it too), then the demo's page.
+Pictures are SVG with positions in per cent, so that text keeps its size on a telephone.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from murmure.core.show import level_percent
 from murmure.show.french_terms import FRENCH, TERMS
 
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
-GENERATOR = '<meta name="generator" content="Murmure">'  # by which a page of ours is known
+GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
 
 STYLE = """
 :root{color-scheme:light dark;--paper:#fbfaf7;--card:#fff;--ink:#22262b;--soft:#59616c;--line:#d9d6ce;--accent:#245a9f;
@@ -104,7 +103,7 @@ details::details-content{content-visibility:visible;block-size:auto}}
 
 
 class Language:
-    """One language: how it writes numbers and labels, and what it says."""
+    """One language: w("yes", "oui") picks its text, and the methods write numbers and labels its way."""
 
     def __init__(self, lang: str) -> None:
         self.lang = lang
@@ -117,7 +116,7 @@ class Language:
         return FRENCH.get(text, text) if self.french else text
 
     def term(self, text: str) -> str:
-        """A name of ours, as HTML; one that has no French yet stays English and is marked so."""
+        """A sentence of another package, as HTML. Without a French translation it stays English, and is marked so."""
         if not self.french:
             return html.escape(text)
         french = _in_french(text)
@@ -126,8 +125,11 @@ class Language:
         return html.escape(french).replace(" :", f"{WIDE}:").replace(" ;", f"{WIDE};")
 
     def quote(self, text: str) -> str:
-        said = html.escape(self.label(text))
-        return f"«{NARROW}{said}{NARROW}»" if self.french else f"\u201c{said}\u201d"
+        """A label, translated where it has a translation, as HTML in quotation marks."""
+        return self.in_quotes(html.escape(self.label(text)))
+
+    def in_quotes(self, text: Any) -> str:
+        return f"«{NARROW}{text}{NARROW}»" if self.french else f"\u201c{text}\u201d"
 
     def number(self, value: float, digits: int) -> str:
         text = f"{value:,.{digits}f}".replace(",", NARROW).replace("-", "\u2212")
@@ -135,9 +137,6 @@ class Language:
 
     def percent(self, share: float, digits: int = 1) -> str:
         return f"{self.number(100 * share, digits)}{NARROW}%"
-
-    def epsilon(self, story: Any) -> str:
-        return f"ln{WIDE}3 = {self.number(story.epsilon, 4)}" if story.fair_coins else self.plain(story.epsilon)
 
     def small(self, value: float) -> str:
         """A delta: 0, 0.01, 10⁻⁶, 2.5 · 10⁻⁷."""
@@ -155,20 +154,16 @@ class Language:
 
 def _in_french(text: str) -> str | None:
     for english, french in TERMS.items():
-        found = re.fullmatch(english, text)
-        if found:
-            parts = [_in_french(part) or part for part in found.groups()]
+        match = re.fullmatch(english, text)
+        if match:
+            parts = [_in_french(part) or part for part in match.groups()]
             return re.sub(r"\\(\d)", lambda m: parts[int(m[1]) - 1], french)  # noqa: B023
     return None
 
 
-def quoted(text: str, w: Language) -> str:
-    """In the quotation marks of the language; not escaped."""
-    return f"«{NARROW}{text}{NARROW}»" if w.french else f"\u201c{text}\u201d"
-
-
 def document(title: str, parts: Mapping[str, str]) -> str:
     """Both languages, one after the other; a radio button shows one."""
+    # Radio buttons and CSS switch the language, since the page has no script; the policy forbids one.
     sections = "".join(f'<section lang="{lang}">{text}</section>' for lang, text in parts.items())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -183,21 +178,22 @@ def document(title: str, parts: Mapping[str, str]) -> str:
     )
 
 
-def is_page(start: bytes) -> bool:
-    """Whether a file that starts so is a page of ours, which may be written anew."""
+def is_murmure_page(start: bytes) -> bool:
+    """Whether a file that starts so was written by Murmure, and may be replaced."""
     return start.startswith(b"<!doctype html>") and GENERATOR.encode() in start
 
 
-def facts(held: Iterable[tuple[str, str]]) -> str:
-    """What matters most, large, with its name below."""
-    return f'<ul class="facts">{"".join(f"<li><b>{value}</b><span>{name}</span></li>" for value, name in held)}</ul>'
+def facts(items: Iterable[tuple[str, str]]) -> str:
+    """The main facts, large, with their names below."""
+    return f'<ul class="facts">{"".join(f"<li><b>{value}</b><span>{name}</span></li>" for value, name in items)}</ul>'
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-LETTER, GAP = 7.5, 4.0  # pixels of a label
-TABLE, PHONE = 600, 280  # pixels: the narrowest table that has its picture in a column, and the narrowest screen
+LETTER_WIDTH, GAP = 7.5, 4.0  # pixels of a label
+# Pixels: the narrowest table that has its picture in a column, and the narrowest screen.
+TABLE_WIDTH, PHONE_WIDTH = 600, 280
 
 
 @dataclass(frozen=True)
@@ -214,6 +210,7 @@ class Scale:
         """From zero, or a little below where an estimate is, to a round number."""
         width = max(high, 0.001)
         power = 10.0 ** math.floor(math.log10(width))
+        # At most five steps of a round size: more labels would touch on a telephone.
         step = next(s * power for s in (0.2, 0.5, 1.0, 2.0, 5.0) if width / (s * power) <= 5)
         step = 0.25 if 0.8 < width <= 1 else step  # "100 %" needs room
         count = math.ceil(width / step - 1e-9)
@@ -222,7 +219,7 @@ class Scale:
         return cls(min(low, 0.0), max(count * step, high), tuple(i * step for i in range(count + 1)))
 
     @classmethod
-    def between(cls, low: float, high: float) -> Scale:
+    def of_range(cls, low: float, high: float) -> Scale:
         """For a number between its bounds, which are the ticks."""
         return cls(low, high, (low, high), percent=False)
 
@@ -236,17 +233,17 @@ class Scale:
         return cls(min(low, 0.0), count * step, tuple(i * step for i in range(count + 1)), percent=False)
 
     def at(self, value: float) -> float:
-        """In per cent of the picture; what lies outside stands at the edge."""
+        """In per cent of the picture; a value outside is put at the edge."""
         return 100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0)
 
-    def axis(self, w: Language, width: float = PHONE) -> str:
+    def axis(self, w: Language, width: float = PHONE_WIDTH) -> str:
         """Labels; those at an end stay inside the picture, the last one has the unit, and none touches another."""
         step = self.ticks[1] - self.ticks[0]
         digits = max(0, -math.floor(math.log10(step * (100 if self.percent else 0.1)) + 1e-9))
-        labels, letter, gap = [], 100 * LETTER / width, 100 * GAP / width
+        labels, letter, gap = [], 100 * LETTER_WIDTH / width, 100 * GAP / width
         for tick in self.ticks:
             at, last = self.at(tick), tick == self.ticks[-1]
-            text = w.number(100 * tick, digits) if self.percent else _tick(tick, w)
+            text = w.number(100 * tick, digits) if self.percent else _tick_label(tick, w)
             anchor = "end" if last and at > 90 else "middle" if self.percent or len(self.ticks) > 2 else "start"
             text += f"{NARROW}%" if last and self.percent else ""
             left = at - letter * len(text) * {"end": 1.0, "middle": 0.5, "start": 0.0}[anchor]
@@ -266,16 +263,16 @@ class Scale:
         )
 
 
-def _tick(value: float, w: Language) -> str:
+def _tick_label(value: float, w: Language) -> str:
     return w.number(value, 0) if value == round(value) and abs(value) < 1e12 else w.plain(value)
 
 
-def interval(
+def interval_marks(
     low: float, high: float, mean: float | None, truth: float | None, beyond: tuple[bool, bool] = (False, False)
 ) -> str:
     """A bar, a mark and perhaps an open circle; all in per cent of the picture's width.
 
-    mean=None: there is no figure, and no mark. beyond: the bar goes on to the left, or to the right, of the picture.
+    mean=None: there is no figure, and no mark. beyond: whether the bar continues to the left, or right, of the picture.
     """
     arrows = "".join(
         f'<svg x="{at}%" width="1" height="14"><path class="arrow" d="{path}"/></svg>'
@@ -290,29 +287,28 @@ def interval(
     )
 
 
-def key(w: Language, level: float, truth: str | None, each: float | None = None) -> str:
-    """What the marks of the pictures mean; `truth` says why it is known, where it is.
+def legend(w: Language, level: float, truth: str | None, each: float | None = None) -> str:
+    """What the marks of the pictures mean; `truth` says why the truth is known, where it is.
 
-    each: the level of one interval, where all hold at once.
+    each: the level of one interval, where all are to cover together.
     """
     sure = f"{w.plain(100 * level)}{NARROW}%"
     known = together = ""
     if each is not None:
-        one = level_percent(each).replace(".", w(".", ","))
+        percent = level_percent(each).replace(".", w(".", ","))
         together = w(
-            f"; all of them hold at once (each at {one}{NARROW}%)",
-            f"{WIDE}; tous valent à la fois (chacun à {one}{NARROW}%)",
+            f"; all of them hold at once (each at {percent}{NARROW}%)",
+            f"{WIDE}; tous valent à la fois (chacun à {percent}{NARROW}%)",
         )
     if truth is not None:
         circle = '<svg width="14" height="14" aria-hidden="true"><circle class="true" cx="7" cy="7" r="4"/></svg>'
         known = f"<span>{circle}{truth}</span>"
-    return (
-        f'<div class="key"><span><svg width="34" height="14" aria-hidden="true">{interval(10, 90, 50, None)}</svg>'
-        f"{w(f'estimate and {sure} interval', f'estimation et intervalle à {sure}')}{together}</span>{known}</div>"
-    )
+    bar = f'<svg width="34" height="14" aria-hidden="true">{interval_marks(10, 90, 50, None)}</svg>'
+    meaning = w(f"estimate and {sure} interval", f"estimation et intervalle à {sure}")
+    return f'<div class="key"><span>{bar}{meaning}{together}</span>{known}</div>'
 
 
-def figures(
+def figure_table(
     rows: Iterable[Mapping[str, Any]],
     w: Language,
     scale: Scale,
@@ -327,16 +323,17 @@ def figures(
     A mean that is not a number is one that the noise swamped.
     """
     rows = list(rows)
-    bars, true = "low" in rows[0], any("truth" in row for row in rows)
+    bars, has_truth = "low" in rows[0], any("truth" in row for row in rows)
 
-    def said(value: float, unit: bool = True) -> str:
+    def formatted(value: float, unit: bool = True) -> str:
         number = w.number(100 * value if scale.percent else value, digits)
         return number + (f"{NARROW}%" if unit and scale.percent else "")
 
     sure = f"{w.plain(100 * level)}{NARROW}%"
-    room = min(TABLE * (0.49 - 0.11 * ("long" in kind) - 0.1 * true), PHONE)  # what STYLE leaves for the picture
+    # What STYLE leaves for the picture.
+    room = min(TABLE_WIDTH * (0.49 - 0.11 * ("long" in kind) - 0.1 * has_truth), PHONE_WIDTH)
     head = f'<th scope="col" class="name">{name}</th>'
-    head += f'<th scope="col" class="true-value">{w("truth", "vérité")}</th>' if true else ""
+    head += f'<th scope="col" class="true-value">{w("truth", "vérité")}</th>' if has_truth else ""
     head += f'<th scope="col" class="num">{w("estimate", "estimation")}</th>'
     head += f'<th scope="col" class="span">{w(f"{sure} interval", f"intervalle à {sure}")}</th>' if bars else ""
     head += (
@@ -345,19 +342,19 @@ def figures(
     body = []
     for row in rows:
         cells = f'<th scope="row" class="name">{row["label"]}</th>'
-        cells += f'<td class="wide">{said(row["truth"]) if "truth" in row else ""}</td>' if true else ""
+        cells += f'<td class="wide">{formatted(row["truth"]) if "truth" in row else ""}</td>' if has_truth else ""
         known = math.isfinite(row["mean"])
         people = f"<small>{w.number(row['count'], 0)}</small>" if "count" in row else ""
-        figure = said(row["mean"]) if known else w("too noisy", "trop bruité")
+        figure = formatted(row["mean"]) if known else w("too noisy", "trop bruité")
         cells += f"<td><b>{figure}</b>{people}</td>"
         ends = (row["mean"], row["mean"])
         if bars:
             ends = (row["low"], row["high"])
-            cells += f"<td>{said(ends[0], False)} {w('to', 'à')} {said(ends[1])}</td>"
+            cells += f"<td>{formatted(ends[0], False)} {w('to', 'à')} {formatted(ends[1])}</td>"
         true_at = scale.at(row["truth"]) if "truth" in row else None
         outside = (ends[0] < scale.low, ends[1] > scale.high)
         at = scale.at(row["mean"]) if known else None
-        marks = interval(scale.at(ends[0]), scale.at(ends[1]), at, true_at, outside)
+        marks = interval_marks(scale.at(ends[0]), scale.at(ends[1]), at, true_at, outside)
         picture = f'<svg width="100%" height="14" aria-hidden="true">{scale.grid()}{marks}</svg>'
         body.append(f'<tr>{cells}<td class="pic">{picture}</td></tr>')
     named = f' aria-labelledby="{labelled}"' if labelled else ""

@@ -35,6 +35,6 @@ def format_number(value: float, digits: int = 2) -> str:
     return f"{value:.{max(0, digits - 1 - math.floor(math.log10(abs(value))))}f}"
 
 
-def bits(value: float) -> str:
+def bits_text(value: float) -> str:
     """ "1 bit", "2.3 bits", "103 bits"."""
     return f"{value:.3g} bit{'' if value == 1 else 's'}"

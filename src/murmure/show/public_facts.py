@@ -1,4 +1,4 @@
-"""What a guarantee takes for public knowledge; column by column where the plan is known."""
+"""What a guarantee assumes to be public knowledge; column by column where the plan is known."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from murmure.show.html_parts import NARROW, WIDE, Language
 from murmure.show.report_content import ReportContent
 
 
-def public(story: ReportContent, c: Certificate, w: Language) -> str:
-    items = [_known(item, w) for item in c.public]
-    domain = getattr(getattr(story.plan, "statistic", None), "domain", None)
-    if isinstance(domain, Schema) and (story.of_records or story.curated):
-        specs = domain.column_specs
-        items = [_column(name, domain[name], specs[name].public, w) for name in domain.columns] + items[1:]
-    elif domain is not None and story.curated:
-        items[0] = _column(domain.column or w("the question", "la question"), domain, False, w)
-    if story.curated:
+def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
+    # The first public fact of a certificate is the domain. Where the plan is known, its columns replace it.
+    items = [_public_item(item, w) for item in c.public]
+    domain = getattr(getattr(content.plan, "statistic", None), "domain", None)
+    if isinstance(domain, Schema) and (content.of_records or content.curated):
+        items = [
+            _column_item(name, domain[name], domain.column_specs[name].public, w) for name in domain.columns
+        ] + items[1:]
+    elif domain is not None and content.curated:
+        items[0] = _column_item(domain.column or w("the question", "la question"), domain, False, w)
+    if content.curated:
+        # After the columns, and before what the certificate lists besides its domain.
         items.insert(len(items) - len(c.public) + 1, w("the question, and its plan", "la question et son plan"))
-    listed = "".join(f"<li>{item}</li>" for item in items)
-    said = w("What was taken for public", "Ce qui a été tenu pour public")
-    return f"<details><summary>{said}</summary><ul>{listed}</ul></details>"
+    items_html = "".join(f"<li>{item}</li>" for item in items)
+    title = w("What was taken for public", "Ce qui a été tenu pour public")
+    return f"<details><summary>{title}</summary><ul>{items_html}</ul></details>"
 
 
-DOMAINS = (  # what domains say of themselves (`public()` of core/domain.py), in French
+FRENCH_DOMAINS = (  # the sentences of `public()` in core/domain.py, in French
     (r"the (\d+) answers (\d+) to (\d+)", "les {} réponses de {} à {}"),
     (r"the (\d+) answers (.*)", "les {} réponses {}"),
     (r"the whole numbers (-?\d+) to (-?\d+)", "les nombres entiers de {} à {}"),
@@ -38,45 +41,46 @@ DOMAINS = (  # what domains say of themselves (`public()` of core/domain.py), in
         "les nombres de {} à {} avec au plus {} décimales, les autres arrondis au plus proche",
     ),
 )
-NEXT = r"; (?=the \d+ answers |the whole numbers |the numbers )"
-ENDS = r"(.*?)(?: of column ['\"](.*)['\"])?(, public and not randomised)?"
+BETWEEN_DOMAINS = r"; (?=the \d+ answers |the whole numbers |the numbers )"
+NUMBER = r"-?[\d.]+(e[+-]?\d+)?"
+DOMAIN_TEXT = r"(.*?)(?: of column ['\"](.*)['\"])?(, public and not randomised)?"
 
 
-def _known(item: str, w: Language) -> str:
-    """As HTML. Domains in French where they are ours; whatever has no French stays English, and is marked so."""
+def _public_item(item: str, w: Language) -> str:
+    """One public fact as HTML. A fact without a French translation stays English, and is marked so."""
     if not w.french:
         return html.escape(item)
-    said = [_in_french(part) for part in re.split(NEXT, item)]
-    if not all(said):
+    parts = [_in_french(part) for part in re.split(BETWEEN_DOMAINS, item)]
+    if not all(parts):
         return w.term(item)
-    return f"{WIDE}; ".join(html.escape(part or "") for part in said)
+    return f"{WIDE}; ".join(html.escape(part or "") for part in parts)
 
 
 def _in_french(domain: str) -> str | None:
-    ended = re.fullmatch(ENDS, domain, re.DOTALL)
-    for english, french in DOMAINS:
-        found = ended and re.fullmatch(english, ended[1], re.DOTALL)
-        if ended and found:
-            parts = [p.replace(".", ",") if re.fullmatch(r"-?[\d.]+(e[+-]?\d+)?", p) else p for p in found.groups()]
-            column = "" if ended[2] is None else f" de la colonne «{NARROW}{ended[2]}{NARROW}»"
-            return french.format(*parts) + column + (", publique, telle quelle" if ended[3] else "")
+    match = re.fullmatch(DOMAIN_TEXT, domain, re.DOTALL)
+    for english, french in FRENCH_DOMAINS:
+        domain_match = match and re.fullmatch(english, match[1], re.DOTALL)
+        if match and domain_match:
+            parts = [p.replace(".", ",") if re.fullmatch(NUMBER, p) else p for p in domain_match.groups()]
+            column = "" if match[2] is None else f" de la colonne «{NARROW}{match[2]}{NARROW}»"
+            return french.format(*parts) + column + (", publique, telle quelle" if match[3] else "")
     return None
 
 
-def _column(name: str, domain: Any, as_it_is: bool, w: Language) -> str:
+def _column_item(name: str, domain: Any, is_public: bool, w: Language) -> str:
     if hasattr(domain, "cells"):
         low, high, cells = w.plain(domain.low), w.plain(domain.high), w.number(domain.cells, 0)
-        said = w(f"numbers from {low} to {high} in {cells} cells", f"nombres de {low} à {high} en {cells} cases")
+        text = w(f"numbers from {low} to {high} in {cells} cells", f"nombres de {low} à {high} en {cells} cases")
     elif hasattr(domain, "places"):
         low, high, places = w.plain(domain.low), w.plain(domain.high), w.number(domain.places, 0)
-        said = w(
+        text = w(
             f"numbers from {low} to {high} to {places} decimals", f"nombres de {low} à {high} à {places} décimales"
         )
     elif hasattr(domain, "low"):
         low, high = w.number(domain.low, 0), w.number(domain.high, 0)
-        said = w(f"whole numbers from {low} to {high}", f"nombres entiers de {low} à {high}")
+        text = w(f"whole numbers from {low} to {high}", f"nombres entiers de {low} à {high}")
     else:
-        said = w(f"{w.number(domain.size, 0)} possible answers", f"{w.number(domain.size, 0)} réponses possibles")
-    if as_it_is:
-        said += w("; public, not randomised", f"{WIDE}; publique, telle quelle")
-    return f"<b>{html.escape(name)}</b>{w('', WIDE)}: {said}"
+        text = w(f"{w.number(domain.size, 0)} possible answers", f"{w.number(domain.size, 0)} réponses possibles")
+    if is_public:
+        text += w("; public, not randomised", f"{WIDE}; publique, telle quelle")
+    return f"<b>{html.escape(name)}</b>{w('', WIDE)}: {text}"

@@ -12,9 +12,9 @@ from murmure.core.show import no_figure
 from murmure.show.html_parts import WIDE, Language, facts
 from murmure.show.report_content import ReportContent
 
-CONTENTS = 4  # columns from which there is a table of contents
+MIN_CONTENTS = 4  # columns from which there is a table of contents
 
-ASKED = {
+STATISTIC_SENTENCES = {
     "Marginals": (
         "The share of every answer, and the mean of every number, column by column.",
         "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne.",
@@ -23,7 +23,7 @@ ASKED = {
     "Histogram": ("The share of every answer.", "La part de chaque réponse."),
     "Mean": ("The mean.", "La moyenne."),
 }
-HOW = {
+MECHANISM_SENTENCES = {
     "SPL": (
         "every column is randomised with its share of the budget, and all of them are reported.",
         "chaque colonne est rendue aléatoire avec sa part du budget, et toutes sont envoyées.",
@@ -52,12 +52,12 @@ HOW = {
         "pour chaque colonne, le protocole dont la variance exacte est la plus petite.",
     ),
 }
-OUTSIDE = (
+OUTSIDE_SENTENCE = (
     "people randomised their answers themselves, outside the software: with coins, cards or a program of their own.",
     "chacun a rendu sa réponse aléatoire lui-même, hors du logiciel : avec des pièces, des cartes ou son propre "
     "programme.",
 )
-ANY = (
+ANY_MECHANISM = (
     "every answer is randomised before it leaves the person.",
     "chaque réponse est rendue aléatoire avant de partir.",
 )
@@ -67,8 +67,8 @@ def epsilon_text(value: float, w: Language) -> str:
     return w.plain(value) if math.isfinite(value) else w("none", "aucun")
 
 
-def head(story: ReportContent, w: Language) -> str:
-    release, warnings = story.release, []
+def report_head(content: ReportContent, w: Language) -> str:
+    release, warnings = content.release, []
     if release.seeded:
         warnings.append(
             w(
@@ -84,7 +84,27 @@ def head(story: ReportContent, w: Language) -> str:
                 "chacun a tiré.",
             )
         )
-    if story.simulated:
+    names = {
+        "record": w("epsilon for a whole record", "epsilon pour toute une fiche")
+        if content.of_records
+        else w("epsilon of an answer", "epsilon d’une réponse"),
+        "attribute": w("epsilon for one attribute", "epsilon pour un attribut"),
+    }
+    items = [(w.number(content.rows, 0), w("rows", "lignes") if content.of_records else w("answers", "réponses"))]
+    items += [(epsilon_text(c.epsilon, w), names[c.unit]) for c in content.certificates]
+    items.append((content.protects(w), w("protected unit", "unité protégée")))
+    randomness = w("seeded", "à graine") if release.seeded else w("secure", "sûr")
+    if release.randomised_outside:
+        randomness = w("outside the software", "hors du logiciel")
+    if content.mechanism:
+        items.append((randomness, w("randomness", "hasard")))
+    motto = w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")
+    return head_html(content, motto, warnings, items, w)
+
+
+def head_html(content: ReportContent, motto: str, warnings: list[str], items: Any, w: Language) -> str:
+    """The title of a report, what to beware of, and what matters most; items: values with their names."""
+    if content.simulated:
         warnings.append(
             w(
                 "Simulation: the true values are shown because these people are invented or known.",
@@ -92,107 +112,95 @@ def head(story: ReportContent, w: Language) -> str:
             )
         )
     warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
-    names = {
-        "record": w("epsilon for a whole record", "epsilon pour toute une fiche")
-        if story.of_records
-        else w("epsilon of an answer", "epsilon d’une réponse"),
-        "attribute": w("epsilon for one attribute", "epsilon pour un attribut"),
-    }
-    held = [(w.number(story.rows, 0), w("rows", "lignes") if story.of_records else w("answers", "réponses"))]
-    held += [(epsilon_text(c.epsilon, w), names[c.unit]) for c in story.certificates]
-    held.append((story.protects(w), w("protected unit", "unité protégée")))
-    randomness = w("seeded", "à graine") if release.seeded else w("secure", "sûr")
-    if release.randomised_outside:
-        randomness = w("outside the software", "hors du logiciel")
-    if story.mechanism:
-        held.append((randomness, w("randomness", "hasard")))
-    return f"""<h1>{html.escape(story.title(w))}</h1>
-<p class="motto">{w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")}</p>
-{warn}{facts(held)}"""
+    return f"""<h1>{html.escape(content.title(w))}</h1>
+<p class="motto">{motto}</p>
+{warn}{facts(items)}"""
 
 
-def question_section(story: ReportContent, w: Language) -> str:
-    asked = w(*ASKED.get(story.statistic, (html.escape(story.statistic), html.escape(story.statistic))))
+def question_section(content: ReportContent, w: Language) -> str:
+    question = w(*STATISTIC_SENTENCES.get(content.statistic, (html.escape(content.statistic),) * 2))
     how = w(
         "Nothing was randomised: these are exact figures of real answers.",
         f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
     )
-    if story.mechanism:
-        said = w(*HOW.get(story.mechanism, OUTSIDE if story.release.randomised_outside else ANY))
-        said = said.replace(" ;", f"{WIDE};").replace(" :", f"{WIDE}:")
-        name = f"<b>{html.escape(story.mechanism)}</b>"
-        how = w(f"By {name}: {said}", f"Par {name}{WIDE}: {said}")
-    if story.weights is not None:
-        column = f"<b>{html.escape(story.weights)}</b>"
+    if content.mechanism:
+        other = OUTSIDE_SENTENCE if content.release.randomised_outside else ANY_MECHANISM
+        sentence = w(*MECHANISM_SENTENCES.get(content.mechanism, other))
+        sentence = sentence.replace(" ;", f"{WIDE};").replace(" :", f"{WIDE}:")
+        name = f"<b>{html.escape(content.mechanism)}</b>"
+        how = w(f"By {name}: {sentence}", f"Par {name}{WIDE}: {sentence}")
+    if content.weights is not None:
+        column = f"<b>{html.escape(content.weights)}</b>"
         how += w(
             f" Figures are weighted: each person counts as the public column {column} says.",
             f" Les chiffres sont pondérés{WIDE}: chacun compte selon la colonne publique {column}.",
         )
     return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
-<p>{asked} {how}</p>{_policy(story, w)}{contents(story, w)}"""
+<p>{question} {how}</p>{_outside_rules(content, w)}{contents_table(content, w)}"""
 
 
-def _policy(story: ReportContent, w: Language) -> str:
-    """What became of values that the schema does not hold. How many there were is for the holder of the data alone."""
-    domain = None if story.plan is None else story.plan.statistic.domain
+def _outside_rules(content: ReportContent, w: Language) -> str:
+    """What was done with values outside the schema. How many there were stays with the holder of the data."""
+    domain = None if content.plan is None else content.plan.statistic.domain
     domains = [] if domain is None else list(domain.values()) if isinstance(domain, Schema) else [domain]
-    clamped, dropped = (_named(domains, policy) for policy in ("clamp", "drop"))
+    clamped, dropped = (_columns_with_policy(domains, policy) for policy in ("clamp", "drop"))
     parts = []
     if clamped is not None:
+        columns = _in_parentheses(clamped)
         parts.append(
             w(
-                f"A number beyond its bounds{_of(clamped, w)} was moved to the nearest bound before it was randomised.",
-                f"Un nombre hors bornes{_of(clamped, w)} a été ramené à la borne la plus proche avant le tirage.",
+                f"A number beyond its bounds{columns} was moved to the nearest bound before it was randomised.",
+                f"Un nombre hors bornes{columns} a été ramené à la borne la plus proche avant le tirage.",
             )
         )
-    every = getattr(story.receipt, "invalid", "refuse") == "drop"
+    every = getattr(content.receipt, "invalid", "refuse") == "drop"
     if every or dropped is not None:
-        of = "" if every or dropped is None else _of(dropped, w)
+        in_columns = "" if every or dropped is None else _in_parentheses(dropped)
         beyond = ("", "")
-        if story.rows_per_person is not None and every:
+        if content.rows_per_person is not None and every:
             beyond = (", or more than one person may have", ", ou en surnombre pour une personne")
         parts.append(
             w(
-                f"Rows outside the schema{of}{beyond[0]} were left out. The figures say nothing about them.",
-                f"Les lignes hors du schéma{of}{beyond[1]} ont été écartées. Les chiffres n’en disent rien.",
+                f"Rows outside the schema{in_columns}{beyond[0]} were left out. The figures say nothing about them.",
+                f"Les lignes hors du schéma{in_columns}{beyond[1]} ont été écartées. Les chiffres n’en disent rien.",
             )
         )
     return f"<p>{' '.join(parts)}</p>" if parts else ""
 
 
-def _named(domains: list[Any], policy: str) -> list[str] | None:
-    """The columns with this policy; empty where they need not be named; None where there is none."""
-    found = [domain.column for domain in domains if domain.outside == policy]
-    if not found:
+def _columns_with_policy(domains: list[Any], policy: str) -> list[str] | None:
+    """The columns with this policy: None if there are none, empty if all have it and need no names."""
+    columns = [domain.column for domain in domains if domain.outside == policy]
+    if not columns:
         return None
-    return [] if len(found) == len(domains) else [name for name in found if name]
+    return [] if len(columns) == len(domains) else [name for name in columns if name]
 
 
-def _of(names: list[str], w: Language) -> str:
+def _in_parentheses(names: list[str]) -> str:
     return f" ({', '.join(html.escape(name) for name in names)})" if names else ""
 
 
-def contents(story: ReportContent, w: Language) -> str:
-    """Of many columns every one: where it is, what is shown of it, and how it was randomised."""
-    if len(story.columns) < CONTENTS:
+def contents_table(content: ReportContent, w: Language) -> str:
+    """Where each of many columns is, what is shown of it, and how it was randomised."""
+    if len(content.columns) < MIN_CONTENTS:
         return ""
     rows = []
-    protocols = any(story.protocol(column.name) for column in story.columns)
-    some = any(hasattr(column.estimate.estimator, "shown") for column in story.columns)
-    for column in story.columns:
+    protocols = any(content.protocol(column.name) for column in content.columns)
+    has_shown = any(hasattr(column.estimate.estimator, "shown") for column in content.columns)
+    for column in content.columns:
         shown = getattr(column.estimate.estimator, "shown", None)
         cells = f'<th scope="row"><a href="#{w.lang}-{column.number}">{html.escape(column.name)}</a></th>'
-        cells += f"<td>{kind(column.estimate, w)}</td>"
-        cells += f"<td>{html.escape(story.protocol(column.name))}</td>" if protocols else ""
-        cells += f'<td class="num">{"" if shown is None else w.number(shown, 0)}</td>' if some else ""
+        cells += f"<td>{figure_kind(column.estimate, w)}</td>"
+        cells += f"<td>{html.escape(content.protocol(column.name))}</td>" if protocols else ""
+        cells += f'<td class="num">{"" if shown is None else w.number(shown, 0)}</td>' if has_shown else ""
         rows.append(f"<tr>{cells}</tr>")
     head = f'<th scope="col">{w("column", "colonne")}</th><th scope="col">{w("shown", "montré")}</th>'
     head += f'<th scope="col">{w("protocol", "protocole")}</th>' if protocols else ""
-    head += f'<th scope="col" class="num">{w("reported by", "envoyée par")}</th>' if some else ""
+    head += f'<th scope="col" class="num">{w("reported by", "envoyée par")}</th>' if has_shown else ""
     return f'<table class="held toc"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
-def kind(estimate: Estimate, w: Language) -> str:
+def figure_kind(estimate: Estimate, w: Language) -> str:
     if no_figure(estimate):
         return w("no figure", "aucun chiffre")
     k = w.number(len(estimate.mean), 0)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.core.domain import Categories
-from murmure.show.html_parts import Language, quoted
+from murmure.show.html_parts import Language
 
-SHORTLY = {  # a heading; {} is the column
+TITLES = {  # a heading; {} is the column
     "Count": ("Count", "Effectif"),
     "Rows": ("Number of rows", "Nombre de lignes"),
     "Sum": ("Sum of {}", "Somme de la colonne {}"),
@@ -23,7 +23,7 @@ SHORTLY = {  # a heading; {} is the column
     "GroupBy": ("Figures by group", "Chiffres par groupe"),
     "Where": ("Figures of some rows", "Chiffres de certaines lignes"),
 }
-ASKS = {  # a sentence, without its full stop
+SENTENCES = {  # a sentence, without its full stop
     "Count": ("How many have a value of {}", "Combien ont une valeur de la colonne {}"),
     "Rows": ("How many rows there are", "Combien il y a de lignes"),
     "Sum": ("The sum of {}", "La somme de la colonne {}"),
@@ -43,18 +43,18 @@ ASKS = {  # a sentence, without its full stop
         "Des chiffres des lignes qui remplissent une condition",
     ),
 }
-WITHOUT = {"Mean": ("Mean", "Moyenne"), "Sum": ("Sum", "Somme"), "Histogram": ("Histogram", "Histogramme")}
+BARE_TITLES = {"Mean": ("Mean", "Moyenne"), "Sum": ("Sum", "Somme"), "Histogram": ("Histogram", "Histogramme")}
 
 
 @dataclass(frozen=True)
 class QuestionWords:
-    """What was asked, taken apart. Without the plan only what the release says of itself is known."""
+    """What was asked, in parts. Without the plan they are parsed from the sentence of the release."""
 
     kind: str
     columns: tuple[str, ...] = ()
     by: tuple[str, ...] = ()
-    where: tuple[Any, ...] = ()  # the statistics that say which rows count; without a plan, their words
-    of_labels: bool = False  # a count of rows that hold one of the labels
+    where: tuple[Any, ...] = ()  # the statistics that select rows; without a plan, their text
+    of_labels: bool = False  # a count of rows with one of the labels
 
     @classmethod
     def of(cls, statistic: Any) -> QuestionWords:
@@ -62,77 +62,77 @@ class QuestionWords:
         where: list[Any] = []
         while type(statistic).__name__ in ("GroupBy", "Where"):
             if type(statistic).__name__ == "GroupBy":
-                by += _names(statistic.by)
+                by += _column_names(statistic.by)
             else:
                 where.append(statistic)
             statistic = statistic.statistic
         kind, domain = type(statistic).__name__, statistic.domain
-        columns = (statistic.first, statistic.second) if hasattr(statistic, "first") else _names(domain)
+        columns = (statistic.first, statistic.second) if hasattr(statistic, "first") else _column_names(domain)
         return cls(kind, tuple(columns), tuple(by), tuple(where), kind == "Count" and isinstance(domain, Categories))
 
     @classmethod
-    def heard(cls, kind: str, asked: str) -> QuestionWords:
-        """Out of the words of a release (`in_words` of statistic.py): "age by region where sex is 'f'"."""
-        columns, *rest = re.split(r"(?:^| )(by|where) ", asked)
+    def from_words(cls, kind: str, text: str) -> QuestionWords:
+        """From the text of a release (`in_words` of statistic.py): "age by region where sex is 'f'"."""
+        columns, *rest = re.split(r"(?:^| )(by|where) ", text)
         parts = list(zip(rest[::2], rest[1::2], strict=True))
-        by, where = (tuple(text for word, text in parts if word == kind) for kind in ("by", "where"))
+        by, where = (tuple(part for word, part in parts if word == key) for key in ("by", "where"))
         return cls(kind, (columns,) if columns else (), by, where)
 
     @property
-    def alone(self) -> bool:
+    def ungrouped(self) -> bool:
         """Whether figures are named after what they are ("mean"), and not after groups."""
         return not self.by and self.kind != "GroupBy"
 
     def title(self, w: Language) -> str:
         """A heading, as text."""
-        said = w(*SHORTLY.get(self.kind, (self.kind, self.kind)))
+        text = w(*TITLES.get(self.kind, (self.kind, self.kind)))
         if self.kind == "Marginals":
             count = len(self.columns)
-            said = w(f"{count} column{'s' * (count != 1)}", f"{count} colonne{'s' * (count != 1)}")
-        elif "{}" in said:
+            text = w(f"{count} column{'s' * (count != 1)}", f"{count} colonne{'s' * (count != 1)}")
+        elif "{}" in text:
             named = w(" and ", " et ").join(self.columns)
-            said = said.format(named) if named else w(*WITHOUT.get(self.kind, (self.kind, self.kind)))
-        said += w(" by ", " par ") + w(" and ", " et ").join(self.by) if self.by else ""
-        for one in self.where:
-            said += w(", where ", ", où ") + _condition(one, w)
-        return said
+            text = text.format(named) if named else w(*BARE_TITLES.get(self.kind, (self.kind, self.kind)))
+        text += w(" by ", " par ") + w(" and ", " et ").join(self.by) if self.by else ""
+        for condition in self.where:
+            text += w(", where ", ", où ") + _condition_text(condition, w)
+        return text
 
     def sentence(self, w: Language) -> str:
         """What is asked, as text."""
-        said = w(*ASKS.get(self.kind, (self.kind, self.kind)))
-        if "{}" in said:
-            said = said.format(w(" and ", " et ").join(self.columns) or w("the question", "la question"))
+        text = w(*SENTENCES.get(self.kind, (self.kind, self.kind)))
+        if "{}" in text:
+            text = text.format(w(" and ", " et ").join(self.columns) or w("the question", "la question"))
         if self.of_labels:
             named = " ".join(self.columns) or w("the question", "la question")
-            said = w(f"How many hold one of the labels of {named}", f"Combien ont une des étiquettes de {named}")
+            text = w(f"How many hold one of the labels of {named}", f"Combien ont une des étiquettes de {named}")
         if self.by:
             keys = w(" and ", " et ").join(self.by)
-            said += w(f", for every value of {keys}", f", pour chaque valeur de {keys}")
-        for one in self.where:
-            said += w(", of rows where ", ", pour les lignes où ") + _condition(one, w)
-        return said + "."
+            text += w(f", for every value of {keys}", f", pour chaque valeur de {keys}")
+        for condition in self.where:
+            text += w(", of rows where ", ", pour les lignes où ") + _condition_text(condition, w)
+        return text + "."
 
 
-def _names(domain: Any) -> list[str]:
+def _column_names(domain: Any) -> list[str]:
     if hasattr(domain, "private"):
         return list(domain.private)
     return [domain.column] if domain.column else []
 
 
-def _condition(where: Any, w: Language) -> str:
+def _condition_text(where: Any, w: Language) -> str:
     if isinstance(where, str):
-        said: str = where
+        text: str = where
         if w.french:
-            said = re.sub(
+            text = re.sub(
                 r" lies between ([\d.e+-]+) and ([\d.e+-]+)$",
-                lambda found: " va de {} à {}".format(*(w.plain(float(end)) for end in found.groups())),
-                said,
+                lambda match: " va de {} à {}".format(*(w.plain(float(end)) for end in match.groups())),
+                text,
             )
-            said = re.sub(r" is (['\"\[\d-].*)$", r" vaut \1", said)
-        return said
-    name = (_names(where.column) or [w("it", "elle")])[0]
+            text = re.sub(r" is (['\"\[\d-].*)$", r" vaut \1", text)
+        return text
+    name = (_column_names(where.column) or [w("it", "elle")])[0]
     if where.between is not None:
         low, high = (w.plain(float(end)) for end in where.between)
         return w(f"{name} is from {low} to {high}", f"{name} va de {low} à {high}")
-    values = [quoted(str(value), w) for value in where.is_in]
+    values = [w.in_quotes(value) for value in where.is_in]
     return name + w(" is ", " vaut ") + w(" or ", " ou ").join(values)

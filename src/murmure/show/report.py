@@ -1,4 +1,4 @@
-"""A release as one HTML page that stands alone: figures with their intervals, and what they cost the people in them.
+"""A release as one self-contained HTML page: figures with their intervals, and what they cost the people in them.
 
 No script, nothing from outside, French and English, light or dark, on paper too (see show/html_parts.py).
 """
@@ -15,16 +15,16 @@ from murmure.core.errors import CannotWrite, InvalidParameter, shorten
 from murmure.core.estimates.estimate import check_level, check_target
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.types import Release, Target
-from murmure.show.consistent_section import consistent
-from murmure.show.cost_section import cost
-from murmure.show.curator_sections import curated_asked, curated_head
+from murmure.show.consistent_section import consistent_section
+from murmure.show.cost_section import cost_section
+from murmure.show.curator_sections import curated_head, curated_question
 from murmure.show.figures_section import figures_section
 from murmure.show.guarantee_section import guarantee_section
-from murmure.show.html_parts import WIDE, Language, document, is_page
-from murmure.show.question_section import head, question_section
+from murmure.show.html_parts import WIDE, Language, document, is_murmure_page
+from murmure.show.question_section import question_section, report_head
 from murmure.show.report_content import ReportContent
 
-SUFFIXES = (".html", ".htm")
+PAGE_SUFFIXES = (".html", ".htm")
 
 
 def write_report(
@@ -41,24 +41,24 @@ def write_report(
 ) -> Path:
     """The finished page at `path`, or nothing. See `report_html`.
 
-    The name ends in .html or .htm. An earlier page of ours is replaced; any other file is refused.
+    The name ends in .html or .htm. An earlier page that Murmure wrote is replaced; any other file is refused.
     """
     path = Path(path)
-    check_place(path)
+    check_page_path(path)
     text = report_html(release, truth, level, target, receipt, plan, simultaneous, weights, ledger)
     with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
 
 
-def check_place(path: Path) -> None:
+def check_page_path(path: Path) -> None:
     """Refuse a name that no page has, and a file that is something else."""
-    if path.suffix.lower() not in SUFFIXES:
+    if path.suffix.lower() not in PAGE_SUFFIXES:
         raise CannotWrite(
-            f"a page is a file whose name ends in {' or '.join(SUFFIXES)}, got {path.name!r}.",
+            f"a page is a file whose name ends in {' or '.join(PAGE_SUFFIXES)}, got {path.name!r}.",
             hint="name the file report.html",
         )
-    refuse_to_replace(path, is_page, "a page that Murmure wrote")
+    refuse_to_replace(path, is_murmure_page, "a page that Murmure wrote")
 
 
 def report_html(
@@ -90,21 +90,23 @@ def report_html(
         )
     check_level(level)
     check_target(target)
-    story = ReportContent(release, truth, float(level), target, receipt, plan, simultaneous, weights, ledger)
-    title = f"Murmure: {story.title(Language('en'))}"
-    return document(title, {lang: page_of(story, Language(lang)) for lang in ("en", "fr")})
+    content = ReportContent(release, truth, float(level), target, receipt, plan, simultaneous, weights, ledger)
+    title = f"Murmure: {content.title(Language('en'))}"
+    return document(title, {lang: report_sections(content, Language(lang)) for lang in ("en", "fr")})
 
 
-def page_of(story: ReportContent, w: Language) -> str:
-    if story.curated:
-        parts = [curated_head(story, w), curated_asked(story, w), figures_section(story, w), cost(story, w)]
-    else:
-        parts = [head(story, w), question_section(story, w), figures_section(story, w), guarantee_section(story, w)]
-    return "\n".join([*parts, consistent(story, w), foot(story, w)])
+# The sections of a report, in order: of noise at the curator, and of answers that people randomised.
+CURATED = (curated_head, curated_question, figures_section, cost_section)
+RANDOMISED = (report_head, question_section, figures_section, guarantee_section)
 
 
-def foot(story: ReportContent, w: Language) -> str:
-    plan = f"<code>{html.escape(story.digest)}</code>"
+def report_sections(content: ReportContent, w: Language) -> str:
+    sections = (*(CURATED if content.curated else RANDOMISED), consistent_section, report_footer)
+    return "\n".join(section(content, w) for section in sections)
+
+
+def report_footer(content: ReportContent, w: Language) -> str:
+    plan = f"<code>{html.escape(content.digest)}</code>"
     alone = w(
         "This page is one file, without script, and asks nothing of the network.",
         "Cette page est un seul fichier, sans script, et ne demande rien au réseau.",

@@ -1,4 +1,9 @@
-"""What a report tells, before it is told in a language."""
+"""The content of a report, before it is written in a language.
+
+What the plan does not say is parsed from the sentences of the release and of its certificates: `about` ends in "through
+MECHANISM" or "in the clear", and methods and assumptions mention the rows of a person. Those sentences must not change
+without this file.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from murmure.advise.record_advice import protocols
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.show import simultaneous_level, true_values, truths_of
 from murmure.core.types import Certificate, Release, Target
+from murmure.local.base.record_mechanism import protocol_names
 from murmure.show.html_parts import WIDE, Language
 from murmure.show.question_words import QuestionWords
 
-SHORT = 14  # letters of a label that fit a narrow column
+MAX_SHORT_LABEL = 14  # letters of a label that fit a narrow column
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,7 @@ class ReportColumn:
     truth: Any
     number: int
     bounds: tuple[float, float] | None = None
-    mean: Estimate | None = None  # read off the shares
+    mean: Estimate | None = None  # computed from the shares
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,7 @@ class PaidCharge:
     @classmethod
     def of(cls, account: Any, plan: str) -> PaidCharge:
         """account: of a ledger; the charge is found by the plan that was asked."""
+        # The command line passes an account that remembers its charge; Python users pass the account itself.
         number, account = getattr(account, "number", None), getattr(account, "account", account)
         ledger, dataset = getattr(account, "ledger", None), getattr(account, "dataset", None)
         if ledger is None or dataset is None:
@@ -59,13 +65,14 @@ class PaidCharge:
                 f"the ledger holds no charge for plan {plan[:12]} of {dataset!r}.",
                 hint="pass the account that paid for this release",
             )
+        # Several charges for one plan are fresh draws: which of them is shown is not known.
         if number is None and len(charges) == 1:
             number = charges[0]
         return cls(dataset, number, ledger.left(dataset).epsilon, budget.epsilon, budget.delta)
 
 
 class ReportContent:
-    """What is told, before it is told in a language."""
+    """The facts of a report; the sections put them into words."""
 
     def __init__(
         self,
@@ -83,19 +90,21 @@ class ReportContent:
         self.simultaneous = simultaneous
         self.simulated = truth is not None
         self.plan = getattr(receipt, "plan", None) if plan is None else plan
-        self._refuse_another()
+        self._check_plan_and_receipt()
         self.weights = weights or getattr(getattr(self.plan, "statistic", None), "weights", None)
+        # "Histogram of age by region through GRR": statistic, question, mechanism. The plan may be unknown, so the
+        # sentence of the release is parsed.
         kind, _, rest = release.about.partition(" ")
         asked, _, by = rest.rpartition("through ")
         self.statistic, self.mechanism = kind, by if asked or by else ""
         if rest.endswith("in the clear"):
             asked, self.mechanism = rest.removesuffix("in the clear"), ""
-        self.asked = asked.strip().removeprefix("of ").strip()
+        self.question_text = asked.strip().removeprefix("of ").strip()
         self.paid = None if ledger is None else PaidCharge.of(ledger, release.plan)
         self.columns = list(self._columns(truth))
 
-    def _refuse_another(self) -> None:
-        """A receipt or plan that belongs to other figures."""
+    def _check_plan_and_receipt(self) -> None:
+        """Refuse a receipt or plan that belongs to other figures."""
         release, plan = self.release, self.plan
         if plan is not None and plan.digest != release.plan:
             if self.curated:
@@ -103,9 +112,10 @@ class ReportContent:
                     f"this release answers plan {release.plan[:12]}, not plan {plan.digest[:12]}.",
                     hint="pass the plan that was run",
                 )
-            # the plan of a pair differs in its question alone
-            costs = [[(c.epsilon, c.public) for c in held.values()] for held in (plan.guarantees(), release.guarantees)]
-            if costs[0] != costs[1]:
+            # A pair is asked of a table whose plan asked another question: only the guarantees must agree.
+            both = (plan.guarantees(), release.guarantees)
+            first, second = ([(c.epsilon, c.public) for c in guarantees.values()] for guarantees in both)
+            if first != second:
                 raise PlanMismatch(
                     f"this release answers plan {release.plan[:12]}, the receipt plan {plan.digest[:12]}.",
                     hint="pass the receipt of the table that was estimated",
@@ -118,15 +128,15 @@ class ReportContent:
             )
 
     def _columns(self, truth: Any) -> Iterator[ReportColumn]:
-        held = self.release.estimate
-        if not isinstance(held, Estimates):
+        shown = self.release.estimate
+        if not isinstance(shown, Estimates):
             if hasattr(truth, "items"):
-                raise InvalidParameter(f"truth must be {len(held.mean)} numbers, one for each figure, got a mapping.")
-            yield ReportColumn(self.asked, held, true_values(held, truth, "truth"), 0)
+                raise InvalidParameter(f"truth must be {len(shown.mean)} numbers, one for each figure, got a mapping.")
+            yield ReportColumn(self.question_text, shown, true_values(shown, truth, "truth"), 0)
             return
-        truths, means = truths_of(held, truth), held.means
-        for i, (name, estimate) in enumerate(held.items()):
-            values = held.numbers.get(name)
+        truths, means = truths_of(shown, truth), shown.means
+        for i, (name, estimate) in enumerate(shown.items()):
+            values = shown.numbers.get(name)
             bounds = None if values is None else (float(values[0][0] - values[1]), float(values[0][-1] + values[1]))
             mean = means.by_column.get(name) if estimate.unit == "share" else None
             yield ReportColumn(name, estimate, truths.get(name), i, bounds, mean)
@@ -151,14 +161,15 @@ class ReportContent:
     def question(self) -> QuestionWords:
         if self.plan is not None:
             return QuestionWords.of(self.plan.statistic)
-        held = self.release.estimate
-        if isinstance(held, Estimates):
-            return QuestionWords(self.statistic, tuple(held))
-        return QuestionWords.heard(self.statistic, self.asked)
+        estimates = self.release.estimate
+        if isinstance(estimates, Estimates):
+            return QuestionWords(self.statistic, tuple(estimates))
+        return QuestionWords.from_words(self.statistic, self.question_text)
 
     @property
-    def limits(self) -> tuple[float, float] | None:
+    def value_bounds(self) -> tuple[float, float] | None:
         """The public bounds of what is shown, where it is values of one column."""
+        # Groups and conditions wrap the statistic whose values are shown.
         inner: Any = getattr(self.plan, "statistic", None)
         while hasattr(inner, "statistic"):
             inner = inner.statistic
@@ -168,14 +179,14 @@ class ReportContent:
         return float(domain.low), float(domain.high)
 
     def people(self, w: Language) -> str:
-        """How many: about so many, where their number is noisy too; rows, where one person may have several."""
+        """How many people, or rows if one person may have several; "about" where the number is noisy."""
         n = self.release.estimate.n
         rows = (self.rows_per_person or 1) > 1
         what = w("rows", "lignes") if rows else w("people", "personnes")
         if n == 1:
             what = w("row", "ligne") if rows else w("person", "personne")
-        near = w("about ", "environ ") if self.release.estimate.noisy else ""
-        return f"{near}{w.number(n, 0)}{WIDE}{what}"
+        about = w("about ", "environ ") if self.release.estimate.noisy else ""
+        return f"{about}{w.number(n, 0)}{WIDE}{what}"
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
@@ -184,17 +195,17 @@ class ReportContent:
         return int(self.release.estimate.n)
 
     @property
-    def many(self) -> bool:
+    def many_columns(self) -> bool:
         return isinstance(self.release.estimate, Estimates)
 
     @property
     def of_records(self) -> bool:
         """Whether people answered several columns, of which perhaps only a pair is shown."""
-        return self.many or self.statistic == "Pair"
+        return self.many_columns or self.statistic == "Pair"
 
     @cached_property
-    def each(self) -> float:
-        """The level of one interval: the asked one, or higher where all hold at once."""
+    def each_level(self) -> float:
+        """The level of one interval: the requested one, or higher where all are to cover together."""
         if not self.simultaneous:
             return self.level
         shown = [e for c in self.columns for e in (c.estimate, c.mean) if e is not None]
@@ -205,7 +216,7 @@ class ReportContent:
         """The plan that people answered: the table's, where it was asked another question afterwards."""
         return str(self.release.plan if self.plan is None else self.plan.digest)
 
-    def whom(self, estimate: Estimate) -> Target:
+    def target_of(self, estimate: Estimate) -> Target:
         return estimate.target if estimate.target != "fixed" else self.target
 
     @cached_property
@@ -218,23 +229,24 @@ class ReportContent:
         """How many rows one person may have; None: the guarantee is about one row."""
         if self.plan is not None:
             return None if self.plan.unit == "row" else int(self.plan.rows_per_person)
+        # Without a plan, the certificate's sentence is the only place that says it.
         if self.curated:
-            found = re.search(r"; of one person (\d+) rows are read", self.reader.assumption or "")
+            match = re.search(r"; of one person (\d+) rows are read", self.reader.assumption or "")
         else:
-            found = re.search(r"; (\d+) fresh reports add up", self.certificates[0].method)
-        return int(found[1]) if found else None
+            match = re.search(r"; (\d+) fresh reports add up", self.certificates[0].method)
+        return int(match[1]) if match else None
 
     def protocol(self, name: str) -> str:
         """GRR, OUE ...: what randomised this column, where the plan is known."""
         person = getattr(self.plan, "person", None)
-        if person is None or not self.many:
+        if person is None or not self.many_columns:
             return ""
-        return protocols(person)[list(person.columns).index(name)]
+        return protocol_names(person)[list(person.columns).index(name)]
 
     @cached_property
-    def long(self) -> bool:
-        """Whether labels need room; the same for all columns, so that pictures stand under one another."""
-        return any(len(str(label)) > SHORT for column in self.columns for label in column.estimate.labels)
+    def long_labels(self) -> bool:
+        """Whether labels need room; the same for all columns, so that pictures are aligned."""
+        return any(len(str(label)) > MAX_SHORT_LABEL for column in self.columns for label in column.estimate.labels)
 
     # -- in words -------------------------------------------------------------------------------------------------
 
@@ -243,8 +255,8 @@ class ReportContent:
             what = self.question.title(w)
             return what if self.release.estimate.n is None else f"{what}, {self.people(w)}"
         rows = w.number(self.rows, 0)
-        if not self.many:
-            what = f"{self.named(self.asked, w)}, " if self.asked else ""
+        if not self.many_columns:
+            what = f"{self.column_title(self.question_text, w)}, " if self.question_text else ""
             if self.of_records:
                 return what + w(f"{rows} rows", f"{rows} lignes")
             return what + w(f"{rows} answers", f"{rows} réponses")
@@ -254,9 +266,9 @@ class ReportContent:
             f"{columns} colonne{'s' * (columns != 1)}, {rows} lignes",
         )
 
-    def named(self, column: str, w: Language) -> str:
-        """A column as it is written, or a pair of them; of one question to a curator, the question."""
-        if self.curated and not self.many:
+    def column_title(self, column: str, w: Language) -> str:
+        """The name of a column or a pair; for one question to a curator, the question."""
+        if self.curated and not self.many_columns:
             return self.question.title(w)
         if self.statistic == "Pair" and column.count(" and ") == 1:
             return column.replace(" and ", w(" and ", " et "))
@@ -268,8 +280,8 @@ class ReportContent:
         rows = self.rows_per_person
         if rows is None:
             return w("one row", "une ligne")
-        most = w.number(rows, 0)
+        limit = w.number(rows, 0)
         return w(
-            f"one person with at most {most} row{'s' * (rows != 1)}",
-            f"une personne ayant au plus {most} ligne{'s' * (rows != 1)}",
+            f"one person with at most {limit} row{'s' * (rows != 1)}",
+            f"une personne ayant au plus {limit} ligne{'s' * (rows != 1)}",
         )

@@ -34,7 +34,7 @@ class Count(CuratorStatistic):
 
     width = 1
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -52,9 +52,9 @@ class Count(CuratorStatistic):
     def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = with_cached_laws(noisy)
         counts, law = noisy["count"], noisy.law("count")
-        reading = CountEstimator(counts, law)
+        estimator = CountEstimator(counts, law)
         return Estimate(
-            ["count"], counts.astype(float), people_count(counts[0]), "count", reading, noisy=law is not None
+            ["count"], counts.astype(float), people_count(counts[0]), "count", estimator, noisy=law is not None
         )
 
     def reference(self, x: Array) -> NDArray[np.float64]:

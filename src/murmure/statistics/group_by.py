@@ -30,6 +30,7 @@ from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     MAX_JOINT_CELLS,
     CuratorStatistic,
+    check_protectable,
     codes_for,
     in_words,
     joint_codes,
@@ -42,14 +43,6 @@ from murmure.statistics.base.statistic import (
 from murmure.statistics.count import Count
 from murmure.statistics.histogram import Histogram
 from murmure.statistics.mean import Mean
-
-
-def need_sum(owner: str, statistic: Any) -> None:
-    if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
-        raise InvalidParameter(
-            f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
-            hint=f'{owner}(Mean(schema["age"]), schema["region"])',
-        )
 
 
 @dataclass(frozen=True)
@@ -67,7 +60,7 @@ class GroupBy(CuratorStatistic):
         return f"{in_words(self.statistic)} by {names_in(self.by)}"
 
     def __post_init__(self) -> None:
-        need_sum("GroupBy", self.statistic)
+        check_protectable("GroupBy", self.statistic)
         if not isinstance(self.by, Domain | Schema):
             raise InvalidParameter(
                 f"GroupBy.by must be a domain or a Schema, got {shorten(self.by)}.",
@@ -102,7 +95,7 @@ class GroupBy(CuratorStatistic):
     def width(self) -> int:
         return self.groups * int(self.statistic.width)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def largest(self) -> int:
@@ -122,10 +115,12 @@ class GroupBy(CuratorStatistic):
 
     def _parts(self, x: tuple[Array, ...]) -> tuple[Array, Any]:
         """The number of every row's group, and the codes of the inner question."""
-        held = codes_for(x, self.domain, self.by)
-        key = joint_codes(held, tuple(k.size for k in self._keys)) if isinstance(self.by, Schema) else np.asarray(held)
+        codes = codes_for(x, self.domain, self.by)
+        key = (
+            joint_codes(codes, tuple(k.size for k in self._keys)) if isinstance(self.by, Schema) else np.asarray(codes)
+        )
         inner = codes_for(x, self.domain, self.statistic.domain)
-        lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
+        lacking = None if self.statistic.handles_nobody else lacking_rows(self.statistic.domain, inner)
         return (key, inner) if lacking is None else (np.where(lacking, self.groups, key), present(inner, lacking))
 
     def _laid_out(self, groups: Ints) -> Ints:
@@ -139,8 +134,8 @@ class GroupBy(CuratorStatistic):
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         key, inner = self._parts(x)
-        mine = (key[:, None] == np.arange(self.groups)).astype(np.int64)
-        return self._laid_out(mine[:, :, None] * self.statistic.lift(inner)[:, None, :])
+        in_group = (key[:, None] == np.arange(self.groups)).astype(np.int64)
+        return self._laid_out(in_group[:, :, None] * self.statistic.lift(inner)[:, None, :])
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         key, inner = self._parts(x)
@@ -163,18 +158,18 @@ class GroupBy(CuratorStatistic):
             yield NoisySum(self.statistic.blocks, np.concatenate([part[group] for part in parts]), noisy.laws)
 
     def interpret(self, noisy: NoisySum) -> Estimate | Estimates:
-        return self._together([self.statistic.interpret(one) for one in self._each(noisy)])
+        return self._together([self.statistic.interpret(group_sum) for group_sum in self._each(noisy)])
 
-    def _together(self, found: list[Any]) -> Estimate | Estimates:
+    def _together(self, answers: list[Any]) -> Estimate | Estimates:
         """One figure a group: one table. Several: a table for every group."""
-        n = sum(one.n for one in found)
-        if all(isinstance(one, Estimate) and len(one.mean) == 1 for one in found):
-            return stacked(self.labels(), found, n)
+        n = sum(answer.n for answer in answers)
+        if all(isinstance(answer, Estimate) and len(answer.mean) == 1 for answer in answers):
+            return stacked(self.labels(), answers, n)
         tables: dict[str, Estimate] = {}
-        for label, one in zip(self.labels(), found, strict=True):
-            inner = {"": one} if isinstance(one, Estimate) else one
-            tables |= {f"{label}: {name}" if name else label: held for name, held in inner.items()}
-        return Estimates(tables, n, noisy=any(one.noisy for one in found))
+        for label, answer in zip(self.labels(), answers, strict=True):
+            inner = {"": answer} if isinstance(answer, Estimate) else answer
+            tables |= {f"{label}: {name}" if name else label: estimate for name, estimate in inner.items()}
+        return Estimates(tables, n, noisy=any(answer.noisy for answer in answers))
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         key, inner = self._parts(x)

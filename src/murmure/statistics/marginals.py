@@ -28,15 +28,15 @@ from murmure.core.estimates.noisy_estimators import with_cached_laws
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field
-from murmure.statistics.base.statistic import encode_lenient
+from murmure.statistics.base.statistic import BaseStatistic
 from murmure.statistics.histogram import Histogram
-from murmure.statistics.mean import COUNT, SQUARE, SUM, Mean
+from murmure.statistics.mean import Mean
 
 GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
 
 @dataclass(frozen=True)
-class Marginals:
+class Marginals(BaseStatistic):
     """Shares of every category and of whole numbers with few values; the mean of every other number."""
 
     domain: Schema
@@ -68,7 +68,7 @@ class Marginals:
         domains = [self.domain[name] for name in self.domain.private]
         return tuple(Mean(d, self.left_out) if by_mean(d) else Histogram(d) for d in domains)  # type: ignore[arg-type]
 
-    takes_nobody = True
+    handles_nobody = True
 
     @cached_property
     def _sharing(self) -> tuple[bool, ...]:
@@ -88,9 +88,9 @@ class Marginals:
         for name, part, shared in zip(self.domain.private, self.parts, self._sharing, strict=True):
             for block in part.blocks:
                 if shared and block.name == "count":
-                    count = replace(block, weight=COUNT * sum(self._sharing) ** (1 / 3))
+                    count = replace(block, weight=block.weight * sum(self._sharing) ** (1 / 3))
                     continue
-                weight = COUNT + SUM + SQUARE if block.name == "cells" else block.weight
+                weight = sum(Mean.budget_shares) if block.name == "cells" else block.weight
                 out.append(replace(block, name=f"{name}: {block.name}", weight=weight))
         return (*out, count) if count is not None else tuple(out)
 
@@ -107,19 +107,13 @@ class Marginals:
         """Public weights in thousandths, one per person."""
         if self.weights is None:
             return None
-        held = one_column(self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights])
-        held = numbers_in(self.domain[self.weights], held).array  # of rows that are left out, anything
-        return np.asarray(np.rint(np.asarray(held, float) * GRID), np.int64)
+        values = one_column(self.domain.carry({name: batch[name] for name in self.domain.open})[self.weights])
+        values = numbers_in(self.domain[self.weights], values).array  # of rows that are left out, anything
+        return np.asarray(np.rint(np.asarray(values, float) * GRID), np.int64)
 
     def tallier(self, person: Any) -> Any:
         """What adds up and reads reports: the mechanism itself, or its weighted view."""
         return person if self.weights is None else person.weighted()
-
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def encode_lenient(self, batch: Any) -> tuple[Array, ...]:
-        return encode_lenient(self.domain, batch)
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         lifted = [part.lift(xi) for part, xi in zip(self.parts, x, strict=True)]
@@ -156,19 +150,18 @@ class Marginals:
         out = {}
         columns = zip(self.domain.private, self.parts, self._sharing, self._pieces(noisy.sum), strict=True)
         for name, part, shared, piece in columns:
-            whose = tuple(laws["count" if shared and b.name == "count" else f"{name}: {b.name}"] for b in part.blocks)
-            out[name] = part.interpret(NoisySum(part.blocks, piece, whose))
+            part_laws = tuple(
+                laws["count" if shared and b.name == "count" else f"{name}: {b.name}"] for b in part.blocks
+            )
+            out[name] = part.interpret(NoisySum(part.blocks, piece, part_laws))
         # the least noisy of the noisy numbers of people: that of the means, or of the column with the fewest cells
-        found = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean)))
-        n = found.n + (0 if found.left_out is None else found.left_out.n)
+        least_noisy = min(out.values(), key=lambda e: (e.unit != "value", len(e.mean)))
+        n = least_noisy.n + (0 if least_noisy.left_out is None else least_noisy.left_out.n)
         return Estimates(out, n, numeric_values(self.domain), noisy=any(e.noisy for e in out.values()))
 
     def why_unanswerable(self, affine: Any) -> str | None:
         """Any map of a record can be read: columns without an unbiased figure say so themselves."""
         return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
-
-    def finish(self, estimates: Estimates) -> Estimates:
-        return estimates
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         return np.concatenate([part.reference(xi) for part, xi in zip(self.parts, x, strict=True)])

@@ -15,122 +15,26 @@ the largest there is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.blocks import Block, NoisySum
-from murmure.core.domain import Decimals, Integers, Interval, check_few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.blocks import NoisySum
+from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import CodeEstimator, Estimate
-from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, NoisyMoments, with_cached_laws
+from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, with_cached_laws
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Affine, Array, Ints, NoAffine
-from murmure.statistics.base.left_out_rows import count_block, counts_left_out, left_out_field, left_out_of, lift_count
-from murmure.statistics.base.statistic import DENSE, counts_with_nobody, encode_lenient, people_count
-
-Number = Integers | Interval | Decimals
-
-CHUNK = 1 << 16
-COUNT, SUM, SQUARE = 3.0, 6.0, 1.0  # weights
-
-
-def need_number(owner: str, domain: object) -> None:
-    if not isinstance(domain, Integers | Interval | Decimals):
-        raise InvalidParameter(
-            f"{owner}.domain must be Integers, Interval or Decimals, got {shorten(domain)}.",
-            hint=f"categories have no {owner.lower()}; ask for their Histogram",
-        )
-    check_few_values(f"{owner}.domain", domain)
-
-
-def shift_of(r: int) -> int:
-    """Squares of large numbers lose their last bits: one row adds at most 2**30, and sums do not pass 2**63."""
-    return max(0, 2 * r.bit_length() - 30)
-
-
-def moment_blocks(
-    r: int, both: bool, count: float = COUNT, total: float = SUM, square: float = SQUARE
-) -> tuple[Block, ...]:
-    """Count (both: and that of rows that are left out), centred sum, centred squares."""
-    least, most = (2 * (r % 2) - r * r) >> shift_of(r), (r * r) >> shift_of(r)  # u is as odd or even as r
-    far, apart = max(abs(least), most), max(1, most - least)
-    return (
-        count_block(both, count),
-        Block("sum", 1, r, r * r, total, 2 * r, 4 * r * r),
-        Block("square", 1, far, far**2, square, apart, apart**2),
-    )
-
-
-def lift_moments(x: Array, size: int, both: bool) -> Ints:
-    r, x = size - 1, np.asarray(x).astype(np.int64)
-    here = x < size
-    u = (2 * x - r) * here
-    return np.stack([*lift_count(x, size, both), u, ((2 * u * u - r * r) >> shift_of(r)) * here], axis=-1)
-
-
-def moments_from_counts(counts: Ints, both: bool) -> Ints:
-    """From how often each code occurs, nobody's last, in the last axis."""
-    size = counts.shape[-1] - 1
-    return np.asarray(counts @ lift_moments(np.arange(size + 1), size, both))
-
-
-def tally_moments(x: Array, size: int, both: bool) -> Ints:
-    if size <= DENSE:
-        return moments_from_counts(counts_with_nobody(x, size), both)
-    out = np.zeros(3 + both, np.int64)
-    for a in range(0, len(x), CHUNK):
-        out += lift_moments(x[a : a + CHUNK], size, both).sum(axis=0)
-    return out
-
-
-def moments_of(domain: Number, noisy: NoisySum) -> NoisyMoments:
-    low, step, rounding = domain.scale()
-    r = domain.size - 1
-    n, s, q = (int(noisy[name][0]) for name in ("count", "sum", "square"))
-    laws = (noisy.law("count"), noisy.law("sum"), noisy.law("square"))
-    return NoisyMoments(n, s, q, laws, r, low + step * r / 2, step / 2, rounding, 1 << shift_of(r))
+from murmure.statistics.base.left_out_rows import counts_left_out, left_out_of
+from murmure.statistics.base.moments import MomentsStatistic, moments_of, square_shift
+from murmure.statistics.base.statistic import people_count
 
 
 @dataclass(frozen=True)
-class Mean:
+class Mean(MomentsStatistic):
     """The mean of Integers or of an Interval's grid."""
 
-    domain: Number
-    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
-
-    def __post_init__(self) -> None:
-        need_number("Mean", self.domain)
-
-    takes_nobody = True
-
-    @property
-    def width(self) -> int:
-        return 3 + counts_left_out(self)
-
-    @property
-    def largest(self) -> int:
-        return max(block.l1 for block in self.blocks)
-
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        return moment_blocks(self.domain.size - 1, counts_left_out(self))
-
-    def encode(self, column: Any) -> Array:
-        return self.domain.encode(column)
-
-    def encode_lenient(self, column: Any) -> Array:
-        return encode_lenient(self.domain, column)
-
-    def lift(self, x: Array) -> Ints:
-        return lift_moments(x, self.domain.size, counts_left_out(self))
-
-    def tally(self, x: Array) -> Ints:
-        return tally_moments(x, self.domain.size, counts_left_out(self))
-
-    def from_counts(self, counts: Ints) -> Ints:
-        return moments_from_counts(counts, counts_left_out(self))
+    budget_shares = (3.0, 6.0, 1.0)
 
     def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = with_cached_laws(noisy)
@@ -151,13 +55,13 @@ class Mean:
         low, step, rounding = self.domain.scale()
         r = self.domain.size - 1
         s, q = (int(t) for t in total[-2:])
-        if cut := shift_of(r):
+        if cut := square_shift(r):
             q = (q << cut) + (n << cut) // 2  # half of what each square can have lost
         codes = (s + n * r) // 2  # u = 2 code - r, so both divisions are exact where nothing was lost
         squares = ((q + n * r * r) // 2 + 2 * r * s + n * r * r) // 4
         mean, square = codes / n, squares / n
-        reading = CodeEstimator(mean, square, n, (0.0, 0.0, 0.0), r, low, step, rounding)
-        return Estimate(["mean"], np.array([low + step * mean]), n, "value", reading)
+        estimator = CodeEstimator(mean, square, n, (0.0, 0.0, 0.0), r, low, step, rounding)
+        return Estimate(["mean"], np.array([low + step * mean]), n, "value", estimator)
 
     def why_unanswerable(self, affine: Affine | NoAffine) -> str | None:
         return affine.reason if isinstance(affine, NoAffine) else None

@@ -18,7 +18,7 @@ from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
-FIGURES = "Histogram(domain) with DiscreteLaplace gives every value a figure and an interval"
+FIGURES_HINT = "Histogram(domain) with DiscreteLaplace gives every value a figure and an interval"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Chosen:
     candidates: int
 
     n = None
-    reading = None
+    estimator = None
     target = "fixed"
     unit = "index"
     noisy = True
@@ -54,12 +54,12 @@ class Chosen:
     def interval(self, *asked: Any, **how: Any) -> Any:
         """There is none."""
         raise NoUnbiasedEstimate(
-            f"a choice carries no error bar: {self.label!r} is one label, and no figure.", hint=FIGURES
+            f"a choice carries no error bar: {self.label!r} is one label, and no figure.", hint=FIGURES_HINT
         )
 
     def plot(self, *asked: Any, **how: Any) -> Any:
         """There is nothing to draw."""
-        raise NoUnbiasedEstimate(f"a choice has no figure to plot: {self.label!r} is one label.", hint=FIGURES)
+        raise NoUnbiasedEstimate(f"a choice has no figure to plot: {self.label!r} is one label.", hint=FIGURES_HINT)
 
     def __repr__(self) -> str:
         return f"{self.label}\nchosen among {self.candidates} public candidates"
@@ -87,7 +87,7 @@ class Mode(CuratorStatistic):
             )
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
     score_sensitivity = 1
     choose_with = "PermuteAndFlip"  # noise that is added to sums cannot protect a choice; this can
 

@@ -16,16 +16,15 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
-from murmure.core.estimates.estimate import CellEstimator, Estimate
+from murmure.core.estimates.estimate import Estimate
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.statistic import MAX_JOINT_CELLS as MOST_PAIRS
-from murmure.statistics.base.statistic import counts_of, encode_lenient, joint_codes, one_hot
-from murmure.statistics.histogram import no_cross, one_hot_block, share_estimate
+from murmure.statistics.base.one_hot_cells import exact_share_estimate, one_hot_block, share_estimate
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS, BaseStatistic, counts_of, joint_codes, one_hot
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(BaseStatistic):
     """The joint shares of two columns of a record."""
 
     domain: Schema
@@ -42,14 +41,15 @@ class Pair:
                 )
         if self.first == self.second:
             raise InvalidParameter(f"Pair needs two different columns, got {self.first!r} twice.")
-        if self.width > MOST_PAIRS:
+        if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Pair of {self.first!r} and {self.second!r} has {self.width} combinations, more than {MOST_PAIRS}.",
+                f"Pair of {self.first!r} and {self.second!r} has {self.width} combinations, more than "
+                f"{MAX_JOINT_CELLS}.",
                 hint="give the columns fewer values (fewer cells)",
             )
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def pair(self) -> tuple[Domain, Domain]:
@@ -73,12 +73,6 @@ class Pair:
         a, b = self.pair
         return [f"{u}, {v}" for u in a.labels() for v in b.labels()]
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
-    def encode_lenient(self, batch: Any) -> tuple[Array, ...]:
-        return encode_lenient(self.domain, batch)
-
     def _codes(self, x: tuple[Array, ...]) -> Ints:
         (i, j), (a, b) = self.places, self.pair
         return joint_codes((x[i], x[j]), (a.size, b.size))
@@ -93,15 +87,14 @@ class Pair:
         return share_estimate(self.labels(), noisy)
 
     def interpret_exact(self, total: Ints, n: int) -> Estimate:
-        reading = CellEstimator(total, n, np.ones(self.width), np.zeros(self.width), no_cross)
-        return Estimate(self.labels(), reading.raw, n, "share", reading)
+        return exact_share_estimate(self.labels(), total, n)
 
     def why_unanswerable(self, affine: Any) -> str | None:
         return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
 
     def tallier(self, person: Any) -> Any:
         """What adds up and reads pairs of reports; a mechanism that shows no two real attributes has none."""
-        why = person.no_pairs(*self.places)
+        why = person.why_no_pair(*self.places)
         if why is not None:
             raise PlanRefused(
                 f"Plan refused: {type(person).__name__} cannot answer Pair: {why}.",
@@ -110,9 +103,6 @@ class Pair:
                 else "SPL, or SMP with sample=2 or more, reports two real attributes of one person",
             )
         return person.pair(*self.places)
-
-    def finish(self, estimate: Estimate) -> Estimate:
-        return estimate
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         codes = self._codes(x)

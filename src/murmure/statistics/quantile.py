@@ -28,8 +28,8 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, variance_of, with_cached_laws
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
+from murmure.statistics.base.moments import Number, check_number
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_with_nobody, people_count
-from murmure.statistics.mean import Number, need_number
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class Quantile(CuratorStatistic):
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
 
     def __post_init__(self) -> None:
-        need_number("Quantile", self.domain)
+        check_number("Quantile", self.domain)
         if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
                 f"Quantile.domain has {self.domain.size} values, more than {MAX_JOINT_CELLS}.",
@@ -72,7 +72,7 @@ class Quantile(CuratorStatistic):
         object.__setattr__(self, "q", q)
 
     largest = 1
-    takes_nobody = True
+    handles_nobody = True
 
     @cached_property
     def probabilities(self) -> tuple[float, ...]:
@@ -125,24 +125,28 @@ class Quantile(CuratorStatistic):
         q = np.array(self.probabilities)
         F, total = np.cumsum(tree.leaves), float(tree.leaves.sum())
         sd = np.sqrt(np.array([tree.variances(float(one)) for one in q]))
-        reading = QuantileEstimator(
-            F - q[:, None] * total, sd, q, noisy.laws, total, math.sqrt(tree.total_variance), *self._values()
+        estimator = QuantileEstimator(
+            F - q[:, None] * total,
+            sd,
+            q,
+            noisy.laws,
+            total,
+            math.sqrt(tree.total_variance),
+            self.domain.numbers(),
+            self.domain.scale()[2],
         )
         labels = [f"quantile {one:g}" if one != 0.5 else "median" for one in self.probabilities]
-        given, enough = any(law is not None for law in noisy.laws), reading.divides(0.95)
+        noisy_levels, enough = any(law is not None for law in noisy.laws), estimator.divides(0.95)
         return Estimate(
             labels,
-            reading.values[reading.chosen] if enough else np.full(len(labels), np.nan),
+            estimator.values[estimator.chosen] if enough else np.full(len(labels), np.nan),
             people_count(total),
             "value",
-            reading,
+            estimator,
             None if enough else TOO_NOISY,
-            noisy=given,
+            noisy=noisy_levels,
             left_out=left_out_of(noisy, "level 1") if counts_left_out(self) else None,
         )
-
-    def _values(self) -> tuple[Floats, float]:
-        return self.domain.numbers(), self.domain.scale()[2]
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.quantile(self.domain.numbers()[x], self.probabilities, method="inverted_cdf")
@@ -158,16 +162,16 @@ class _Tree:
     def __init__(self, levels: list[Floats], laws: Any, b: int) -> None:
         self.b = b
         z, V = levels[-1], np.full(len(levels[-1]), variance_of(laws[-1]))
-        held = [(z, V)]
-        for own, law in zip(levels[-2::-1], laws[-2::-1], strict=True):
+        nodes = [(z, V)]
+        for counts, law in zip(levels[-2::-1], laws[-2::-1], strict=True):
             starts, s2 = np.arange(0, len(z), b), variance_of(law)
             below, spread = np.add.reduceat(z, starts), np.add.reduceat(V, starts)
             trust = s2 / (s2 + spread) if s2 else np.zeros(len(below))  # of the children, against the node's own count
-            z, V = trust * below + (1 - trust) * own, trust * spread
-            held.insert(0, (z, V))
-        self.held = held
-        final = held[0][0]
-        for z, V in held[1:]:
+            z, V = trust * below + (1 - trust) * counts, trust * spread
+            nodes.insert(0, (z, V))
+        self.nodes = nodes
+        final = nodes[0][0]
+        for z, V in nodes[1:]:
             parent = np.arange(len(z)) // b
             below, spread = np.bincount(parent, z), np.bincount(parent, V)
             share = V / np.where(spread > 0, spread, 1.0)[parent]
@@ -176,7 +180,7 @@ class _Tree:
 
     @property
     def total_variance(self) -> float:
-        return float(self.held[0][1].sum())
+        return float(self.nodes[0][1].sum())
 
     def variances(self, q: float) -> Floats:
         """Of  F(x) - q T  for every leaf x, exactly.
@@ -190,21 +194,21 @@ class _Tree:
         A = np.full(len(self.leaves), left)
         R = np.zeros(len(self.leaves))
         at = np.arange(len(self.leaves))
-        for _, V in self.held[:0:-1]:
+        for _, V in self.nodes[:0:-1]:
             parent = np.arange(len(V)) // self.b
             spread = np.bincount(parent, V)
             first = np.minimum(parent * self.b, len(V) - 1)
             running = np.cumsum(V) - V
-            before = (running - running[first])[at]
-            own, whole = V[at], spread[parent][at]
-            after = np.maximum(whole - before - own, 0.0)
-            up = (left * before + A * own + right * after) / np.where(whole > 0, whole, 1.0)
-            R += np.maximum(left**2 * before + A**2 * own + right**2 * after - up**2 * whole, 0.0)
+            V_left = (running - running[first])[at]
+            V_node, whole = V[at], spread[parent][at]
+            V_right = np.maximum(whole - V_left - V_node, 0.0)
+            up = (left * V_left + A * V_node + right * V_right) / np.where(whole > 0, whole, 1.0)
+            R += np.maximum(left**2 * V_left + A**2 * V_node + right**2 * V_right - up**2 * whole, 0.0)
             A, at = up, parent[at]
-        V = self.held[0][1]
-        before = (np.cumsum(V) - V)[at]
-        after = np.maximum(V.sum() - before - V[at], 0.0)
-        return np.asarray(left**2 * before + A**2 * V[at] + right**2 * after + R)
+        V = self.nodes[0][1]
+        V_left = (np.cumsum(V) - V)[at]
+        V_right = np.maximum(V.sum() - V_left - V[at], 0.0)
+        return np.asarray(left**2 * V_left + A**2 * V[at] + right**2 * V_right + R)
 
 
 EXAMPLES = (

@@ -22,22 +22,14 @@ from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import SumEstimator, with_cached_laws
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.left_out_rows import count_block, counts_left_out, left_out_field, left_out_of, lift_count
-from murmure.statistics.base.statistic import DENSE, CuratorStatistic, counts_with_nobody, people_count
-from murmure.statistics.mean import CHUNK, Number, need_number
+from murmure.statistics.base.left_out_rows import counts_block, counts_left_out, left_out_of, lift_count
+from murmure.statistics.base.moments import NumberStatistic
+from murmure.statistics.base.statistic import people_count
 
 
 @dataclass(frozen=True)
-class Sum(CuratorStatistic):
+class Sum(NumberStatistic):
     """The sum of Integers, of Decimals or of an Interval's grid."""
-
-    domain: Number
-    left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan says so by itself
-
-    def __post_init__(self) -> None:
-        need_number("Sum", self.domain)
-
-    takes_nobody = True
 
     @property
     def width(self) -> int:
@@ -69,7 +61,7 @@ class Sum(CuratorStatistic):
     def blocks(self) -> tuple[Block, ...]:
         most, (low, high) = self.largest, self._ends
         return (
-            count_block(counts_left_out(self), 1.0),
+            counts_block(counts_left_out(self), 1.0),
             # An exchanged row moves it by high - low, but a row can also come or go where rows that cannot be read are
             # left out; so never less than one row.
             Block("sum", 1, most, most**2, 9.0, max(most, high - low), max(most, high - low) ** 2),
@@ -80,15 +72,6 @@ class Sum(CuratorStatistic):
         v = (first + times * x) * (x < self.domain.size)
         return np.stack([*lift_count(x, self.domain.size, counts_left_out(self)), v], axis=-1)
 
-    def tally(self, x: Array) -> Ints:
-        if self.domain.size <= DENSE:
-            return self.from_counts(counts_with_nobody(x, self.domain.size))
-        parts = (self.lift(x[a : a + CHUNK]).sum(axis=0) for a in range(0, len(x), CHUNK))
-        return np.asarray(sum(parts, np.zeros(self.width, np.int64)))
-
-    def from_counts(self, counts: Ints) -> Ints:
-        return np.asarray(counts @ self.lift(np.arange(self.domain.size + 1)))
-
     def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = with_cached_laws(noisy)
         _, _, unit, rest = self._grid
@@ -97,14 +80,14 @@ class Sum(CuratorStatistic):
         laws = (noisy.law("count"), noisy.law("sum"))
         low, step, rounding = self.domain.scale()
         high = low + step * (self.domain.size - 1)
-        reading = SumEstimator(value, count, laws, unit, rest, low, high, rounding)
+        estimator = SumEstimator(value, count, laws, unit, rest, low, high, rounding)
         exact = laws == (None, None)
         return Estimate(
             ["sum"],
             np.array([value]),
             people_count(count),
             "value",
-            reading,
+            estimator,
             noisy=not exact,
             left_out=left_out_of(noisy) if counts_left_out(self) else None,
         )

@@ -23,6 +23,7 @@ from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     DENSE,
     CuratorStatistic,
+    check_protectable,
     codes_for,
     in_words,
     lacking_rows,
@@ -32,10 +33,9 @@ from murmure.statistics.base.statistic import (
     take_rows,
 )
 from murmure.statistics.count import Count
-from murmure.statistics.group_by import need_sum
 from murmure.statistics.mean import Mean
 
-MOST_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
+MAX_CONDITION_VALUES = 1 << 24  # of a column in a condition: which of them match is kept in a table
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Where(CuratorStatistic):
         return f"{in_words(self.statistic)} where {names_in(self.column)} {rows}"
 
     def __post_init__(self) -> None:
-        need_sum("Where", self.statistic)
-        one = isinstance(self.column, Schema) and len(self.column.private) == 1
-        if not isinstance(self.column, Domain) and not one:
+        check_protectable("Where", self.statistic)
+        single_column = isinstance(self.column, Schema) and len(self.column.private) == 1
+        if not isinstance(self.column, Domain) and not single_column:
             raise InvalidParameter(
                 f"Where.column must be the domain of a column, or a Schema of one, got {shorten(self.column)}.",
                 hint='Where(Count(schema["age"]), schema["region"], is_in=("north",))',
@@ -77,44 +77,44 @@ class Where(CuratorStatistic):
         _ = self.domain, self._matching
 
     @property
-    def _held(self) -> Domain:
+    def _values_domain(self) -> Domain:
         """What the column may hold."""
         return self.column[self.column.private[0]] if isinstance(self.column, Schema) else self.column
 
     @cached_property
     def _matching(self) -> NDArray[np.bool_]:
         """Which codes match; nobody (the last) does not."""
-        held = self._held
-        if held.size > MOST_VALUES:
+        domain = self._values_domain
+        if domain.size > MAX_CONDITION_VALUES:
             raise InvalidParameter(
-                f"Where.column has {held.size} values, more than {MOST_VALUES}.",
+                f"Where.column has {domain.size} values, more than {MAX_CONDITION_VALUES}.",
                 hint="use an Interval with fewer cells, or Decimals with fewer places",
             )
-        out = np.zeros(held.size + 1, bool)
+        out = np.zeros(domain.size + 1, bool)
         if self.is_in is not None:
-            if not isinstance(self.is_in, tuple) or not self.is_in or isinstance(held, Interval):
+            if not isinstance(self.is_in, tuple) or not self.is_in or isinstance(domain, Interval):
                 raise InvalidParameter(
-                    f"Where.is_in must be a tuple of values of {held.describe()}, got {shorten(self.is_in)}.",
+                    f"Where.is_in must be a tuple of values of {domain.describe()}, got {shorten(self.is_in)}.",
                     hint="numbers between two bounds: between=(low, high)",
                 )
             try:
-                out[with_outside(held, "refuse").encode(list(self.is_in))] = True
+                out[with_outside(domain, "refuse").encode(list(self.is_in))] = True
             except OutsideDomain as outside:
                 raise InvalidParameter(f"Where.is_in: {outside}") from None
             return out
         ends = self.between
-        if isinstance(held, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
+        if isinstance(domain, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
             raise InvalidParameter(
                 f"Where.between must be two numbers, for a column of numbers, got {shorten(ends)} for "
-                f"{held.describe()}.",
+                f"{domain.describe()}.",
                 hint="labels are listed: is_in=(...)",
             )
-        values = held.numbers()
+        values = domain.numbers()
         assert values is not None
         out[:-1] = (values >= ends[0]) & (values <= ends[1])
         if not out.any():
             raise InvalidParameter(
-                f"Where.between = {ends} holds no value of {held.describe()}.",
+                f"Where.between = {ends} holds no value of {domain.describe()}.",
                 hint="the lower bound comes first",
             )
         return out
@@ -127,7 +127,7 @@ class Where(CuratorStatistic):
     def width(self) -> int:
         return int(self.statistic.width)
 
-    takes_nobody = True
+    handles_nobody = True
 
     @property
     def largest(self) -> int:
@@ -146,10 +146,10 @@ class Where(CuratorStatistic):
         )
 
     def _parts(self, x: tuple[Array, ...]) -> tuple[NDArray[np.bool_], Any]:
-        held = codes_for(x, self.domain, self.column)
-        codes = held[0] if isinstance(held, tuple) else held
+        condition_codes = codes_for(x, self.domain, self.column)
+        codes = condition_codes[0] if isinstance(condition_codes, tuple) else condition_codes
         matches, inner = np.asarray(self._matching.take(codes)), codes_for(x, self.domain, self.statistic.domain)
-        lacking = None if self.statistic.takes_nobody else lacking_rows(self.statistic.domain, inner)
+        lacking = None if self.statistic.handles_nobody else lacking_rows(self.statistic.domain, inner)
         return (matches, inner) if lacking is None else (matches & ~lacking, present(inner, lacking))
 
     def lift(self, x: tuple[Array, ...]) -> Ints:

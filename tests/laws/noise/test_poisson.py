@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from murmure.certify.checks.noise import _without_kernels
-from murmure.certify.checks.parts import FAILURE, chi_squared
+from murmure.certify.checks.assertions import FAILURE, chi_squared
+from murmure.certify.checks.noise import without_kernels
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.laws.noise import poisson_wide
@@ -148,7 +148,7 @@ def test_kernels_change_nothing() -> None:
     """With and without Numba the same numbers from the same seed."""
     for mean in (Fraction(5, 2), Fraction(10**6 + 1, 2)):
         fast = PoissonLaw(mean).draw(40_000, Random.seeded(3))
-        with _without_kernels():
+        with without_kernels():
             assert (PoissonLaw(mean).draw(40_000, Random.seeded(3)) == fast).all()
 
 

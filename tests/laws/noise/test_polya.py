@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from murmure.certify.checks.assertions import FAILURE, CheckFailed, chi_squared
 from murmure.certify.checks.noise import check_noise_law, check_noise_samples, check_same_bits
-from murmure.certify.checks.parts import FAILURE, CheckFailed, chi_squared
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.laws.noise import polya

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.certify.checks.noise import _without_kernels
-from murmure.certify.checks.parts import FAILURE, chi_squared
+from murmure.certify.checks.assertions import FAILURE, chi_squared
+from murmure.certify.checks.noise import without_kernels
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import log_up
 from murmure.core.random import Random
@@ -190,7 +190,7 @@ def test_escapes_go_on_where_the_table_ends(folded: bool) -> None:
     table = DigitTable.geometric(rate, 2, escape=True)  # two entries only, so that escapes come often
     short = Digits(rate, (table,), DigitTable.folded(rate, 2) if folded else None)
     z = short.draw_noise(n, Random.seeded(8))
-    with _without_kernels():
+    with without_kernels():
         assert (short.draw_noise(n, Random.seeded(8)) == z).all()
     observed = np.bincount(np.abs(z), minlength=40)[:40]
     expected = np.array([float(short.prob(m)) * (1 if m == 0 else 2) for m in range(40)]) * n

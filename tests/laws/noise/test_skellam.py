@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import special
 
+from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.noise import check_noise_law, check_noise_samples, check_same_bits
-from murmure.certify.checks.parts import CheckFailed
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.laws.noise.shares import sum_of

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
 
+from murmure.central.base.budget_split import check_person
 from murmure.core.blocks import Cost
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.random import Random
 from murmure.core.types import Ints, Relation
+from murmure.laws.noise.laplace import at_rate
 
 
 class ChoiceLaw(Protocol):
@@ -38,9 +43,46 @@ class BoundChoice:
         return {"candidates": self.candidates, "moves": str(self.sensitivity), **self.law.integers()}
 
 
-class Choice(Protocol):
-    """The curator slot of a question whose answer is one of several candidates."""
+@dataclass(frozen=True)
+class Choice:
+    """The curator slot of a question whose answer is one of several candidates, with a pure epsilon.
+
+    monotone: one person moves all scores the same way, as adding a row does to counts.
+    """
+
+    epsilon: float
+    monotone: bool = False
+
+    title: ClassVar[str] = ""  # of the mechanism, for the method of a certificate
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive_epsilon(type(self).__name__, self.epsilon))
+
+    def law_at(self, rate: Fraction) -> ChoiceLaw:
+        """The law of the choice, its scores multiplied by this rate."""
+        raise NotImplementedError
+
+    def rho_of(self, epsilon: Fraction) -> Fraction:
+        """What a choice of this epsilon costs in concentrated privacy."""
+        raise NotImplementedError
 
     def bind_scores(
         self, candidates: int, sensitivity: int, relation: Relation = "add/remove", rows: int = 1
-    ) -> BoundChoice: ...
+    ) -> BoundChoice:
+        name = type(self).__name__
+        check_person(self, relation, rows)
+        for what, value in (("candidates", candidates), ("sensitivity", sensitivity)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InvalidParameter(f"{name}: {what} must be a positive whole number, got {shorten(value)}.")
+        if self.monotone and relation != "add/remove":
+            raise InvalidParameter(
+                f"{name}(monotone=True) holds under add/remove only, got {relation!r}: an exchange moves scores both "
+                "ways.",
+                hint="monotone=False",
+            )
+        moves = (1 if self.monotone else 2) * sensitivity * rows
+        rate = at_rate(Fraction(self.epsilon) / moves).rate  # one that can be drawn exactly, rounded down
+        spent = rate * moves
+        cost = Cost(float_up(spent), float_up(self.rho_of(spent)))
+        law, moved, method = self.law_at(rate), sensitivity * rows, f"{self.title}: closed form"
+        return BoundChoice(self, candidates, moved, relation, rows, law, cost, cost.epsilon, 0.0, method)

@@ -40,6 +40,6 @@ class BoundNoise:
 
 
 class Noise(Protocol):
-    """The curator slot: noise that waits to hear what it protects."""
+    """The curator slot: noise that can be bound to what it protects."""
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise: ...

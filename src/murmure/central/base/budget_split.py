@@ -1,4 +1,4 @@
-"""A budget over the blocks of a sum: exact fractions, so that the parts add up to the whole and to no more."""
+"""A budget over the blocks of a sum: exact fractions, so that the parts add up to exactly the whole."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from murmure.core.types import Relation
 
 
 def check_binding(owner: object, blocks: Sequence[Block], relation: Relation, rows: int) -> tuple[Block, ...]:
-    """The one check of what noise is bound to."""
+    """Check what noise is bound to."""
     name = type(owner).__name__
     if not blocks:
         raise InvalidParameter(f"{name} was bound to no block: there is nothing to protect.")
-    checked_person(owner, relation, rows)
+    check_person(owner, relation, rows)
     return tuple(blocks)
 
 
-def checked_person(owner: object, relation: Relation, rows: int) -> None:
+def check_person(owner: object, relation: Relation, rows: int) -> None:
     name = type(owner).__name__
     if relation not in ("add/remove", "replace"):
         raise InvalidParameter(f'{name}: the relation is "add/remove" or "replace", got {shorten(relation)}.')
@@ -35,6 +35,6 @@ def split_by_weight(budget: float, blocks: Sequence[Block]) -> list[Fraction]:
     return [Fraction(budget) * weight / sum(weights) for weight in weights]
 
 
-def entries(block: Block, relation: Relation, rows: int) -> int:
-    """How many entries of the block one person can move: each moves by 1 at least, in L1 and in squares."""
+def moved_entries(block: Block, relation: Relation, rows: int) -> int:
+    """How many entries of the block one person can move: each that moves adds at least 1 in L1 and in squares."""
     return min(block.width, block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows))

@@ -1,7 +1,7 @@
 """The one gate: the only place in the package where noise is drawn or added, or a choice is drawn, for a release.
 
-A test walks the source and refuses any other. Whoever audits passes a gate of their own (see audit.py), and sees every
-question, the true answer, and how far one person was said to move it.
+A test walks the source and refuses any other. An audit passes another gate (attacks/replay_audit.py), which sees every
+question, the true answer, and how far one person can move it according to the plan.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from murmure.core.types import Ints
 
 @dataclass(frozen=True)
 class GateAnswer:
-    """One passage through the gate: the question's digest, what was bound to it, and the answer that left."""
+    """One answer of the gate: the question's digest, the noise or choice bound to it, and what was answered."""
 
     question: str
     bound: BoundNoise | BoundChoice
@@ -29,15 +29,15 @@ class GateAnswer:
 
 
 class Gate:
-    """Adds noise and remembers what left. The true sum is kept nowhere."""
+    """Adds noise, and records the answers. It does not keep the true sum."""
 
     def __init__(self, rng: Random | None = None) -> None:
         self.rng = random_or_secure(rng, "Gate")
         self.answers: list[GateAnswer] = []
 
     def add(self, question: str, total: Ints, bound: BoundNoise) -> NoisySum:
-        """The sum with the noise of each block; a fresh draw for every entry, empty ones too."""
-        total = _whole(total, bound.width)
+        """The sum with the noise of each block: a fresh draw for every entry, also where nobody was counted."""
+        total = _check_vector(total, bound.width)
         noise = [law.draw_noise(block.width, self.rng) for block, law in zip(bound.blocks, bound.laws, strict=True)]
         # Modulo 2**64: a wrapped sum is a function of the noisy one, so it costs nothing; plans keep sums far below.
         noisy = total + np.concatenate(noise)
@@ -48,27 +48,28 @@ class Gate:
     def share(self, bound: BoundShares, rng: Random | None = None) -> Ints:
         """One party's share of the noise, to be added before masking; a fresh draw for every entry.
 
-        It is no passage: nothing leaves here but into a masked sum. `rng`: the party's own, where it is not the gate's.
+        Not recorded as an answer: the share only ever goes into a masked sum. `rng`: the party's, if it has another one
+        than the gate.
         """
         rng = self.rng if rng is None else random_or_secure(rng, "Gate.share")
         return np.concatenate(
             [law.draw_noise(block.width, rng) for block, law in zip(bound.blocks, bound.shares, strict=True)]
         )
 
-    def passed(self, question: str, bound: BoundShares, answer: Sequence[int]) -> None:
-        """An answer that came out of a masked sum with its noise in it: remembered like what was added here."""
+    def note_answer(self, question: str, bound: BoundShares, answer: Sequence[int]) -> None:
+        """Record an answer that came out of a masked sum with its noise in it."""
         if len(answer) != bound.width:
             raise TypeError(f"the gate takes {bound.width} whole numbers, got {len(answer)}")
         self.answers.append(GateAnswer(question, bound, tuple(int(value) for value in answer)))
 
     def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
         """One of the candidates, the better ones more often."""
-        chosen = int(bound.law.draw_choice(_whole(scores, bound.candidates), self.rng))
+        chosen = int(bound.law.draw_choice(_check_vector(scores, bound.candidates), self.rng))
         self.answers.append(GateAnswer(question, bound, (chosen,)))
         return chosen
 
 
-def _whole(vector: Ints, width: int) -> Ints:
+def _check_vector(vector: Ints, width: int) -> Ints:
     vector = np.asarray(vector)
     if vector.shape != (width,) or vector.dtype != np.int64:
         raise TypeError(f"the gate takes {width} whole numbers (int64), got {vector.dtype} of shape {vector.shape}")

@@ -1,9 +1,9 @@
-"""Noise that several parties draw together: each adds a share to what it masks, and nobody knows the whole.
+"""Noise that several parties draw together: each adds a share before masking, and nobody knows the whole.
 
-Of the parties some may drop out and some may collude, and whoever colludes can take its own share off again. So the
-shares are scaled to the number of parties that are honest and stay, `honest`: their sum alone is the noise that was
-asked for, and what it costs is computed for exactly so many. More shares are independent noise on top of that, which
-only a release that is already protected can receive: they cost nothing and make the bars wider.
+Some parties may drop out, and some may collude and subtract their shares again. So the shares are scaled to `honest`,
+the number of parties that are honest and stay: their sum alone is the noise that was asked for, and its cost is
+computed for exactly this number. Further shares are independent noise added to a release that is already protected:
+they cost nothing and make the error bars wider.
 
     DiscreteLaplace    Polya shares add up to the law at the curator with sampler="exact", and cost what it costs.
     Skellam            Skellam shares of means that add up.
@@ -25,8 +25,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from murmure.central.base.bound_noise import BoundNoise
-from murmure.central.base.budget_split import check_binding, entries
-from murmure.central.base.budget_split import split_by_weight as by_weight
+from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.central.discrete_gaussian import DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.skellam import Skellam
@@ -34,26 +33,25 @@ from murmure.core.blocks import Block, Cost, NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import exactly, float_up
 from murmure.core.types import Relation
-from murmure.core.zcdp import epsilon_from_rho
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
 from murmure.laws.noise.polya import PolyaLaw
 from murmure.laws.noise.shares import MIN_SHARE_SIGMA2, ShareLaw, gap, sum_of
 from murmure.laws.noise.skellam import SkellamLaw
 
-SPARE = decimal.Decimal("1e-70")
+ROUNDING = decimal.Decimal("1e-70")  # above the relative error of a few operations with 80 digits
 
 
 @dataclass(frozen=True)
 class BoundShares(BoundNoise):
-    """`laws` are those of the sum of all parties' shares, for bars: the widest case. Costs are those of `honest`."""
+    """`laws` are those of the sum of all parties' shares, for error bars; costs are those of `honest` shares."""
 
     shares: tuple[ShareLaw, ...] = ()  # of one party, for each block
     honest: int = 1
     parties: int = 1
 
-    def of(self, survivors: int) -> BoundShares:
-        """The same, with the bars of a sum in which so many parties took part."""
+    def for_survivors(self, survivors: int) -> BoundShares:
+        """The same, with the error bars of a sum over this number of parties."""
         if not self.honest <= survivors <= self.parties:
             raise InvalidParameter(
                 f"noise shared by {self.parties} parties, {self.honest} of them honest, cannot come from {survivors}."
@@ -61,12 +59,12 @@ class BoundShares(BoundNoise):
         return replace(self, laws=_sums(self.shares, survivors))
 
     def integers(self) -> list[dict[str, object]]:
-        """What travels in the JSON of a plan: the law of one share, and for how many it was made."""
-        out = []
-        for block, share, moves in zip(self.blocks, self.shares, self.sensitivities(), strict=True):
-            made = {"honest": self.honest, "parties": self.parties}
-            out.append({"block": block.name, "moves": str(moves), **share.integers(), **made})
-        return out
+        """What the JSON of a plan holds: the law of one share, and for how many parties it was made."""
+        parties = {"honest": self.honest, "parties": self.parties}
+        return [
+            {"block": block.name, "moves": str(moves), **share.integers(), **parties}
+            for block, share, moves in zip(self.blocks, self.shares, self.sensitivities(), strict=True)
+        ]
 
 
 def bind_shares(
@@ -129,17 +127,14 @@ def _skellam(
 def _gaussian(
     noise: DiscreteGaussian, blocks: tuple[Block, ...], relation: Relation, rows: int, honest: int, parties: int
 ) -> BoundShares:
-    budget = noise.budget
     laws, rho = [], Fraction(0)
-    for block, share in zip(blocks, by_weight(budget, blocks), strict=True):
-        squares, moved = block.sensitivity("l2", relation, rows), entries(block, relation, rows)
+    for block, share in zip(blocks, split_by_weight(noise.budget, blocks), strict=True):
+        squares, moved = block.sensitivity("l2", relation, rows), moved_entries(block, relation, rows)
         law = least_gaussian(share, honest, squares, moved)
         laws.append(law)
         rho += gaussian_rho(law.sigma2, honest, squares, moved)
     cost = Cost(math.inf, float_up(rho))
-    epsilon = math.inf if noise.delta is None else epsilon_from_rho(cost.rho, noise.delta)
-    if noise.epsilon is not None and cost.rho <= budget:
-        epsilon = min(epsilon, noise.epsilon)  # both are true: rho is at most what the asked epsilon allows
+    epsilon = noise.epsilon_for(cost.rho)
     how = f"discrete Gaussian in {honest} shares: Kairouz, Liu, Steinke 2021, the gap of their sum counted"
     return BoundShares(
         noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, how,
@@ -155,27 +150,27 @@ def gaussian_rho(sigma2: Fraction, honest: int, squares: int, moved: int) -> Fra
         return ratio / 2
     a = (decimal.Decimal(ratio.numerator) / ratio.denominator).sqrt()
     step = a + 2 * gap(sigma2, honest) * decimal.Decimal(moved).sqrt()
-    return Fraction(step * step / 2 * (1 + SPARE))
+    return Fraction(step * step / 2 * (1 + ROUNDING))
 
 
-def least_gaussian(most: Fraction, honest: int, squares: int, moved: int) -> DiscreteGaussianLaw:
-    """A share for which the sum of `honest` costs at most `most`, and hardly less where the gap counts."""
+def least_gaussian(max_rho: Fraction, honest: int, squares: int, moved: int) -> DiscreteGaussianLaw:
+    """A share for which the sum of `honest` costs at most `max_rho`, and hardly less where the gap counts."""
 
-    def at(sigma2: Fraction) -> tuple[DiscreteGaussianLaw, bool]:
+    def try_at(sigma2: Fraction) -> tuple[DiscreteGaussianLaw, bool]:
         law = DiscreteGaussianLaw.at_least(sigma2)
-        return law, gaussian_rho(law.sigma2, honest, squares, moved) <= most
+        return law, gaussian_rho(law.sigma2, honest, squares, moved) <= max_rho
 
-    low = max(MIN_SHARE_SIGMA2, Fraction(squares) / (2 * most * honest))
-    law, enough = at(low * (1 + Fraction(1, 1 << 28)))  # room for a gap that hardly counts
+    low = max(MIN_SHARE_SIGMA2, Fraction(squares) / (2 * max_rho * honest))
+    law, enough = try_at(low * (1 + Fraction(1, 1 << 28)))  # room for a gap that hardly counts
     if enough:
-        exact, enough = at(low)
+        exact, enough = try_at(low)
         return exact if enough else law
     high = 2 * low
-    while not (found := at(high))[1]:
+    while not (trial := try_at(high))[1]:
         low, high = high, 2 * high
-    law = found[0]
+    law = trial[0]
     for _ in range(20):
         middle = (low + high) / 2
-        found = at(middle)
-        low, high, law = (low, middle, found[0]) if found[1] else (middle, high, law)
+        trial = try_at(middle)
+        low, high, law = (low, middle, trial[0]) if trial[1] else (middle, high, law)
     return law

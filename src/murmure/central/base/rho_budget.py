@@ -1,17 +1,18 @@
-"""A budget in concentrated privacy: (epsilon, delta), or a rho outright. What Gaussian-like noises have in common."""
+"""A budget in concentrated privacy: (epsilon, delta), or rho itself. What Gaussian-like noises have in common."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
-from murmure.core.zcdp import checked_delta, rho_from_epsilon
+from murmure.core.zcdp import checked_delta, epsilon_from_rho, rho_from_epsilon
 
 
 @dataclass(frozen=True)
 class RhoBudget:
-    """With a rho, delta says at which delta an epsilon is stated."""
+    """With a rho, delta is the one at which an epsilon is stated."""
 
     epsilon: float | None = None
     delta: float | None = None
@@ -45,3 +46,10 @@ class RhoBudget:
                 hint="a larger epsilon",
             )
         return rho
+
+    def epsilon_for(self, rho: float) -> float:
+        """The epsilon that noise of this rho states at delta; infinite without a delta."""
+        epsilon = math.inf if self.delta is None else epsilon_from_rho(rho, self.delta)
+        if self.epsilon is not None and rho <= self.budget:
+            return min(epsilon, self.epsilon)  # both are true: rho is at most what the asked epsilon allows
+        return epsilon

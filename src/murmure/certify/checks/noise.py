@@ -1,6 +1,7 @@
-"""Generic checks of noise: list it in EXAMPLES of a module of central/ and these come to it. They reject their mutants.
+"""Generic checks of noise: list it in EXAMPLES of its file in central/, and these run on it. They reject mutants.
 
-An example is a pair: (noise, blocks) for what is added to sums, (choice, (candidates, sensitivity)) for what picks one.
+An example is a pair: (noise, blocks) where noise is added to sums, (choice, (candidates, sensitivity)) where one is
+chosen.
 Statistical parts are seeded and fail by chance with probability FAILURE each, at most.
 """
 
@@ -8,18 +9,20 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from murmure.certify.checks.parts import FAILURE, chi_squared, require
+from murmure.certify.checks.assertions import FAILURE, chi_squared, require
 from murmure.core.random import Random
 from murmure.core.zcdp import epsilon_from_rho
 from murmure.laws import kernel_loader
 
 DRAWS = 40_000
-REACH = 400  # magnitudes that are looked at one by one
+REACH = 400  # magnitudes that are checked one by one
 RELATIONS = ("add/remove", "replace")
 
 
@@ -38,8 +41,8 @@ def check_noise(example: tuple[Any, Any], seed: int = 1) -> None:
         check_certified(noise, noise.bind(what, relation, rows))
 
 
-def _outer(law: Any) -> list[int]:
-    """Magnitudes around the places where a law is put together: tables' carries, escapes, the ends of stairs."""
+def _seams(law: Any) -> list[int]:
+    """Magnitudes around the places where a law is composed of pieces: carries of tables, escapes, ends of stairs."""
     places = {0}
     for digits in (law, getattr(law, "stairs", law)):
         if hasattr(digits, "tables"):
@@ -54,7 +57,7 @@ def _outer(law: Any) -> list[int]:
 
 
 def check_noise_law(noise: object, law: Any) -> None:
-    """Symmetric, sums to one, log_prob reads prob, variance and quantile are those of the law."""
+    """Symmetric, sums to one, log_prob agrees with prob, variance and quantile are those of the law."""
     far = max(law.quantile(1e-12), 1)
     inside = range(min(far, REACH) + 1)
     probs = [Fraction(law.prob(z)) for z in inside]
@@ -63,18 +66,18 @@ def check_noise_law(noise: object, law: Any) -> None:
     require(abs(total - 1) < Fraction(1, 10**11), noise, f"the law sums to {float(total)}, not to 1")
     if isinstance(law.prob(0), Fraction):
         require(total == 1, noise, "the law does not sum to 1 exactly")
-    points = sorted(set(inside) | set(_outer(law)))
+    points = sorted(set(inside) | set(_seams(law)))
     exact = np.array([_ln(law.prob(z)) for z in points])
     close = np.allclose(law.log_prob(np.array(points)), exact, rtol=1e-11, atol=1e-11)
     require(bool(close), noise, "log_prob differs from prob")
     grid = np.unique(np.linspace(0, law.quantile(1e-15), 4001).astype(np.int64))  # trapezoids, where it is wide
     if len(grid) - 1 == grid[-1]:
-        variance, slip = 2 * float((np.exp(law.log_prob(grid)) * grid.astype(float) ** 2).sum()), 1e-9
+        variance, tolerance = 2 * float((np.exp(law.log_prob(grid)) * grid.astype(float) ** 2).sum()), 1e-9
     elif not hasattr(law, "step"):
-        variance, slip = 2 * float(np.trapezoid(np.exp(law.log_prob(grid)) * grid.astype(float) ** 2, grid)), 1e-3
+        variance, tolerance = 2 * float(np.trapezoid(np.exp(law.log_prob(grid)) * grid.astype(float) ** 2, grid)), 1e-3
     else:
-        variance, slip = law.variance, 0.0  # a wide staircase jumps between the points; samples judge it
-    right = math.isclose(law.variance, variance, rel_tol=slip, abs_tol=1e-12)
+        variance, tolerance = law.variance, 0.0  # a wide staircase jumps between the points; samples judge it
+    right = math.isclose(law.variance, variance, rel_tol=tolerance, abs_tol=1e-12)
     require(right, noise, f"variance {law.variance}, not {variance}")
     for tail in (0.5, 0.05, 1e-6):
         t = law.quantile(tail)
@@ -93,19 +96,19 @@ def check_noise_samples(noise: object, law: Any, seed: int) -> None:
     require(z.dtype == np.int64 and z.shape == (DRAWS,), noise, "draws are not a vector of int64")
     tails = [law.quantile(t) for t in (1e-4, *np.linspace(0.01, 0.99, 60), 0.999)]
     cuts = range(min(tails[0], 60)) if tails[0] <= 60 else sorted(set(tails))
-    edges = np.array(sorted({-c - 1 for c in cuts} | set(cuts)))  # an interval ends at its edge, included
-    below = np.array([_below(law, int(e)) for e in edges])
+    edges = np.array(sorted({-c - 1 for c in cuts} | set(cuts)))  # an interval includes its upper edge
+    below = np.array([_distribution(law, int(e)) for e in edges])
     expected = np.diff(np.concatenate([[0.0], below, [1.0]])) * DRAWS
-    seen = np.bincount(np.searchsorted(edges, z, side="left"), minlength=len(expected))
-    chance = chi_squared(seen, np.maximum(expected, 1e-9))
+    observed = np.bincount(np.searchsorted(edges, z, side="left"), minlength=len(expected))
+    chance = chi_squared(observed, np.maximum(expected, 1e-9))
     require(chance > FAILURE, noise, f"draws do not follow the law (chance {chance:.1g})")
-    # low digits, which wide intervals do not see: the parity and the residue modulo 8, next to uniform in a wide law
+    # Wide intervals do not test the low digits. In a wide law the residue modulo 8 is nearly uniform.
     if law.variance > 1e4:
         chance = chi_squared(np.bincount(z & 7, minlength=8), np.full(8, DRAWS / 8))
         require(chance > FAILURE, noise, f"the last bits of draws are uneven (chance {chance:.1g})")
 
 
-def _below(law: Any, e: int) -> float:
+def _distribution(law: Any, e: int) -> float:
     """P[Z <= e]."""
     if e >= 0:
         return 1 - float(law.beyond(e)) / 2
@@ -116,24 +119,24 @@ def check_same_bits(noise: object, law: Any, seed: int) -> None:
     """The compiled kernels and the NumPy reference return the same draws, of one thread or of two."""
     n = 3 * kernel_loader.SMALL
     fast = law.draw_noise(n, Random.seeded(seed))
-    with _without_kernels():
+    with without_kernels():
         slow = law.draw_noise(n, Random.seeded(seed))
     require(bool((fast == slow).all()), noise, "kernel and reference differ")
 
 
-class _without_kernels:
-    """Numba out of sight, for a check."""
-
-    def __enter__(self) -> None:
-        self._kept = kernel_loader.available
-        kernel_loader.available = lambda: False  # type: ignore[assignment]
-
-    def __exit__(self, *_: object) -> None:
-        kernel_loader.available = self._kept
+@contextmanager
+def without_kernels() -> Iterator[None]:
+    """As if Numba were not installed."""
+    available = kernel_loader.available
+    kernel_loader.available = lambda: False  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        kernel_loader.available = available
 
 
 def check_certified(noise: Any, bound: Any) -> None:
-    """The stated cost holds over the shifts that one person can cause, is at most what was asked for, and no waste."""
+    """The stated cost holds for all shifts that one person can cause, and uses the budget up, but for a part in 1e6."""
     relation, rows = bound.relation, bound.rows
     asked = noise.epsilon if noise.epsilon is not None else math.inf
     require(bound.epsilon <= asked, noise, f"certifies {bound.epsilon}, above the {asked} asked for")
@@ -155,33 +158,33 @@ def check_certified(noise: Any, bound: Any) -> None:
 
 
 def worst_loss(law: Any, moves: int, squares: int, width: int) -> float:
-    """The largest loss found when entries move by d_1, d_2, ...: the sum of their own losses, |d| summing to `moves`.
+    """The largest loss found when entries move by d_1, d_2, ...: the sum of their losses, |d| summing to `moves`.
 
-    Loss of one entry: max over z of |ln P[z] - ln P[z + d]|, over magnitudes near 0 and where the law is put together.
-    Moves are shared over entries in the ways that matter: all to one, evenly, one far and the others by one.
+    Loss of one entry: max over z of |ln P[z] - ln P[z + d]|, over magnitudes near 0 and near the seams of the law.
+    Moves are divided over entries in the ways that matter: all to one, evenly, one far and the others by one.
     """
     entries = min(width, moves, squares)
-    around = np.unique([z for p in {0, *_outer(law)} for z in range(p - 3, p + 4)] + list(range(-60, REACH)))
+    around = np.unique([z for p in {0, *_seams(law)} for z in range(p - 3, p + 4)] + list(range(-60, REACH)))
 
-    def of(d: int) -> float:
+    def loss_of(d: int) -> float:
         here = law.log_prob(around)
         return float(max((here - law.log_prob(around + d)).max(), (law.log_prob(around + d) - here).max()))
 
-    found = 0.0
+    worst = 0.0
     for count in {1, entries, max(1, entries // 2)}:
-        each, more = divmod(moves, count)
-        split = [each + 1] * more + [each] * (count - more)
+        each, longer = divmod(moves, count)
+        split = [each + 1] * longer + [each] * (count - longer)
         if sum(d * d for d in split) <= squares:
-            found = max(found, more * of(each + 1) + (count - more) * of(each) if more else count * of(each))
+            worst = max(worst, (longer * loss_of(each + 1) if longer else 0.0) + (count - longer) * loss_of(each))
         # one far, the others by one
         far = moves - (count - 1)
         if far * far + count - 1 <= squares:
-            found = max(found, of(far) + (count - 1) * of(1))
-    return found
+            worst = max(worst, loss_of(far) + (count - 1) * loss_of(1))
+    return worst
 
 
 def _check_concentrated(noise: Any, bound: Any) -> None:
-    """rho bounds the Renyi divergence over alpha, summed over the law, for the largest shift; and is not wasted."""
+    """rho bounds the Renyi divergence over alpha, summed over the law, for the largest shift; none of it is wasted."""
     rho = 0.0
     for block, law in zip(bound.blocks, bound.laws, strict=True):
         square = block.sensitivity("l2", bound.relation, bound.rows)
@@ -192,9 +195,7 @@ def _check_concentrated(noise: Any, bound: Any) -> None:
         if z is None:
             continue
         for alpha in (1.5, 2.0, 8.0):
-            p, q = law.log_prob(z), law.log_prob(z - d)
-            terms = alpha * p + (1 - alpha) * q
-            divergence = (terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (alpha - 1)
+            divergence = _renyi(law.log_prob(z), law.log_prob(z - d), alpha)
             allowed = alpha * d * d / (2 * float(law.sigma2))
             holds = divergence <= allowed * (1 + 1e-6) + 1e-9
             require(holds, noise, f"Renyi divergence {divergence} at {alpha}, above {allowed}")
@@ -210,7 +211,7 @@ def _check_concentrated(noise: Any, bound: Any) -> None:
 
 
 def _check_curved(noise: Any, bound: Any) -> None:
-    """Laws whose cost is read off their curvature: the curvature, the divergences, and what is said of both."""
+    """Laws whose cost follows from their curvature: the curvature, the divergences, and the stated cost."""
     rho = 0.0
     for block, law in zip(bound.blocks, bound.laws, strict=True):
         d1, d2 = (block.sensitivity(norm, bound.relation, bound.rows) for norm in ("l1", "l2"))
@@ -225,8 +226,7 @@ def _check_curved(noise: Any, bound: Any) -> None:
         bends = float((-np.diff(here, 2)).max())
         require(bends <= kappa + 1e-11, noise, f"-ln P bends by {bends}, stated {kappa}")
         for alpha in (1.01, 1.5, 2.0, 3.0, 8.0):
-            terms = alpha * here + (1 - alpha) * there
-            divergence = (terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (alpha - 1)
+            divergence = _renyi(here, there, alpha)
             allowed = (alpha * kappa * d * d + (0 if alpha.is_integer() else spread * d)) / 2
             require(divergence <= allowed * (1 + 1e-6) + 1e-9, noise, f"Renyi divergence {divergence} at {alpha}")
     right = rho * (1 - 1e-9) <= bound.cost.rho <= rho * (1 + 1e-9)
@@ -236,9 +236,15 @@ def _check_curved(noise: Any, bound: Any) -> None:
         given = epsilon_from_rho(bound.cost.rho, bound.delta)
         require(bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, of rho")
     spent, asked = (bound.cost.rho, noise.rho) if noise.rho is not None else (bound.epsilon, noise.epsilon)
-    least_noise = any(law.variance <= 4 for law in bound.laws)
+    narrowest = any(law.variance <= 4 for law in bound.laws)  # no law of this family is narrower
     require(spent <= asked, noise, f"spends {spent}, asked {asked}")
-    require(spent >= asked * (1 - 1e-6) or least_noise, noise, f"wastes budget: {spent} of {asked}")
+    require(spent >= asked * (1 - 1e-6) or narrowest, noise, f"wastes budget: {spent} of {asked}")
+
+
+def _renyi(p: Any, q: Any, alpha: float) -> float:
+    """The Renyi divergence of order alpha, from log-probabilities."""
+    terms = alpha * p + (1 - alpha) * q
+    return float((terms.max() + math.log(np.exp(terms - terms.max()).sum())) / (alpha - 1))
 
 
 def check_choice_noise(noise: Any, candidates: int, sensitivity: int, seed: int = 1) -> None:
@@ -256,9 +262,9 @@ def check_choice_noise(noise: Any, candidates: int, sensitivity: int, seed: int 
     worst = 0.0
     flat, spread = np.zeros(candidates, np.int64), np.arange(candidates) * 40 * moved
     for start in (scores, flat, spread):
-        before = law.log_prob(start)
+        unmoved = law.log_prob(start)
         for change in itertools.product(steps, repeat=candidates):
-            worst = max(worst, float(np.abs(law.log_prob(start + np.array(change)) - before).max()))
+            worst = max(worst, float(np.abs(law.log_prob(start + np.array(change)) - unmoved).max()))
     require(worst <= bound.epsilon * (1 + 1e-9) + 1e-9, noise, f"loses {worst}, certified {bound.epsilon}")
     require(bound.epsilon <= noise.epsilon, noise, f"certifies {bound.epsilon}, above {noise.epsilon}")
     require(bound.epsilon >= noise.epsilon * (1 - 1e-6), noise, "wastes budget")

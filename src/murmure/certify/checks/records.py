@@ -1,4 +1,4 @@
-"""The generic checks for mechanisms of records: the same promises, with a record in place of a value."""
+"""Generic checks of mechanisms of records: the checks of mechanisms.py, with a record in place of a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.certificate import certify
-from murmure.certify.checks.parts import FAILURE, PEOPLE, chi_squared, report_key, require
+from murmure.certify.checks.assertions import (
+    ENUMERABLE,
+    FAILURE,
+    PEOPLE,
+    chi_squared,
+    deep_words,
+    listed_outcomes,
+    main_words,
+    report_key,
+    require,
+)
 from murmure.certify.record_divergence import enumerate_record_loss, record_loss
 from murmure.core.random import GivenWords, Random
 from murmure.core.types import Affine, Unit
@@ -18,15 +28,13 @@ from murmure.laws.hidden_draw import Hidden
 from murmure.laws.law import Law
 from murmure.laws.records import Records, Row
 
-ENUMERABLE = 5_000
 SAMPLED = 3  # records whose law is checked against samples
 
 
 def check_record(mechanism: Any, seed: int = 1) -> None:
     """A law that sums to one, samples and words that follow it, exact tallies and moments, both certificates."""
-    listed = mechanism.channel.outcomes()
-    outcomes = None if listed is None else list(itertools.islice(listed, ENUMERABLE + 1))
-    if outcomes is not None and len(outcomes) <= ENUMERABLE:
+    outcomes = listed_outcomes(mechanism.channel)
+    if outcomes is not None:
         check_record_law(mechanism, outcomes)
         check_record_moments(mechanism, outcomes)
         check_record_samples(mechanism, outcomes, seed)
@@ -34,7 +42,7 @@ def check_record(mechanism: Any, seed: int = 1) -> None:
         check_record_tallies(mechanism, seed)
     if isinstance(mechanism.channel, Hidden):
         check_record_words(mechanism, seed)
-    check_record_certificate(mechanism, outcomes if outcomes is not None and len(outcomes) <= ENUMERABLE else None)
+    check_record_certificate(mechanism, outcomes)
 
 
 def some_records(mechanism: Any) -> list[tuple[int, ...]]:
@@ -45,25 +53,24 @@ def some_records(mechanism: Any) -> list[tuple[int, ...]]:
 
 
 def spread_records(mechanism: Any) -> list[tuple[int, ...]]:
-    """The first, the last and one between: every column takes another value somewhere."""
+    """The first, the last and a middle one: every column takes several values."""
     listed = some_records(mechanism)
     return [listed[0], listed[-1], listed[len(listed) // 2]]
 
 
 def as_records(mechanism: Any, rows: list[Row]) -> Records:
-    """Reports that were listed one by one, as a batch."""
+    """Reports that are listed one by one, as a batch."""
     parts, shown = [], []
     for i in range(len(mechanism.parts)):
-        held = [(r, row[i]) for r, row in enumerate(rows) if row[i] is not None]
-        shown.append(np.array([r for r, _ in held], np.int64))
-        none = _like(mechanism.channel, i) if not held else None
-        parts.append(none if none is not None else np.array([y for _, y in held]))
-    everybody = all(len(s) == len(rows) for s in shown) and not mechanism._counts_shown
+        present = [(r, row[i]) for r, row in enumerate(rows) if row[i] is not None]
+        shown.append(np.array([r for r, _ in present], np.int64))
+        parts.append(np.array([y for _, y in present]) if present else _no_reports(mechanism.channel, i))
+    everybody = all(len(s) == len(rows) for s in shown) and not mechanism.shows_some_columns
     return Records(len(rows), tuple(parts), None if everybody else tuple(shown))
 
 
-def _like(channel: Any, i: int) -> Any:
-    """No report at all, in the shape of this column's reports."""
+def _no_reports(channel: Any, i: int) -> Any:
+    """An empty array in the shape of this column's reports."""
     return Law(channel.parts[i], np.zeros(1, np.int64)).sample(Random.seeded(0))[:0]
 
 
@@ -122,15 +129,15 @@ def _check_mean(mechanism: Any, affine: Affine, i: int, code: int, mean: list[Fr
 
 def _check_cells(mechanism: Any, part: Any, i: int, code: int, law: Any, pieces: Any, shown: Fraction) -> None:
     if part.affine().of != "cells":
-        return  # the one-attribute check has looked at it
+        return  # the check of the attribute's own mechanism covers it
     k = part.domain.size
     f = np.eye(k)[code]
     p = np.array([float(w) for w in law])
-    seen = np.array([piece[i][1] for piece in pieces], float)
-    if mechanism._counts_shown:  # given that it is shown
+    tallies = np.array([piece[i][1] for piece in pieces], float)
+    if mechanism.shows_some_columns:  # conditional on being shown
         here = np.array([piece[i][0] for piece in pieces], bool)
-        p, seen = p[here] / float(shown), seen[here]
-    centred = seen - p @ seen
+        p, tallies = p[here] / float(shown), tallies[here]
+    centred = tallies - p @ tallies
     exact = (centred.T * p) @ centred
     slope = np.array([float(s) for s in part.affine().slope]) * np.ones(k)
     stated = part.cross(f).copy()
@@ -150,17 +157,15 @@ def check_record_samples(mechanism: Any, outcomes: list[Row], seed: int) -> None
         reports = mechanism.law([np.full(PEOPLE, v) for v in x]).sample(Random.seeded(seed * 1000 + number))
         columns = []
         for i, part in enumerate(reports.parts):
-            held = np.empty(PEOPLE, object)
+            column = np.empty(PEOPLE, object)
             rows = np.arange(PEOPLE) if reports.rows is None else reports.rows[i]
-            held[rows] = (
-                [report_key(v) for v in part] if np.ndim(part) == 1 else _objects([report_key(v) for v in part])
-            )
-            columns.append(held)
+            column[rows] = _objects([report_key(v) for v in part])
+            columns.append(column)
         try:
-            seen = np.bincount([keys[y] for y in zip(*columns, strict=True)], minlength=len(outcomes))
+            observed = np.bincount([keys[y] for y in zip(*columns, strict=True)], minlength=len(outcomes))
         except KeyError as stray:
             require(False, mechanism, f"sampled a report that the law does not list: {stray}")
-        chance = chi_squared(seen, PEOPLE * np.array([float(mechanism.channel.prob(x, y)) for y in outcomes]))
+        chance = chi_squared(observed, PEOPLE * np.array([float(mechanism.channel.prob(x, y)) for y in outcomes]))
         require(
             chance > FAILURE / len(records),
             mechanism,
@@ -169,6 +174,7 @@ def check_record_samples(mechanism: Any, outcomes: list[Row], seed: int) -> None
 
 
 def _objects(items: list[Any]) -> Any:
+    """An array of these objects; np.array would make a matrix of tuples."""
     out = np.empty(len(items), object)
     out[:] = items
     return out
@@ -198,31 +204,17 @@ def check_record_tallies(mechanism: Any, seed: int) -> None:
 
 
 def check_record_words(mechanism: Any, seed: int) -> None:
-    """A record is a function of its own words: taken one by one they give the same reports."""
+    """A record is a function of its range of words: drawn one by one the reports are the same."""
     channel, rng = mechanism.channel, Random.seeded(seed)
     x = [np.arange(40) % k for k in channel.inputs]
     ranges = [rng.reserve(40, *widths) for widths in channel.ranges]
     together = channel.draw(x, ranges)
-    mains = [_main_words(words) for words in ranges]
+    mains = [main_words(words) for words in ranges]
     for i in (0, 7, 39):
-        own = [GivenWords(main[i], _deep_words(words, i)) for main, words in zip(mains, ranges, strict=True)]
-        alone = channel.draw([column[i : i + 1] for column in x], own)
-        same = all(report_key(a[0]) == report_key(b[i]) for a, b in zip(alone, together, strict=True))
-        require(same, mechanism, f"record {i} depends on more than its own words")
-
-
-def _main_words(words: Any) -> Any:
-    out = np.empty((words.n, words.width), np.uint64)
-
-    def fill(a: int, b: int, block: Any) -> None:
-        out[a:b] = block
-
-    words.each(fill)
-    return out
-
-
-def _deep_words(words: Any, i: int) -> Any:
-    return words.deep(np.full(words.depth, i), np.arange(words.depth))[None] if words.depth else None
+        single = [GivenWords(main[i], deep_words(words, i)) for main, words in zip(mains, ranges, strict=True)]
+        alone = channel.draw([column[i : i + 1] for column in x], single)
+        equal = all(report_key(a[0]) == report_key(b[i]) for a, b in zip(alone, together, strict=True))
+        require(equal, mechanism, f"record {i} depends on more than its own words")
 
 
 def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None:

@@ -1,4 +1,4 @@
-"""Generic checks of statistics under a curator: what one row adds is what the blocks say, and reading is safe.
+"""Generic checks of statistics under a curator: one row adds what the blocks say, and no noisy sum breaks `interpret`.
 
 A bound that is too small is a false privacy claim; one that no row attains wastes the budget. Each check rejects its
 mutants (tests/statistics).
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.certify.checks.parts import require
+from murmure.certify.checks.assertions import require
 from murmure.core.blocks import Block, NoiseLaw, NoisySum
 from murmure.core.cells.lenient_encoding import can_be_nobody
 from murmure.core.domain import Categories, Domain
@@ -27,17 +27,17 @@ from murmure.core.types import Array, Ints
 ALL_ROWS = 4096  # combinations of values up to which every row is tried
 RANDOM_ROWS = 2000
 PAIRED = 160  # rows that are exchanged for one another
-MAX_ENTRIES = 1 << 24  # of lifted rows that are held at a time
+MAX_ENTRIES = 1 << 24  # of lifted rows in memory at a time
 HUGE = 1 << 61
 
 
 def check_protected(statistic: Any, seed: int = 1, tight: bool = True) -> None:
-    """Bounds of every block hold and are attained; nobody adds nothing; reading takes any integers, and only those.
+    """Bounds of every block hold and are attained; an empty batch adds nothing; `interpret` takes any integers.
 
-    tight=False: bounds that are proved, and that no row of the grid may attain.
+    tight=False: for bounds that are proved, but that perhaps no row of the grid attains.
     """
     check_layout(statistic)
-    x = some_rows(statistic.domain, seed, statistic.takes_nobody)
+    x = some_rows(statistic.domain, seed, statistic.handles_nobody)
     check_bounds(statistic, x, tight)
     check_exchange(statistic, x, seed)
     check_nobody(statistic, x)
@@ -46,27 +46,27 @@ def check_protected(statistic: Any, seed: int = 1, tight: bool = True) -> None:
 
 def check_choice_statistic(statistic: Any, seed: int = 1) -> None:
     """One person moves every score by at most the stated sensitivity, and some person by as much."""
-    x = some_rows(statistic.domain, seed, statistic.takes_nobody)
+    x = some_rows(statistic.domain, seed, statistic.handles_nobody)
     lifted = np.concatenate([statistic.lift(x), np.zeros((1, statistic.width), np.int64)])[: PAIRED * 4]
     base = np.zeros(statistic.width, np.int64)
-    found = np.array([statistic.scores(base + row) for row in lifted])
-    require(found.shape[1] == statistic.candidates, statistic, "has other scores than candidates")
-    far = int(np.abs(found[:, None] - found[None]).max()) if len(found) else 0
+    scores = np.array([statistic.scores(base + row) for row in lifted])
+    require(scores.shape[1] == statistic.candidates, statistic, "has other scores than candidates")
+    moved = int(np.abs(scores[:, None] - scores[None]).max()) if len(scores) else 0
     require(
-        far == statistic.score_sensitivity,
+        moved == statistic.score_sensitivity,
         statistic,
-        f"one person moves a score by {far}, stated is {statistic.score_sensitivity}",
+        f"one person moves a score by {moved}, stated is {statistic.score_sensitivity}",
     )
 
 
 def some_rows(domain: Domain | Schema, seed: int, numbers: bool = False) -> Any:
-    """Every row of a small domain, corners and random rows of a large one; with nobody among labels.
+    """Every row of a small domain, corners and random rows of a large one; labels include the code of nobody.
 
-    numbers: with nobody among numbers too, where one may be left out.
+    numbers: numbers include it too, where one may be left out.
     """
     domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
     nobody = [isinstance(d, Categories) or (numbers and can_be_nobody(d)) for d in domains]
-    sizes = [d.size + one for d, one in zip(domains, nobody, strict=True)]
+    sizes = [d.size + extra for d, extra in zip(domains, nobody, strict=True)]
     if math.prod(sizes) <= ALL_ROWS:
         columns = np.array(list(itertools.product(*map(range, sizes))), np.int64).T
     else:
@@ -116,28 +116,29 @@ def _norms(part: Ints) -> tuple[int, int]:
 
 def check_bounds(statistic: Any, x: Any, tight: bool) -> None:
     n, step = _length(x), max(1, MAX_ENTRIES // statistic.width)
-    most = {block.name: (0, 0) for block in statistic.blocks}
+    norms = {block.name: (0, 0) for block in statistic.blocks}
     largest = 0
     for a in range(0, n, step):
         lifted = statistic.lift(_rows(x, slice(a, a + step)))
         largest = max(largest, int(np.abs(lifted).max(initial=0)))
         for block, part in _parts(statistic.blocks, lifted):
             l1, l2 = _norms(part)
-            most[block.name] = max(most[block.name][0], l1), max(most[block.name][1], l2)
+            norms[block.name] = max(norms[block.name][0], l1), max(norms[block.name][1], l2)
     require(largest <= statistic.largest, statistic, f"a row adds {largest}, more than largest = {statistic.largest}")
     for block in statistic.blocks:
-        l1, l2 = most[block.name]
-        for norm, seen, said in (("l1", l1, block.l1), ("l2", l2, block.l2)):
-            require(seen <= said, statistic, f"a row adds {seen} to block {block.name!r}, more than {norm} = {said}")
+        l1, l2 = norms[block.name]
+        for norm, added, stated in (("l1", l1, block.l1), ("l2", l2, block.l2)):
+            over = f"a row adds {added} to block {block.name!r}, more than {norm} = {stated}"
+            require(added <= stated, statistic, over)
             require(
-                not tight or seen == said,
+                not tight or added == stated,
                 statistic,
-                f"no row adds more than {seen} to block {block.name!r}: {norm} = {said} is wasteful",
+                f"no row adds more than {added} to block {block.name!r}: {norm} = {stated} is wasteful",
             )
 
 
 def check_exchange(statistic: Any, x: Any, seed: int) -> None:
-    """Exchanging a row for another moves no block farther than it says under replacement."""
+    """Exchanging a row for another moves no block farther than its stated sensitivity under replacement."""
     n = _length(x)
     random = (Random.seeded(seed + 1).words(PAIRED) % np.uint64(n)).astype(np.int64)
     chosen = np.unique(np.concatenate([random, np.arange(min(n, 40)), np.arange(max(0, n - 10), n)]))
@@ -146,17 +147,17 @@ def check_exchange(statistic: Any, x: Any, seed: int) -> None:
     for block, part in _parts(statistic.blocks, lifted):
         for row in part:
             l1, l2 = _norms(part - row)
-            for norm, seen in (("l1", l1), ("l2", l2)):
-                said = block.sensitivity(norm, "replace")  # type: ignore[arg-type]
+            for norm, moved in (("l1", l1), ("l2", l2)):
+                stated = block.sensitivity(norm, "replace")  # type: ignore[arg-type]
                 require(
-                    seen <= said,
+                    moved <= stated,
                     statistic,
-                    f"an exchange moves block {block.name!r} by {seen}, more than {said} ({norm}, replace)",
+                    f"an exchange moves block {block.name!r} by {moved}, more than {stated} ({norm}, replace)",
                 )
 
 
 def check_nobody(statistic: Any, x: Any) -> None:
-    """Nobody and labels outside add up like any row; an empty batch is a sum of zeros."""
+    """Rows with the code of nobody add up like any row; an empty batch is a sum of zeros."""
     empty = statistic.tally(_rows(x, slice(0, 0)))
     require(
         empty.shape == (statistic.width,) and empty.dtype == np.int64 and not empty.any(),
@@ -172,7 +173,7 @@ def check_nobody(statistic: Any, x: Any) -> None:
 
 
 class _Laplace:
-    """A stand-in law for reading: two-sided geometric tails, P[|Z| > t] about e^(-t/b)."""
+    """A stand-in law for `interpret`: two-sided geometric tails, P[|Z| > t] about e^(-t/b)."""
 
     def __init__(self, b: float) -> None:
         self.b = b
@@ -195,7 +196,7 @@ class _Laplace:
 
 
 def some_sums(statistic: Any, x: Any, seed: int) -> Iterator[NoisySum]:
-    """Sums that noise may leave behind: none, negative, huge, and near the truth."""
+    """Sums that noise may produce: zero, negative, huge, and near the truth."""
     width, blocks = statistic.width, statistic.blocks
     words = Random.seeded(seed + 2).words(6 * width).reshape(6, width)
     signed = words.astype(np.int64)
@@ -214,22 +215,22 @@ def check_interpret(statistic: Any, x: Any, seed: int) -> None:
         try:
             with warnings.catch_warnings(), np.errstate(divide="raise", invalid="raise", over="raise"):
                 warnings.simplefilter("error")
-                before = _seen(statistic, noisy)
-                statistic.tally(_rows(x, slice(0, 3)))
-                after = _seen(statistic, noisy)
+                first = _answer_as_text(statistic, noisy)
+                statistic.tally(_rows(x, slice(0, 3)))  # must leave no trace
+                again = _answer_as_text(statistic, noisy)
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            require(False, statistic, f"reading {noisy.sum[:6]} with {noisy.laws[0]!r} fails ({said})")
-        require(before == after, statistic, "reading depends on more than the noisy sums")
+            reason = f"{type(error).__name__}: {error}"
+            require(False, statistic, f"reading {noisy.sum[:6]} with {noisy.laws[0]!r} fails ({reason})")
+        require(first == again, statistic, "reading depends on more than the noisy sums")
 
 
-def _seen(statistic: Any, noisy: NoisySum) -> str:
-    """All that a reader gets, as text."""
-    held = statistic.interpret(noisy)
-    if isinstance(held, Estimates):
-        every = [*held.values(), *held.means.values()]
-        return "\n".join(_figures(statistic, estimate) for estimate in every) + str(held.n)
-    return _figures(statistic, held) if isinstance(held, Estimate) else repr(held)
+def _answer_as_text(statistic: Any, noisy: NoisySum) -> str:
+    """Everything that the answer shows: figures, variances and intervals."""
+    answer = statistic.interpret(noisy)
+    if isinstance(answer, Estimates):
+        every = [*answer.values(), *answer.means.values()]
+        return "\n".join(_figures(statistic, estimate) for estimate in every) + str(answer.n)
+    return _figures(statistic, answer) if isinstance(answer, Estimate) else repr(answer)
 
 
 def _figures(statistic: Any, estimate: Estimate) -> str:
@@ -248,5 +249,5 @@ def _figures(statistic: Any, estimate: Estimate) -> str:
             require(bool((ends[:, 0] <= ends[:, 1]).all()), statistic, f"an interval is upside down: {ends[:3]}")
             out.append(ends.ravel())
     require(all(bool(np.isfinite(part).all()) for part in out), statistic, "a figure is not a number")
-    beside = "" if estimate.left_out is None else _figures(statistic, estimate.left_out)
-    return repr([part.tolist() for part in (estimate.mean, *out)]) + str(estimate.n) + beside
+    left_out = "" if estimate.left_out is None else _figures(statistic, estimate.left_out)
+    return repr([part.tolist() for part in (estimate.mean, *out)]) + str(estimate.n) + left_out

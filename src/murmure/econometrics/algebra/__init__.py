@@ -1,1 +1,1 @@
-"""Linear algebra in fractions, and the tails of the laws that tests are compared with."""
+"""Linear algebra in fractions, and the tail probabilities that tests need."""

@@ -1,9 +1,9 @@
-"""Elimination that keeps whole numbers whole: what solving, inverting and naming dependent columns have in common.
+"""Fraction-free elimination, for solving equations, inverting matrices and naming dependent columns.
 
     m_ij <- (m_kk m_ij - m_ik m_kj) / m_(k-1,k-1)      the division leaves no remainder
 
-Bareiss, Math. Comp. 22(103), 1968, with one step at a time. Every m_ij is a minor of the matrix, so numbers grow by the
-bits of one entry a step and no further.
+Bareiss, Math. Comp. 22(103), 1968, one step at a time. Every m_ij is a minor of the matrix, so each step adds no more
+bits than one entry has.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from typing import Any
 
 Rows = Sequence[Sequence[Any]]  # of fractions or whole numbers
 
-LONG = 4096  # bits from which dividing by multiplying with an inverse is faster than dividing
+# From this length on, multiplying by an inverse is faster than dividing.
+LONG_BITS = 4096
 
 
-class _Exactly:
+class _ExactDivision:
     """Division of multiples of `by`, fast for long numbers: x / by = x by^-1 modulo a power of two (Jebelean 1993)."""
 
     def __init__(self, by: int, bits: int) -> None:
-        self.by, self.long = by, bits > LONG and by.bit_length() > LONG // 2
+        self.by, self.long = by, bits > LONG_BITS and by.bit_length() > LONG_BITS // 2
         if self.long:
             self.shift = (by & -by).bit_length() - 1
             self.bits = bits + 2
-            odd, held, inverse = by >> self.shift, 3, by >> self.shift  # x x = 1 modulo 8 for every odd x
-            while held < self.bits:  # Newton: every step doubles the bits that hold
-                held = min(2 * held, self.bits)
-                part = (1 << held) - 1
-                inverse = (inverse & part) * (2 - (odd & part) * (inverse & part)) & part
+            odd, right_bits, inverse = by >> self.shift, 3, by >> self.shift  # x x = 1 modulo 8 for every odd x
+            while right_bits < self.bits:  # Newton: every step doubles the number of correct bits
+                right_bits = min(2 * right_bits, self.bits)
+                mask = (1 << right_bits) - 1
+                inverse = (inverse & mask) * (2 - (odd & mask) * (inverse & mask)) & mask
             self.inverse, self.mask = inverse, (1 << self.bits) - 1
 
     def __call__(self, x: int) -> int:
@@ -40,8 +41,8 @@ class _Exactly:
         return v - (1 << self.bits) if v >> (self.bits - 1) else v
 
 
-def whole(rows: Rows) -> tuple[list[list[int]], list[int]]:
-    """Every row times its own whole number, so that whole numbers without a common divisor stand there."""
+def clear_denominators(rows: Rows) -> tuple[list[list[int]], list[int]]:
+    """Every row times the least common multiple of its denominators, and these multiples."""
     out, scales = [], []
     for row in rows:
         scale = math.lcm(*(v.denominator for v in row)) if row else 1
@@ -51,7 +52,7 @@ def whole(rows: Rows) -> tuple[list[list[int]], list[int]]:
 
 
 def eliminate(m: list[list[int]], columns: int) -> tuple[list[int], int]:
-    """In place, forward: the pivot columns among the first `columns`, and the last pivot. Rows are exchanged."""
+    """Eliminate forward, in place. Returns the pivot columns among the first `columns`, and the last pivot."""
     pivots: list[int] = []
     last, at, rows = 1, 0, len(m)
     for k in range(columns):
@@ -62,11 +63,11 @@ def eliminate(m: list[list[int]], columns: int) -> tuple[list[int], int]:
         top = m[at]
         pivot, width = top[k], len(top)
         bits = max(v.bit_length() for row in m[at:] for v in row) + pivot.bit_length() - last.bit_length() + 2
-        exactly = _Exactly(last, bits)
+        divide = _ExactDivision(last, bits)
         for row in m[at + 1 :]:
             first = row[k]
             for j in range(k + 1, width):
-                row[j] = exactly(pivot * row[j] - first * top[j])
+                row[j] = divide(pivot * row[j] - first * top[j])
             row[k] = 0
         pivots.append(k)
         last, at = pivot, at + 1
@@ -75,8 +76,8 @@ def eliminate(m: list[list[int]], columns: int) -> tuple[list[int], int]:
     return pivots, last
 
 
-def back(m: list[list[int]], pivots: list[int], last: int, column: int) -> list[int]:
-    """Of the combination of pivot columns that gives this column: each factor times `last`, a whole number (Cramer)."""
+def back_substitute(m: list[list[int]], pivots: list[int], last: int, column: int) -> list[int]:
+    """The factors of the pivot columns that add up to this column, each times `last`: whole numbers (Cramer)."""
     x = [0] * len(pivots)
     for i in range(len(pivots) - 1, -1, -1):
         row = m[i]
@@ -86,14 +87,14 @@ def back(m: list[list[int]], pivots: list[int], last: int, column: int) -> list[
 
 
 def combination(m: list[list[int]], pivots: list[int], column: int) -> dict[int, Fraction]:
-    """This column of an eliminated matrix as a combination of those pivot columns that it needs."""
+    """This column of an eliminated matrix, as a combination of pivot columns: factors other than 0."""
     last = m[len(pivots) - 1][pivots[-1]] if pivots else 1
-    x = back(m, pivots, last, column)
+    x = back_substitute(m, pivots, last, column)
     return {j: Fraction(v, last) for j, v in zip(pivots, x, strict=True) if v}
 
 
-def balanced(A: Rows) -> tuple[list[list[int]], int, list[int]]:
-    """M, L and h with L a_ij = h_i m_ij h_j, all whole: a column's decimals are taken out of its row and column."""
+def balance(A: Rows) -> tuple[list[list[int]], int, list[int]]:
+    """M, L and h, all whole, with L a_ij = h_i m_ij h_j: numbers get smaller without the scales of columns."""
     scale = math.lcm(*(v.denominator for row in A for v in row)) if A else 1
     m = [[v.numerator * (scale // v.denominator) for v in row] for row in A]
     h = [math.gcd(*row) or 1 for row in m]
@@ -103,7 +104,7 @@ def balanced(A: Rows) -> tuple[list[list[int]], int, list[int]]:
 
 
 def adjugate(m: list[list[int]]) -> int:
-    """In place, on the upper half of a symmetric M: W = det(M) M^-1. Returns det(M), or 0 where a pivot is 0.
+    """W = det(M) M^-1, in place on the upper half of a symmetric M. Returns det(M), or 0 if a pivot is 0.
 
     Elimination leaves M = U' D^-1 U with u_ii = d_i, the leading minors, and D = diag(d_(i-1) d_i). So U M^-1 is
     D U'^-1, lower triangular with d_(i-1) on its diagonal, and from the last row upwards, for j >= i,
@@ -116,12 +117,12 @@ def adjugate(m: list[list[int]]) -> int:
         pivot = top[k]
         if not pivot:
             return 0
-        most = max(v.bit_length() for i in range(k, p) for v in m[i][i:])
-        exactly = _Exactly(last, 2 * most - last.bit_length() + 2)
+        max_bits = max(v.bit_length() for i in range(k, p) for v in m[i][i:])
+        divide = _ExactDivision(last, 2 * max_bits - last.bit_length() + 2)
         for i in range(k + 1, p):
             row, first = m[i], top[i]
             for j in range(i, p):
-                row[j] = exactly(pivot * row[j] - first * top[j])
+                row[j] = divide(pivot * row[j] - first * top[j])
         minors.append(pivot)
         last = pivot
     for i in range(p - 1, -1, -1):

@@ -1,8 +1,8 @@
 """Linear algebra without rounding: matrices of fractions.
 
-Normal equations square the condition number of the data; here that costs digits of whole numbers (elimination.py) and
-not digits of the answer. What decides the next question of a model is computed with these functions and never with
-floats: two machines then decide alike.
+Normal equations square the condition number of the data. Here this makes whole numbers longer (elimination.py), and
+costs no digits of the answer. Whatever decides the next question of a model is computed with these functions and never
+with floats, so that all machines decide alike.
 """
 
 from __future__ import annotations
@@ -14,15 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from murmure.econometrics.algebra.elimination import Rows, adjugate, back, balanced, combination, eliminate, whole
-from murmure.econometrics.algebra.rounding import log_of, root, rounded, to_float, to_floats
+from murmure.econometrics.algebra.elimination import (
+    Rows,
+    adjugate,
+    back_substitute,
+    balance,
+    clear_denominators,
+    combination,
+    eliminate,
+)
+from murmure.econometrics.algebra.rounding import root
 
 Matrix = tuple[tuple[Fraction, ...], ...]
 Vector = tuple[Fraction, ...]
 
 
 class Singular(ArithmeticError):
-    """No inverse. `columns`: the first column that depends on earlier ones, and those that it depends on."""
+    """There is no inverse. columns: the first column that depends on earlier ones, and those that it depends on."""
 
     def __init__(self, columns: tuple[int, ...]) -> None:
         super().__init__(f"column {columns[0]} is a combination of columns {list(columns[1:])}")
@@ -33,9 +41,9 @@ class Singular(ArithmeticError):
 
 
 def solve(A: Rows, B: Rows) -> Matrix:
-    """X with A X = B, exactly; Singular says which columns of A are to blame."""
+    """X with A X = B, exactly. Raises Singular, with the dependent columns of A."""
     p = len(A)
-    m, _ = whole([[*a, *b] for a, b in zip(A, B, strict=True)])
+    m, _ = clear_denominators([[*a, *b] for a, b in zip(A, B, strict=True)])
     scales = [math.gcd(*(row[j] for row in m)) or 1 for j in range(p)]
     for row in m:
         row[:p] = [v // s for v, s in zip(row, scales, strict=False)]
@@ -43,15 +51,15 @@ def solve(A: Rows, B: Rows) -> Matrix:
     if len(pivots) < p:
         k = next(j for j in range(p) if j not in pivots)
         raise Singular((k, *combination(m, [j for j in pivots if j < k], k)))
-    columns = [back(m, pivots, last, j) for j in range(p, p + len(B[0]))]
+    columns = [back_substitute(m, pivots, last, j) for j in range(p, p + len(B[0]))]
     return tuple(tuple(Fraction(x[i], last * scales[i]) for x in columns) for i in range(p))
 
 
 def inverse(A: Rows) -> Matrix:
-    """A^-1. Of a symmetric matrix, as Gram matrices are, one half is computed."""
+    """A^-1. Of a symmetric matrix only one half is computed."""
     p = len(A)
     if all(A[i][j] == A[j][i] for i in range(p) for j in range(i)):
-        m, scale, h = balanced(A)
+        m, scale, h = balance(A)
         last = adjugate(m)
         if last:
             half = {(i, j): Fraction(m[i][j] * scale, last * h[i] * h[j]) for i in range(p) for j in range(i, p)}
@@ -59,27 +67,27 @@ def inverse(A: Rows) -> Matrix:
     return solve(A, identity(p))
 
 
-def dependent(A: Rows) -> dict[int, dict[int, Fraction]]:
-    """Of the Gram matrix Z'Z: each column of Z that depends on earlier ones, as a combination of those. {}: full rank.
+def dependencies(A: Rows) -> dict[int, dict[int, Fraction]]:
+    """Columns of Z that depend on earlier ones, each as a combination of those, from A = Z'Z. {}: Z has full rank.
 
-    Z'Z u = 0 says |Z u|^2 = u'Z'Z u = 0, so the columns of Z'Z depend on one another as those of Z do.
+    Z'Z u = 0 means |Z u|^2 = u'Z'Z u = 0, so the columns of Z'Z have the dependencies of those of Z.
     """
-    m, _ = whole(A)
+    m, _ = clear_denominators(A)
     pivots, _ = eliminate(m, len(A))
-    found = {}
+    combinations = {}
     for k in range(len(A)):
         if k not in pivots:
-            found[k] = combination(m, [j for j in pivots if j < k], k)
-    return found
+            combinations[k] = combination(m, [j for j in pivots if j < k], k)
+    return combinations
 
 
-def orthogonal(A: Rows) -> tuple[Matrix, Vector]:
-    """Of A = Z'Z: T, upper triangular with ones on its diagonal, and d: Z T has orthogonal columns of squares d.
+def orthogonalise(A: Rows) -> tuple[Matrix, Vector]:
+    """T and d, from A = Z'Z: Z T has orthogonal columns of squares d; T is upper triangular, with ones on its diagonal.
 
-    Column a of T says what is left of column a of Z when those before it are taken out (Gram-Schmidt, from sums).
+    Column a of T is what is left of column a of Z once the columns before it are taken out (Gram-Schmidt, from sums).
     """
     p = len(A)
-    m, _ = whole(A)
+    m, _ = clear_denominators(A)
     pivots, _ = eliminate(m, p)
     if len(pivots) < p:
         k = next(j for j in range(p) if j not in pivots)
@@ -99,14 +107,21 @@ def identity(p: int) -> Matrix:
     return tuple(tuple(Fraction(int(i == j)) for j in range(p)) for i in range(p))
 
 
+def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
+    """The symmetric matrix whose upper half is given, row by row."""
+    entry = iter(upper)
+    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
+    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
+
+
 def transpose(A: Rows) -> Matrix:
     return tuple(zip(*A, strict=True))
 
 
 def matmul(A: Rows, B: Rows) -> Matrix:
-    """A B. Whole numbers are added up, and one fraction is reduced for each entry."""
-    a, left = whole(A)
-    b, right = whole(transpose(B))
+    """A B. Adds up whole numbers, and reduces one fraction for each entry: faster than adding fractions."""
+    a, left = clear_denominators(A)
+    b, right = clear_denominators(transpose(B))
     return tuple(
         tuple(Fraction(sum(map(int.__mul__, row, column)), r * s) for column, s in zip(b, right, strict=True))
         for row, r in zip(a, left, strict=True)
@@ -128,7 +143,7 @@ def quadratic(v: Sequence[Any], A: Rows) -> Fraction:
 
 
 def submatrix(A: Rows, rows: Sequence[int], columns: Sequence[int] | None = None) -> Matrix:
-    """These rows and columns (the same ones, where none are named)."""
+    """These rows and columns; without `columns`, the same as rows."""
     across = rows if columns is None else columns
     return tuple(tuple(A[i][j] for j in across) for i in rows)
 
@@ -141,20 +156,21 @@ def plus(A: Rows, B: Rows) -> Matrix:
     return tuple(tuple(u + v for u, v in zip(a, b, strict=True)) for a, b in zip(A, B, strict=True))
 
 
-# -- how well conditioned ---------------------------------------------------------------------------------------------
+# -- condition number --------------------------------------------------------------------------------------------------
 
 
-def condition(A: Rows, inverted: Rows | None = None, *, scaled: bool = False) -> float:
-    """Of Z, from A = Z'Z: its largest singular value over its smallest, sqrt(|A| |A^-1|) in the 2-norm.
+def condition_number(A: Rows, inverted: Rows | None = None, *, scaled: bool = False) -> float:
+    """The condition number of Z, from A = Z'Z: largest over smallest singular value, sqrt(|A| |A^-1|) in the 2-norm.
 
-    The smallest eigenvalue of A is read off the exact inverse as a largest one: floats lose it where columns nearly
-    depend on one another. scaled: every column of Z is first brought to length one, so that units do not matter.
+    scaled: every column of Z is first brought to length one, so that units do not matter.
     """
+    # Floats would lose the smallest eigenvalue of A where columns nearly depend on one another. As the largest
+    # eigenvalue of the exact inverse it keeps its digits.
     if inverted is None:
         inverted = inverse(A)
     lengths = [Fraction(root(A[i][i])) for i in range(len(A))] if scaled else None
     (a, i), (b, j) = _norm(A, lengths and [1 / v for v in lengths]), _norm(inverted, lengths)
-    size = i + j + (i + j) % 2  # even, so that its half can be put back
+    size = i + j + (i + j) % 2  # even: its half is an exponent again
     try:
         return math.ldexp(math.sqrt(math.ldexp(a * b, i + j - size)), size // 2)
     except OverflowError:
@@ -169,30 +185,3 @@ def _norm(A: Rows, scales: Sequence[Fraction] | None) -> tuple[float, int]:
     up, down = max(0, -size), max(0, size)
     small = np.array([[(v.numerator << up) / (v.denominator << down) for v in row] for row in A], np.float64)
     return float(np.abs(np.linalg.eigvalsh(small)).max()), size
-
-
-__all__ = [
-    "Matrix",
-    "Rows",
-    "Singular",
-    "Vector",
-    "condition",
-    "dependent",
-    "dot",
-    "identity",
-    "inverse",
-    "log_of",
-    "matmul",
-    "orthogonal",
-    "submatrix",
-    "plus",
-    "quadratic",
-    "root",
-    "rounded",
-    "scaled",
-    "solve",
-    "times",
-    "to_float",
-    "to_floats",
-    "transpose",
-]

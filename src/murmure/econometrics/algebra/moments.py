@@ -3,8 +3,8 @@
     m = c + s_1,    mu_2 = s_2 - s_1^2,    mu_3 = s_3 - 3 s_1 s_2 + 2 s_1^3,
     mu_4 = s_4 - 4 s_1 s_3 + 6 s_1^2 s_2 - 3 s_1^4          with s_k = S[(x - c)^k] / N
 
-In fractions: a variance is never negative, and 0 only where all rows are equal. Formulas take fractions or traced
-numbers (delta.py) alike.
+In fractions a variance is never negative, and 0 only if all rows are equal. The formulas take fractions and traced
+numbers (delta_method.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from murmure.econometrics.algebra.matrices import root
+from murmure.econometrics.algebra.rounding import root
 
 
 def central(n: Any, sums: Any) -> list[Any]:
-    """mu_2, mu_3, mu_4 (as far as there are sums) from n and S[(x - c)^k], k = 1, 2, ..."""
+    """mu_2, mu_3 and mu_4, as many as the sums S[(x - c)^k], k = 1, 2, ..., give."""
     s = [value / n for value in sums]
     s1 = s[0]
     out = []
@@ -34,7 +34,7 @@ def cross(n: Any, a: Any, b: Any, ab: Any) -> Any:
 
 
 def skewness(mu2: Fraction, mu3: Fraction) -> float | None:
-    """mu_3 / mu_2^(3/2), rounded once; None where nothing varies. scipy.stats.skew gives the same."""
+    """mu_3 / mu_2^(3/2), rounded once; None if all rows are equal. Agrees with scipy.stats.skew."""
     if mu2 <= 0:
         return None
     size = root(mu3 * mu3 / mu2**3)
@@ -42,7 +42,7 @@ def skewness(mu2: Fraction, mu3: Fraction) -> float | None:
 
 
 def kurtosis(mu2: Fraction, mu4: Fraction) -> float | None:
-    """mu_4 / mu_2^2 - 3: 0 for a normal law. scipy.stats.kurtosis gives the same."""
+    """mu_4 / mu_2^2 - 3, which is 0 for a normal law. Agrees with scipy.stats.kurtosis."""
     return float(mu4 / mu2**2 - 3) if mu2 > 0 else None
 
 

@@ -1,4 +1,4 @@
-"""From fractions to floats, rounded once; and to shorter fractions, alike on every machine."""
+"""From fractions to floats, rounded once; and to shorter fractions, with the same result on every machine."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LN2 = (0.6931471805599453, 2.3190468138462996e-17)  # in two parts
+Floats = NDArray[np.float64]
+
+# ln 2 as the sum of two floats: e LN2 keeps its digits for large e.
+LN2 = (0.6931471805599453, 2.3190468138462996e-17)
 
 
 def to_float(v: Any) -> float:
-    """The nearest float; beyond their range, infinite."""
+    """The nearest float; infinite beyond the range of floats."""
     try:
         return float(v)
     except OverflowError:
         return math.inf if v > 0 else -math.inf
 
 
-def to_floats(A: Any) -> NDArray[np.float64]:
-    """A vector or a matrix, every entry rounded once."""
+def to_floats(A: Any) -> Floats:
+    """A vector or a matrix of floats, every entry rounded once."""
     if len(A) and isinstance(A[0], Sequence):
         return np.array([[to_float(v) for v in row] for row in A], np.float64)
     return np.array([to_float(v) for v in A], np.float64)
@@ -36,7 +39,8 @@ def root(v: Any) -> float:
         raise ValueError("no square root of a negative number")
     if not v:
         return 0.0
-    # r = floor(sqrt(v) 2^s) with at least 64 bits; an odd last bit says that something was cut off
+    # r = floor(sqrt(v) 2^s) has at least 64 bits. A last bit of 1 (sticky) marks that digits were cut off, so that
+    # rounding to a float is correct.
     s = max(0, 64 - (v.numerator.bit_length() - v.denominator.bit_length()) // 2)
     whole, left = divmod(v.numerator << 2 * s, v.denominator)
     r = math.isqrt(whole)
@@ -44,8 +48,8 @@ def root(v: Any) -> float:
     return to_float(Fraction(2 * r + cut, 1 << (s + 1)))
 
 
-def log_of(v: Any) -> float:
-    """The natural logarithm of a positive fraction, however large or small, and accurate near one."""
+def log_float(v: Any) -> float:
+    """The natural logarithm of a positive fraction as a float, for any size, and accurate near one."""
     v = Fraction(v)
     if v <= 0:
         raise ValueError("no logarithm of a number that is not positive")
@@ -59,7 +63,7 @@ def log_of(v: Any) -> float:
 
 
 def rounded(v: Any, bits: int = 64) -> Fraction:
-    """To so many significant bits, to even where two are as near: the same on every machine."""
+    """v to this number of significant bits, ties to even."""
     v = Fraction(v)
     if not v:
         return v
@@ -73,13 +77,13 @@ def rounded(v: Any, bits: int = 64) -> Fraction:
 DIGITS_40 = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
-def exp_of(v: Fraction) -> Fraction:
-    """e^v to 40 digits, alike on every machine."""
+def exp_fraction(v: Fraction) -> Fraction:
+    """e^v to 40 digits, the same on every machine."""
     return Fraction(DIGITS_40.exp(_decimal(v)))
 
 
-def ln_of(v: Fraction) -> Fraction:
-    """The natural logarithm of a positive fraction to 40 digits, alike on every machine."""
+def log_fraction(v: Fraction) -> Fraction:
+    """The natural logarithm of a positive fraction to 40 digits, the same on every machine."""
     if v <= 0:
         raise ValueError("no logarithm of a number that is not positive")
     return Fraction(DIGITS_40.ln(_decimal(v)))

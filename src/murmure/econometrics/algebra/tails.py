@@ -1,6 +1,6 @@
-"""Tails of the laws that tests are read against: p-values, and the points that cut a tail off.
+"""Tail probabilities and quantiles of the normal, Student, chi-squared and F laws.
 
-scipy.special is imported when a p-value is wanted; scipy.stats is slow to load, and says the same.
+From scipy.special, imported when needed: scipy.stats is slow to load.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def normal_two_sided(z: float) -> float:
 
 
 def t_two_sided(t: float, df: float) -> float:
-    """P[|T| > |t|] of Student's law."""
+    """P[|T| > |t|] of Student's t with df degrees of freedom."""
     from scipy.special import stdtr
 
     return float(2 * stdtr(df, -abs(t)))
@@ -56,7 +56,7 @@ def t_point(level: float, df: float) -> float:
 
 
 def check_alpha(owner: str, alpha: Any) -> float:
-    """One minus the level of an interval, as statsmodels takes it."""
+    """Check alpha, which is one minus the level of an interval."""
     real = isinstance(alpha, int | float) and not isinstance(alpha, bool)
     if not real or not 0 < alpha < 1:
         raise InvalidParameter(

@@ -1,8 +1,8 @@
-"""Which columns the terms of a formula become: labels as 1 and 0, and no column twice.
+"""The columns that the terms of a formula become: an indicator for each label, and no column twice.
 
-A column of labels spans what a constant spans. So wherever the constant (or the rest of a product) stands in the
-formula already, one label is left out, the base; where it does not, all labels stay. The rule is that of R and patsy,
-by the algorithm of formulaic (formulaic.materializers.base), so names, order and columns are the same:
+The indicators of all labels add up to the constant. So if the formula has the constant (or the rest of a product)
+already, one label is left out, the base; otherwise all labels stay. R and patsy have this rule. The algorithm is
+that of formulaic (formulaic.materializers.base), so names, order and columns agree:
 
     a  =  1 + a-                     a- is a without its base: "reduced"
     (anything):a- + (anything)  ->  (anything):a
@@ -21,12 +21,12 @@ MAX_COLUMNS = 200
 
 @dataclass(frozen=True)
 class Factor:
-    """What products of a formula are made of: a number, or one of some labels."""
+    """A factor of a product in a formula: a number, or a column of labels."""
 
-    name: str  # as it is written
+    name: str  # as in the formula
     expression: str = ""  # of a number
-    levels: tuple[tuple[str, str], ...] = ()  # of labels: each as it is shown, and as a condition
-    base: int = 0  # the label that is left out
+    levels: tuple[tuple[str, str], ...] = ()  # of labels: the text of each, and its condition
+    base: int = 0  # index of the label that is left out
 
     @property
     def is_labels(self) -> bool:
@@ -35,7 +35,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class CodedFactor:
-    """A factor in a product, with or without its base."""
+    """A factor in a product. reduced: its base is left out."""
 
     factor: Factor
     reduced: bool
@@ -53,7 +53,7 @@ class CodedFactor:
         ]
 
     @property
-    def many(self) -> int:
+    def width(self) -> int:
         return max(1, len(self.factor.levels) - self.reduced)
 
 
@@ -61,23 +61,23 @@ Product = tuple[CodedFactor, ...]
 
 
 def _largest(product: Product) -> str:
-    """Which factor makes so many of them."""
-    most = max(product, key=lambda part: part.many)
-    return f"{most.factor.name} alone has {most.many}"
+    """The factor with the most columns, for a message."""
+    widest = max(product, key=lambda part: part.width)
+    return f"{widest.factor.name} alone has {widest.width}"
 
 
 def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]:
-    """Names and expressions of the columns, in order; a term without factors is the constant."""
+    """Names and expressions of the columns, in order. A term without factors is the constant."""
     spanned: set[frozenset[CodedFactor]] = set()
     out: list[tuple[str, str]] = []
     for term in terms:
-        new = [product for product in _spanned_by(term) if frozenset(product) not in spanned]
-        spanned |= {frozenset(product) for product in new}
-        for product in _simplified(new):
-            more = 1
+        products = [product for product in _spanned_by(term) if frozenset(product) not in spanned]
+        spanned |= {frozenset(product) for product in products}
+        for product in _simplified(products):
+            added = 1
             for part in product:
-                more *= part.many
-            if len(out) + more > MAX_COLUMNS:
+                added *= part.width
+            if len(out) + added > MAX_COLUMNS:
                 raise InvalidParameter(
                     f"its design has more than {MAX_COLUMNS} columns: {_largest(product)}.",
                     hint="put labels together, leave out interactions; dates are better as days since a date",
@@ -95,7 +95,7 @@ def _spanned_by(term: Sequence[Factor]) -> list[Product]:
 
 
 def _simplified(products: Iterable[Product]) -> list[Product]:
-    """As few products as span the same."""
+    """The fewest products that span the same columns."""
     out: list[Product] = []
     for product in sorted(products, key=len):
         for known in out:
@@ -113,7 +113,7 @@ def _simplified(products: Iterable[Product]) -> list[Product]:
 
 
 def _columns(product: Product) -> list[tuple[str, str]]:
-    """The first factor runs fastest."""
+    """Names and expressions of the columns of a product; the first factor varies fastest."""
     if not product:
         return [("Intercept", "1")]
     out = []

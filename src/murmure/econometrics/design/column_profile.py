@@ -1,9 +1,9 @@
-"""What one column of one's own table holds, batch after batch: its ends, its decimals, its labels.
+"""What one column of a table holds, collected batch by batch: its smallest and largest number, decimals, labels.
 
-A float is exact where it is the nearest one of a decimal of at most 15 digits, which is how people write numbers: two
-such decimals never share a float. Then the column is on the grid of its decimals and sums of it are exact. Floats that
-came out of a calculation have 17 digits; they are put on a grid of 17 digits of the largest of them, so that a float
-moves by 2**-53 of itself and half a step, 10**-16 of the largest, at most (core/cells/parsed_decimals.py).
+People write decimals of at most 15 digits, and two such decimals never share a float. If every float of a column is the
+nearest one of such a decimal, the column is on the grid of its decimals, and its sums are exact. Floats that were
+calculated have 17 digits. These are put on a grid of 17 digits of the largest of them: a float then moves by at most
+2**-53 of itself and half a step, 10**-16 of the largest (core/cells/parsed_decimals.py).
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from murmure.core.domain import MAX_SIZE, Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.design.number_texts import strange_among_numbers
 
-DIGITS = 15  # of a decimal that is the only one of its float
-GRID = 17  # of the largest number, where numbers are rounded: codes stay below 2**58
-MIN_DIGITS = 10  # of the largest number, at the very least
-NARROW = 6  # of one that is the only one of its float of 32 bits
-LOOK = 1024  # floats that are looked at first: most columns that need the rounded grid show it at once
+DIGITS = 15  # two decimals of at most 15 digits never share a float
+GRID_DIGITS = 17  # of the largest number, if numbers are rounded: codes stay below 2**58
+MIN_DIGITS = 10  # of the largest number; with fewer the column is refused
+FLOAT32_DIGITS = 6  # as DIGITS, for floats of 32 bits
+# Most columns that need the rounded grid show it within their first floats, so these are tried before all others.
+FIRST_LOOK = 1024
 BLOCK = 1 << 15
 MAX_INFERRED_LABELS = 100_000
-FEWER = "name the columns that are needed, or put labels together"
+FEWER_LABELS = "name the columns that are needed, or put labels together"
 
 
-def places_of(x: NDArray[Any], known: int, digits: int) -> int | None:
-    """The fewest decimals, at least `known`, that all of these have; None: some need more than so many digits."""
+def decimal_places(x: NDArray[Any], known: int, digits: int) -> int | None:
+    """The fewest decimals, at least `known`, that write all of these; None if some need more than `digits` digits."""
     rest = x[~_is_decimal(x, known, digits)]
-    for part in (rest[:LOOK], rest):
+    for part in (rest[:FIRST_LOOK], rest):
         need = known
         for places in range(DIGITS + 1):
             if not len(part):
@@ -48,47 +49,47 @@ def places_of(x: NDArray[Any], known: int, digits: int) -> int | None:
 
 
 def _is_decimal(x: NDArray[Any], places: int, digits: int) -> NDArray[np.bool_]:
-    out, ten, most = np.empty(len(x), bool), float(10**places), float(10**digits)
+    out, ten, bound = np.empty(len(x), bool), float(10**places), float(10**digits)
     for a in range(0, len(x), BLOCK):
         part = x[a : a + BLOCK]
         c = np.rint(part.astype(np.float64, copy=False) * ten)
-        out[a : a + BLOCK] = ((c / ten).astype(x.dtype, copy=False) == part) & (np.abs(c) < most)
+        out[a : a + BLOCK] = ((c / ten).astype(x.dtype, copy=False) == part) & (np.abs(c) < bound)
     return out
 
 
 @dataclass
 class ColumnProfile:
-    """A column, as far as it has been read."""
+    """What the batches of a column that were read so far hold."""
 
     name: str
-    as_labels: bool = False  # numbers are wanted as labels
-    in_text: bool = False  # a CSV: numbers and booleans come as text
-    pointed: bool = False  # there, some are written with a point: 1.0 is no whole number to whoever parses the file
+    as_labels: bool = False  # numbers count as labels
+    from_text: bool = False  # from a CSV file, where numbers and booleans are text
+    has_point: bool = False  # some numbers of a CSV have a decimal point: parsers do not read 1.0 as a whole number
     kind: str | None = None  # "numbers", "labels", "booleans"
     low: Decimal | None = None
     high: Decimal | None = None
-    places: int | None = 0  # None: more than any decimal of 15 digits has
+    places: int | None = 0  # decimals; None if 15 digits are not enough
     labels: set[Any] | None = field(default_factory=set)  # None: too many
-    strange: bool = False  # too many were seen, and most of them are numbers
-    in_words: bool = True  # labels came as text: nothing but their look says what they are
+    mostly_numbers: bool = False  # there are too many labels to keep, and most of them are numbers
+    labels_are_text: bool = True  # no type of the table marks them as labels
 
     # -- batches
 
-    def see(self, column: Any) -> None:
-        """A batch of the column, of which nothing is missing."""
+    def update(self, column: Any) -> None:
+        """Add a batch of the column, without missing values."""
         import pyarrow as pa
 
         t = pa.types
         if t.is_dictionary(column.type):
-            self.in_words = False
-            self._see_labels(column.unique().dictionary_decode())
+            self.labels_are_text = False
+            self._add_labels(column.unique().dictionary_decode())
         elif t.is_boolean(column.type):
-            self._is("booleans")
+            self._set_kind("booleans")
         elif t.is_string(column.type) or t.is_large_string(column.type) or str(column.type) == "string_view":
-            self._see_text(column)
+            self._add_text(column)
         elif t.is_integer(column.type) or t.is_floating(column.type) or t.is_decimal(column.type):
             if self.as_labels:
-                self._keep(column.unique().to_pylist())
+                self._keep_labels(column.unique().to_pylist())
             self._measure(column)
         else:
             raise InvalidParameter(
@@ -96,7 +97,7 @@ class ColumnProfile:
                 hint="write dates as text, or as numbers such as days since a date",
             )
 
-    def _is(self, kind: str) -> None:
+    def _set_kind(self, kind: str) -> None:
         if self.kind not in (None, kind):
             words = {"labels": "text", "numbers": "numbers", "booleans": "booleans"}
             raise InvalidParameter(
@@ -105,25 +106,25 @@ class ColumnProfile:
             )
         self.kind = kind
 
-    def _see_labels(self, different: Any) -> None:
-        if str(different.type) in ("bool", "null"):
-            self._is("booleans")
+    def _add_labels(self, distinct: Any) -> None:
+        if str(distinct.type) in ("bool", "null"):
+            self._set_kind("booleans")
             return
-        self._is("labels")
-        self._keep(different.to_pylist())
+        self._set_kind("labels")
+        self._keep_labels(distinct.to_pylist())
 
-    def _keep(self, labels: list[Any]) -> None:
+    def _keep_labels(self, labels: list[Any]) -> None:
         if self.labels is not None:
             self.labels.update(labels)
             if len(self.labels) > MAX_INFERRED_LABELS:
-                self.strange = bool(strange_among_numbers(self.labels))
+                self.mostly_numbers = bool(strange_among_numbers(self.labels))
                 self.labels = None
 
     def _measure(self, column: Any) -> None:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        self._is("numbers")
+        self._set_kind("numbers")
         if not pa.types.is_floating(column.type):
             ends = pc.min_max(column).as_py()
             if pa.types.is_decimal(column.type) and self.places is not None:
@@ -132,44 +133,44 @@ class ColumnProfile:
             return
         x = column.to_numpy(zero_copy_only=False)
         x = x.astype(np.float32) if x.dtype == np.float16 else x
-        digits = NARROW if x.dtype == np.float32 else DIGITS
+        digits = FLOAT32_DIGITS if x.dtype == np.float32 else DIGITS
         if self.places is not None:
-            self.places = places_of(x, self.places, digits)
+            self.places = decimal_places(x, self.places, digits)
         self._widen(*(Decimal(str(end)) for end in (x.min(), x.max())))
 
     def _widen(self, low: Decimal, high: Decimal) -> None:
         self.low = low if self.low is None else min(self.low, low)
         self.high = high if self.high is None else max(self.high, high)
 
-    def _see_text(self, column: Any) -> None:
-        """Text of a CSV may be numbers or booleans: it is what all of it can be."""
-        different = column.unique()
-        if not self.in_text:
-            self._see_labels(different)
+    def _add_text(self, column: Any) -> None:
+        """Text of a CSV file: booleans or numbers if all of it can be read so, else labels."""
+        distinct = column.unique()
+        if not self.from_text:
+            self._add_labels(distinct)
             return
-        self._keep(different.to_pylist())  # numbers too: a later row may hold a word
-        if self.kind in (None, "booleans") and set(different.slice(0, 9).to_pylist()) <= BOOLEAN_WORDS:
+        self._keep_labels(distinct.to_pylist())  # numbers too: a later batch may hold a word
+        if self.kind in (None, "booleans") and set(distinct.slice(0, 9).to_pylist()) <= BOOLEAN_WORDS:
             self.kind = "booleans"
             return
-        numbers = self._numbers_in(different) if self.kind in (None, "numbers") else None
+        numbers = self._numbers_in(distinct) if self.kind in (None, "numbers") else None
         if numbers is None:
             self.kind = "labels"
             return
         self._measure(numbers)
 
-    def _numbers_in(self, different: Any) -> Any:
-        """The numbers that a text writes; None where it is none. 007 is a name in digits, and so is 0x1f."""
+    def _numbers_in(self, distinct: Any) -> Any:
+        """The texts as numbers; None if some are not numbers. 007 and 0x1f are names in digits, not numbers."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        if pc.any(pc.match_substring_regex(different, r"^[+-]?0[0-9xX]")).as_py():
+        if pc.any(pc.match_substring_regex(distinct, r"^[+-]?0[0-9xX]")).as_py():
             return None
         try:
-            return different.cast(pa.int64())
+            return distinct.cast(pa.int64())
         except pa.ArrowInvalid:
-            self.pointed = True
+            self.has_point = True
         try:
-            numbers = different.cast(pa.float64())
+            numbers = distinct.cast(pa.float64())
         except pa.ArrowInvalid:
             return None
         return numbers if pc.all(pc.is_finite(numbers)).as_py() else None
@@ -178,14 +179,14 @@ class ColumnProfile:
 
     @property
     def is_mixed(self) -> bool:
-        """Text that is numbers but for some rows, and that nobody said to be labels."""
-        if self.kind != "labels" or self.as_labels or not self.in_words:
+        """Whether most texts are numbers and some are not, in a column that is not declared to hold labels."""
+        if self.kind != "labels" or self.as_labels or not self.labels_are_text:
             return False
-        return self.strange if self.labels is None else bool(strange_among_numbers(self.labels))
+        return self.mostly_numbers if self.labels is None else bool(strange_among_numbers(self.labels))
 
     @property
-    def same(self) -> Any:
-        """The value that all rows hold, where it is one and the same; else None."""
+    def constant(self) -> Any:
+        """The value of all rows, if they hold only one; else None."""
         if self.kind == "numbers":
             return self.low if self.low == self.high else None
         if self.kind == "labels" and self.labels is not None and len(self.labels) == 1:
@@ -193,48 +194,49 @@ class ColumnProfile:
         return None
 
     def domain(self, order: list[Any] | None = None) -> Domain:
-        """The domain that holds what was seen; order: that of the labels."""
+        """The smallest domain that holds all batches. order: the order of the labels."""
         if self.kind == "booleans":
             return Categories([False, True])
         if self.kind == "labels" or self.as_labels:
             return self._categories(order)
         assert self.low is not None and self.high is not None
-        return number_domain(self.name, self.low, self.high, self.places, not self.pointed)
+        return number_domain(self.name, self.low, self.high, self.places, not self.has_point)
 
     def _categories(self, order: list[Any] | None) -> Categories:
         if self.labels is None:
             raise InvalidParameter(
-                f"column {self.name!r} holds more than {MAX_INFERRED_LABELS} different labels.", hint=FEWER
+                f"column {self.name!r} holds more than {MAX_INFERRED_LABELS} different labels.", hint=FEWER_LABELS
             )
         labels: set[Any] = self.labels
         if self.kind == "numbers":
             labels = {float(v) for v in labels}
-            if not self.pointed and all(v.is_integer() for v in labels):
+            if not self.has_point and all(v.is_integer() for v in labels):
                 labels = {int(v) for v in self.labels}
-        odd = [v for v in labels if not isinstance(v, str | int | float)]
-        if odd:
+        no_labels = [v for v in labels if not isinstance(v, str | int | float)]
+        if no_labels:
             raise InvalidParameter(
-                f"column {self.name!r} holds {shorten(odd[0])}, which is no label.", hint="write labels as text"
+                f"column {self.name!r} holds {shorten(no_labels[0])}, which is no label.", hint="write labels as text"
             )
         numbers = all(not isinstance(v, str) for v in labels)
         out = sorted(labels) if numbers or all(isinstance(v, str) for v in labels) else sorted(labels, key=str)
         if order is not None:
             out = [v for v in order if v in labels] + [v for v in out if v not in order]
-        if len(out) == 1:  # a category needs another that could be
-            if numbers and out[0] == 1:  # of no and yes
+        # Categories need two values at least, so another is made up; a column of ones is one of no (0) and yes (1).
+        if len(out) == 1:
+            if numbers and out[0] == 1:
                 out.insert(0, type(out[0])(0))
             else:
                 out.append(max(out) + 1 if numbers else f"other than {out[0]}")
         return Categories(out)
 
 
-BOOLEAN_WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
+BOOLEAN_WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # in CSV files
 
 
 def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, whole: bool = True) -> Domain:
-    """Whole numbers, decimals, or decimals that are rounded, between these ends; one value is widened by one.
+    """Whole numbers, decimals, or rounded decimals between these bounds.
 
-    A column of ones is one of no and yes: 0 or 1.
+    A domain needs two values at least: a single value gets a larger neighbour, and a column of ones becomes 0 or 1.
     """
     if max(abs(low), abs(high)) + 1 >= MAX_BOUND:
         raise InvalidParameter(
@@ -242,18 +244,18 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
             hint="divide the column by a power of ten",
         )
     with localcontext(prec=60):
-        most = max(abs(low), abs(high))
-        low, high = low + 0, high + 0  # there is no -0
+        largest = max(abs(low), abs(high))
+        low, high = low + 0, high + 0  # turns -0 into 0
         if low == high:
             low, high = (Decimal(0), high) if high == 1 else (low, high + 1)
         if places is not None and places <= MAX_PLACES and (high - low) * 10**places < MAX_VALUES:
             if whole and places == 0 and high - low < MAX_SIZE and max(abs(low), abs(high)) < MAX_15_DIGITS:
                 return Integers(int(low), int(high))
             return Decimals(low, high, places)
-        places = min(MAX_PLACES, max(0, GRID - 1 - most.adjusted()))
-        if most.scaleb(places) < 10**MIN_DIGITS:
+        places = min(MAX_PLACES, max(0, GRID_DIGITS - 1 - largest.adjusted()))
+        if largest.scaleb(places) < 10**MIN_DIGITS:
             raise InvalidParameter(
-                f"column {name!r} holds numbers no larger than {most:.3g}, too small for {MAX_PLACES} decimals.",
+                f"column {name!r} holds numbers no larger than {largest:.3g}, too small for {MAX_PLACES} decimals.",
                 hint="multiply the column by a power of ten",
             )
         step = Decimal(1).scaleb(-places)

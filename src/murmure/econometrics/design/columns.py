@@ -1,7 +1,7 @@
-"""What a question about columns needs to know of them: numbers or labels, a public middle, a public grid.
+"""What models need to know about columns: whether they hold numbers or labels, a public middle, a public grid.
 
-Sums are taken about the middle c of the public bounds: S[(x - c)^2] is a quarter of S[x^2] at most, so noise that
-protects it is smaller too. Exact figures do not depend on c.
+Sums are taken about the middle c of the public bounds: S[(x - c)^2] is at most a quarter of the largest S[x^2], so it
+needs less noise. Exact figures do not depend on c.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from murmure.econometrics.design.constant_columns import constant_value, refuse_
 from murmure.econometrics.design.factors import literal, quoted
 from murmure.statistics.expressions.terms import grid_of
 
-MAX_CELLS = 4096  # of a table that is made without being told a grid
-MAX_COUNTS = 1 << 20  # of one on a grid
+MAX_CELLS = 4096  # without a public grid
+MAX_COUNTS = 1 << 20  # with one
 MAX_GROUPS = 64
-FINE = 12  # digits of the edges of even bins
+EDGE_DIGITS = 12  # of the edges of even bins
 
 
 def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
-    """Only these columns: nobody has to hold, or to show, the others."""
+    """The schema of these columns alone: parties need not have, or show, the others."""
     out = {}
     for name in names:
         if not isinstance(name, str):
             raise InvalidParameter(f"{owner}: a column is named by text, got {shorten(name)}.")
-        _ = schema[name]  # with the schema's own words where there is none
+        _ = schema[name]  # raises the error of the schema if there is no such column
         if name not in schema.private:
             raise InvalidParameter(
                 f"{owner}: column {name!r} is public, and public columns are carried and not added up.",
@@ -47,7 +47,7 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
     return Schema(out)
 
 
-def numbers_in(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
+def number_columns(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
     """These columns, or all that hold numbers."""
     if isinstance(names, str):
         raise InvalidParameter(f"{owner}.columns must be a list of names, got {shorten(names)}.", hint=f'["{names}"]')
@@ -74,8 +74,8 @@ def require_number(owner: str, schema: Schema, name: str) -> Any:
     return domain
 
 
-def ends_of(domain: Any) -> tuple[Fraction, Fraction]:
-    """The public bounds, exactly as they are written."""
+def bounds_of_domain(domain: Any) -> tuple[Fraction, Fraction]:
+    """The public bounds, exactly."""
     if isinstance(domain, Interval):
         return Fraction(repr(domain.low)), Fraction(repr(domain.high))
     first, step = grid_of(domain)
@@ -83,7 +83,7 @@ def ends_of(domain: Any) -> tuple[Fraction, Fraction]:
 
 
 def decimal_text(value: Fraction) -> str | None:
-    """A fraction as a decimal, digit by digit; None where it has no end."""
+    """A fraction as an exact decimal; None if the decimal does not end."""
     rest, places = value.denominator, 0
     twos = fives = 0
     while rest % 2 == 0:
@@ -99,8 +99,8 @@ def decimal_text(value: Fraction) -> str | None:
 
 
 def middle(domain: Any) -> Fraction:
-    """A public number near the middle of the bounds, on the column's grid where it has whole steps."""
-    low, high = ends_of(domain)
+    """A public number near the middle of the bounds; on the grid of the column, if the column is not an interval."""
+    low, high = bounds_of_domain(domain)
     mid = (low + high) / 2
     if not isinstance(domain, Interval):
         first, step = grid_of(domain)
@@ -110,7 +110,7 @@ def middle(domain: Any) -> Fraction:
 
 
 def centred(schema: Schema, name: str) -> tuple[str, Fraction]:
-    """The column less the middle of its bounds, as an expression; and that middle."""
+    """The column minus the middle of its bounds, as an expression; and this middle."""
     c = middle(schema[name])
     if c == 0:
         return quoted(name), c
@@ -120,7 +120,7 @@ def centred(schema: Schema, name: str) -> tuple[str, Fraction]:
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 
-def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
+def group_labels(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[str, ...]:
     """The labels of a column that puts people into groups."""
     domain = schema[name]
     whole = isinstance(domain, Integers) and domain.size <= MAX_GROUPS
@@ -139,7 +139,7 @@ def labels_in(owner: str, schema: Schema, name: str, what: str = "by") -> tuple[
 
 def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
     """The labels of the groups that are compared: these, or all."""
-    labels = labels_in(owner, schema, name)
+    labels = group_labels(owner, schema, name)
     refuse_constant(schema, name, f"{owner}.by", "there is one group only; name a column with two or more")
     if groups is None:
         return labels
@@ -157,7 +157,7 @@ def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] |
 
 
 def label_condition(schema: Schema, name: str, label: str) -> str:
-    """The expression that is 1 for those with this label."""
+    """The expression that is 1 for rows with this label, and 0 for others."""
     domain: Any = schema[name]
     code = list(domain.labels()).index(label)
     if isinstance(domain, Integers):
@@ -168,7 +168,7 @@ def label_condition(schema: Schema, name: str, label: str) -> str:
 
 
 def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, str]:
-    """Of a column that says no or yes: the label of no, and that of yes (the second)."""
+    """The labels of no and of yes (the second) of a column with two values."""
     domain: Any = schema[name]
     if not _is_no_and_yes(domain):
         label = constant_value(schema, name)
@@ -179,9 +179,9 @@ def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, s
             f"a schema names both values, the second of which is yes; or a condition: {quoted(name)} == {label}",
         )
     if isinstance(domain, Interval) or domain.size != 2:
-        held = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
+        described = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
         raise InvalidParameter(
-            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {held}.",
+            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {described}.",
             hint='Categories(["no", "yes"]) or Integers(0, 1)',
         )
     no, yes = domain.labels()
@@ -189,17 +189,21 @@ def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, s
 
 
 def _is_no_and_yes(domain: Any) -> bool:
-    """Whether it is 0 or 1, as everybody understands it: also where all rows hold one of them."""
+    """Whether the values are 0 and 1, which mean no and yes even if all rows hold one of them."""
     if isinstance(domain, Categories):
         return domain.values == 2 or (not isinstance(domain.values, int) and tuple(domain.values) == (0, 1))
-    return not isinstance(domain, Interval) and domain.size == 2 and [int(end) for end in ends_of(domain)] == [0, 1]
+    return (
+        not isinstance(domain, Interval)
+        and domain.size == 2
+        and [int(end) for end in bounds_of_domain(domain)] == [0, 1]
+    )
 
 
 # -- grids ------------------------------------------------------------------------------------------------------------
 
 
 def exact_number(owner: str, what: str, value: Any) -> Fraction:
-    """A number as people wrote it: 0.1 is a tenth."""
+    """The decimal that was written, exactly: 0.1 is a tenth, and not the float next to it."""
     if isinstance(value, np.generic):
         value = value.item()
     try:
@@ -213,9 +217,9 @@ def exact_number(owner: str, what: str, value: Any) -> Fraction:
 
 
 def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, what: str = "grid") -> tuple[str, ...]:
-    """A public grid as decimals, checked; () where it is the column's own values. cells: of the other columns."""
+    """A public grid as decimals, checked; (): the values of the column. cells: those of the other columns."""
     domain = require_number(owner, schema, name)
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     if grid is None:
         if domain.size * cells <= MAX_CELLS:
             return ()
@@ -226,8 +230,8 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
         )
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         if 0 < domain.size <= grid and domain.size * cells <= MAX_CELLS:
-            return ()  # its own values are no more
-        points = _even(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
+            return ()  # the column has no more values than that
+        points = _even_points(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InvalidParameter(
             f"{owner}.{what} must be a list of numbers, got {shorten(grid)}.", hint=f"{what}=[0, 10]"
@@ -252,13 +256,13 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
 
 
 def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
-    """The schema of one's own table, whose column reaches as far as the grid: beyond the rows there is nobody."""
+    """An inferred schema, with the bounds of this column widened to the grid: no row lies beyond the inferred ones."""
     domain: Any = schema[name]
     if not isinstance(grid, list | tuple | np.ndarray) or not len(grid) or not isinstance(domain, Integers | Decimals):
         return schema
     points = [exact_number("grid", "points", v) for v in grid]
     places = domain.places if isinstance(domain, Decimals) else 0
-    low, high = ends_of(domain)
+    low, high = bounds_of_domain(domain)
     low, high = min(low, *points), max(high, *points)
     ends = math.floor(low * 10**places), math.ceil(high * 10**places)
     wider: Any
@@ -269,20 +273,20 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
     return Schema({column: wider if column == name else about for column, about in schema.column_specs.items()})
 
 
-def _even(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
-    """The ends of even cells, on short decimals (of whole numbers: on these)."""
+def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
+    """The ends of even cells, as short decimals; as whole numbers, if the column holds these."""
     if cells < 1:
         raise InvalidParameter(f"{owner}.{what} must be at least one cell, got {cells}.")
-    places = 0 if whole else max(0, FINE - math.floor(math.log10(high - low)))
+    places = 0 if whole else max(0, EDGE_DIGITS - math.floor(math.log10(high - low)))
     inner = [math.floor((low + (high - low) * k / cells) * 10**places) for k in range(1, cells)]
-    held = {*(Fraction(v, 10**places) for v in inner), high}
-    points = sorted(v for v in held if low < v <= high)
-    return [low, *points] if what == "edges" else points  # a grid counts up to its points; bins lie between edges
+    points_above = {*(Fraction(v, 10**places) for v in inner), high}
+    points = sorted(v for v in points_above if low < v <= high)
+    return [low, *points] if what == "edges" else points  # a grid counts rows up to each point, bins lie between edges
 
 
 def inner_cuts(domain: Any, cuts: Sequence[str], first: bool = True) -> tuple[str, ...]:
-    """The cuts that part rows: none at or above the upper bound; with first=False, none at the lower one either."""
-    low, high = ends_of(domain)
+    """The cuts that separate rows: below the upper bound and, with first=False, above the lower one."""
+    low, high = bounds_of_domain(domain)
     return tuple(c for c in cuts if Fraction(c) < high and (first or Fraction(c) > low))
 
 
@@ -292,7 +296,7 @@ def domain_values(domain: Any) -> list[Fraction]:
     return [first + step * code for code in range(domain.size)]
 
 
-def name_list(names: Sequence[str], most: int = 6) -> str:
-    """Names in a sentence."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+def name_list(names: Sequence[str], limit: int = 6) -> str:
+    """Names for a sentence: the first of them, and how many more there are."""
+    shown = ", ".join(names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -1,7 +1,7 @@
-"""Columns of one's own table that hold the same in all rows, as the schema that was read off the table notes them.
+"""Columns with one value in all rows, which an inferred schema marks in their notes.
 
-A domain has two values at least, so the other one is made up (own_column.py): nobody has it, and no model may take it
-for the event, for a group or for the outcome.
+A domain has two values at least, so the other value is made up (column_profile.py). No row has it, and no model may use
+it as an event, a group or an outcome.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ CONSTANT_NOTE = "read off the table: every row holds "
 
 
 def constant_value(schema: Schema, name: str) -> str | None:
-    """What all rows of the table hold in this column, as people write it; None where they differ or nobody looked."""
+    """The value of all rows of the table in this column, as text; None if rows differ, or the schema was given."""
     note = schema.column_specs[name].note
     return note.removeprefix(CONSTANT_NOTE) if note.startswith(CONSTANT_NOTE) else None
 
 
 def above_zero(schema: Schema, names: Iterable[str]) -> Schema:
-    """Of these columns, one of ones is no column of no and yes: weights and exposures of 1 are never 0."""
+    """The schema in which a column of ones, among these, holds 1 or 2: weights and exposures of 1 are never 0."""
     ones = {name for name in names if constant_value(schema, name) == "1"}
-    held = {name: replace(about, domain=Integers(1, 2)) for name, about in schema.column_specs.items() if name in ones}
-    return Schema({**schema.column_specs, **held}) if held else schema
+    widened = {
+        name: replace(about, domain=Integers(1, 2)) for name, about in schema.column_specs.items() if name in ones
+    }
+    return Schema({**schema.column_specs, **widened}) if widened else schema
 
 
 def refuse_constant(schema: Schema, name: str, what: str, hint: str) -> None:
-    """Refuse a column whose rows are all alike, where two values are needed. what: whose part it would play."""
-    same = constant_value(schema, name)
-    if same is not None:
-        raise NoVariation(f"{what}: every row of column {name!r} holds {same}.", hint=hint, columns=[name])
+    """Refuse a column with one value where two are needed. what: the parameter that names it."""
+    value = constant_value(schema, name)
+    if value is not None:
+        raise NoVariation(f"{what}: every row of column {name!r} holds {value}.", hint=hint, columns=[name])

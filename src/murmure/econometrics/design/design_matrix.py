@@ -1,7 +1,7 @@
-"""A formula once it is read: the expression of the outcome and of each column of the design matrix. Data, no code.
+"""A parsed formula: the expressions of the outcome and of each column of the design matrix. It is data, not code.
 
-A design travels as JSON with the model that it belongs to. Its expressions are in the grammar of
-statistics/expressions/parser.py, so whoever receives one can read what is added up, and nothing of it is run.
+A design is sent as JSON with its model. Its expressions are in the grammar of statistics/expressions/parser.py: a party
+that receives one can read what will be added up, and does not run any code of it.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.coding import MAX_COLUMNS
 from murmure.econometrics.design.factors import levels_of
-from murmure.econometrics.design.float_columns import Floats, evaluate
+from murmure.econometrics.design.float_columns import evaluate
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
@@ -24,21 +25,21 @@ MAX_LETTERS = 1000
 
 @dataclass(frozen=True)
 class Design:
-    """What a regression regresses on what: `read_formula("stay ~ age + ward", schema)`."""
+    """The outcome and the columns of a regression: `read_formula("stay ~ age + ward", schema)`."""
 
-    domain: Schema  # the columns that are read, and no other
+    domain: Schema  # only the columns that are read
     formula: str
-    outcome: str  # "" where there is none
+    outcome: str  # "" if there is none
     outcome_name: str
     names: tuple[str, ...]
     terms: tuple[str, ...]
 
     def __post_init__(self) -> None:
         for name in ("names", "terms"):
-            held = getattr(self, name)
-            if not isinstance(held, list | tuple) or not all(isinstance(word, str) and word for word in held):
-                raise InvalidParameter(f"Design.{name} must be texts, got {shorten(held)}.")
-            object.__setattr__(self, name, tuple(held))
+            texts = getattr(self, name)
+            if not isinstance(texts, list | tuple) or not all(isinstance(word, str) and word for word in texts):
+                raise InvalidParameter(f"Design.{name} must be texts, got {shorten(texts)}.")
+            object.__setattr__(self, name, tuple(texts))
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(f"Design.domain must be a Schema, got {shorten(self.domain)}.")
         for name in ("formula", "outcome", "outcome_name"):
@@ -49,8 +50,8 @@ class Design:
                 f"Design wants as many names as terms, 1 to {MAX_COLUMNS}, got {len(self.names)} and {len(self.terms)}."
             )
         if len(set(self.names)) != len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise InvalidParameter(f"Design.names must differ, got {twice!r} twice.")
+            duplicate = next(name for name in self.names if self.names.count(name) > 1)
+            raise InvalidParameter(f"Design.names must differ, got {duplicate!r} twice.")
         if bool(self.outcome) != bool(self.outcome_name):
             raise InvalidParameter("Design.outcome and Design.outcome_name go together: both, or neither.")
         terms = Terms(self.domain)
@@ -68,7 +69,7 @@ class Design:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What a reader must know: which label of the outcome is the 1."""
+        """Remarks for the reader of a result: which label of the outcome counts as 1."""
         for name in self.columns:
             if isinstance(self.domain[name], Categories) and self.domain[name].size == 2:
                 (zero, _), (one, condition) = levels_of(self.domain, name)
@@ -79,7 +80,7 @@ class Design:
     def matrix(self, rows: Any) -> Floats:
         """The design matrix of some rows: a frame, a mapping of columns, or a list of rows that are mappings.
 
-        In the units of the columns. Bounds of the schema are not asked for: a prediction may lie beyond them.
+        In the units of the columns. Numbers may lie beyond the bounds of the schema, as in predictions.
         """
         return evaluate(self.terms, self.domain, rows)
 
@@ -103,14 +104,23 @@ class Design:
         }
 
     @classmethod
-    def from_dict(cls, held: Any) -> Design:
+    def from_dict(cls, raw: Any) -> Design:
         wanted = {"type", *(field.name for field in fields(cls))}
-        if not isinstance(held, Mapping) or held.get("type") != "Design" or set(held) != wanted:
-            raise InvalidParameter(f"this is not the JSON of a design: {shorten(held, 120)}.")
-        rest = {name: value for name, value in held.items() if name not in ("type", "domain")}
-        return cls(domain=Schema.from_dict(held["domain"]), **rest)
+        if not isinstance(raw, Mapping) or raw.get("type") != "Design" or set(raw) != wanted:
+            raise InvalidParameter(f"this is not the JSON of a design: {shorten(raw, 120)}.")
+        rest = {name: value for name, value in raw.items() if name not in ("type", "domain")}
+        return cls(domain=Schema.from_dict(raw["domain"]), **rest)
 
 
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:
-    """These columns of a schema, in its own order."""
+    """These columns of a schema, in the order of the schema."""
     return Schema({name: about for name, about in schema.column_specs.items() if name in names})
+
+
+def columns_in_words(design: Design) -> tuple[str, str]:
+    """The columns of a design matrix in English and French, for those who approve a study."""
+    named = [name for name, term in zip(design.names, design.terms, strict=True) if term != "1"]
+    listed, has_constant = ", ".join(named), len(named) < len(design.names)
+    if not named:
+        return "a constant alone", "une constante seule"
+    return (f"a constant, {listed}", f"une constante, {listed}") if has_constant else (listed, listed)

@@ -1,7 +1,7 @@
-"""Which label of which column says that it happened: `died`, the second of two, or `state == 'dead'`, one of several.
+"""Which label of which column is the event: `died` (the second of two labels) or `state == 'dead'` (one of several).
 
-Two labels in the order of the alphabet may be the wrong way round ("died", "survived"), so results say which of them
-counts, and a condition chooses another.
+The second label in alphabetical order may be the wrong one ("died", "survived"). So results name the label that counts,
+and a condition can choose another.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from murmure.statistics.expressions.text import parsed
 
 @dataclass(frozen=True)
 class EventColumn:
-    """The column, which of its labels is yes, and how people say it."""
+    """The column, the code of the label that counts, and both in words."""
 
     column: str
     code: int
-    said: str
+    phrase: str
 
 
 def event_column_name(text: Any) -> Any:
-    """The column that `state == 'dead'` is about; any other text is a column itself."""
-    found = _equal(text)
-    return text if found is None else found[0]
+    """The column of a condition such as `state == 'dead'`; any other text is the name of a column."""
+    sides = _sides_of_equality(text)
+    return text if sides is None else sides[0]
 
 
-def _equal(text: Any) -> tuple[str, ast.expr] | None:
-    """Of a column that equals something: both sides."""
+def _sides_of_equality(text: Any) -> tuple[str, ast.expr] | None:
+    """The column and the other side of an equality; None if the text is not one."""
     if not isinstance(text, str) or "==" not in text:
         return None
     try:
@@ -45,33 +45,33 @@ def _equal(text: Any) -> tuple[str, ast.expr] | None:
         return None
     if not isinstance(tree, ast.Compare) or len(tree.ops) != 1 or not isinstance(tree.ops[0], ast.Eq):
         return None
-    for one, other in ((tree.left, tree.comparators[0]), (tree.comparators[0], tree.left)):
-        if isinstance(one, ast.Name) and not isinstance(other, ast.Name):
-            return names.get(one.id, one.id), other
+    for side, other in ((tree.left, tree.comparators[0]), (tree.comparators[0], tree.left)):
+        if isinstance(side, ast.Name) and not isinstance(other, ast.Name):
+            return names.get(side.id, side.id), other
     return None
 
 
 def event_of(owner: str, schema: Schema, text: str, what: str) -> EventColumn:
-    """What counts as yes, checked: a column of two values, or a condition on one of labels."""
+    """The event that a column of two values, or a condition on a column of labels, describes; checked."""
     if text in schema:
         yes = no_and_yes(owner, schema, text, what)[1]
-        return EventColumn(text, 1, _said(schema, text, 1) or f"{text} = {yes}")
-    found = _equal(text)
-    if found is None:
-        _ = schema[text]  # with the schema's own words where there is no such column
-    assert found is not None
-    name = found[0]
-    read_expression(text, Terms(schema))  # with the words of expressions where there is no such label
+        return EventColumn(text, 1, _phrase(schema, text, 1) or f"{text} = {yes}")
+    sides = _sides_of_equality(text)
+    if sides is None:
+        _ = schema[text]  # raises the error of the schema: there is no such column
+    assert sides is not None
+    name = sides[0]
+    read_expression(text, Terms(schema))  # raises the error of expressions if there is no such label
     domain: Any = schema[name]
     if not (isinstance(domain, Categories) or (isinstance(domain, Integers) and domain.size <= MAX_GROUPS)):
         raise InvalidParameter(
             f"{owner}.{what}: column {name!r} holds no labels: {domain.describe()}.",
             hint=f"Categories, or Integers with at most {MAX_GROUPS} values",
         )
-    value = ast.literal_eval(found[1])
-    for code, held in enumerate(_values(domain)):
-        if held == value and isinstance(held, bool) == isinstance(value, bool):
-            return EventColumn(name, code, _said(schema, name, code))
+    value = ast.literal_eval(sides[1])
+    for code, candidate in enumerate(_values(domain)):
+        if candidate == value and isinstance(candidate, bool) == isinstance(value, bool):
+            return EventColumn(name, code, _phrase(schema, name, code))
     raise InvalidParameter(f"{owner}.{what}: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.")
 
 
@@ -83,6 +83,6 @@ def _values(domain: Any) -> list[Any]:
     return []
 
 
-def _said(schema: Schema, name: str, code: int) -> str:
+def _phrase(schema: Schema, name: str, code: int) -> str:
     values = _values(schema[name])
     return f"{name} = {literal(values[code])}" if values else ""

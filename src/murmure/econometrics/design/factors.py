@@ -1,7 +1,7 @@
-"""A factor of a formula as an expression of ours: np.log(x) is log(x), I(x ** 2) is x ** 2, C(ward) is its labels.
+"""A factor of a formula as an expression: np.log(x) is log(x), I(x ** 2) is x ** 2, C(ward) is its labels.
 
-Nothing is evaluated as Python: the text is read into a tree, each call in it is looked up by name, and what comes out
-is read by statistics/expressions/parser.py, which knows what bounds each expression has by the schema.
+Nothing is evaluated as Python. The text becomes a tree, each call in it is looked up by name, and the result is parsed
+by statistics/expressions/parser.py, which derives the bounds of each expression from the schema.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
-MAX_LEVELS = 64  # of a column of numbers that C() makes labels of
-FUNCTIONS = {name: name for name in ("min", "max", "abs", "log", "exp", "sqrt")}
-FUNCTIONS |= {f"np.{name}": name for name in ("abs", "log", "exp", "sqrt")}
-FUNCTIONS |= {"np.minimum": "min", "np.maximum": "max"}
-BENDS = "I(max(x - 40, 0)) bends at 40, a public number of yours"
-REFUSED = {  # what formulaic, patsy and R know, and why it cannot be asked here
+MAX_LEVELS = 64  # of a column of whole numbers in C()
+FORMULA_FUNCTIONS = {name: name for name in ("min", "max", "abs", "log", "exp", "sqrt")}
+FORMULA_FUNCTIONS |= {f"np.{name}": name for name in ("abs", "log", "exp", "sqrt")}
+FORMULA_FUNCTIONS |= {"np.minimum": "min", "np.maximum": "max"}
+PIECEWISE_HINT = "I(max(x - 40, 0)) bends at 40, a public number of yours"
+REFUSED = {  # functions of formulaic, patsy and R, why they are refused here, and what to write instead
     "center": ("needs the mean of the data", "subtract a public number: I(x - 40)"),
     "scale": ("needs the mean and the spread of the data", "use public numbers: I((x - 40) / 10)"),
     "standardize": ("needs the mean and the spread of the data", "use public numbers: I((x - 40) / 10)"),
     "poly": ("needs the data to make its columns orthogonal", "write the powers: x + I(x ** 2)"),
     "hashed": ("mixes labels up", "list the labels in the schema"),
     "lag": ("needs rows in an order, and rows here have none", "make the earlier value a column of the data"),
-    **dict.fromkeys(("bs", "cs", "cr", "cc", "te"), ("puts its knots where the data are", BENDS)),
+    **dict.fromkeys(("bs", "cs", "cr", "cc", "te"), ("puts its knots where the data are", PIECEWISE_HINT)),
     **dict.fromkeys(("log10", "log2", "np.log10", "np.log2"), ("is not known", "log(x) is another unit of it")),
     **dict.fromkeys(("log1p", "np.log1p"), ("is not known", "log(x + 1)")),
     "np.power": ("is not known", "I(x ** 2)"),
@@ -46,7 +46,7 @@ BASES = ("reference", "base")
 
 
 def quoted(name: str) -> str:
-    """The name of a column, as expressions write it."""
+    """The name of a column in an expression: in back quotes, if it is not an identifier."""
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name):
         return name
     if "`" in name:
@@ -55,20 +55,20 @@ def quoted(name: str) -> str:
 
 
 def literal(label: Any) -> str:
-    """A label, as expressions write it; what could be taken for a quote is spelled by its number."""
+    """A label in an expression. Characters that could be taken for a quote are written as escapes."""
     if not isinstance(label, str):
         return repr(label)
     if "'" in label and label.isprintable() and not set(label) & set('"\\`#'):
         return f'"{label}"'
-    return "'" + "".join(c if c.isprintable() and c not in "'\\`#" else _numbered(c) for c in label) + "'"
+    return "'" + "".join(c if c.isprintable() and c not in "'\\`#" else _escaped(c) for c in label) + "'"
 
 
-def _numbered(c: str) -> str:
+def _escaped(c: str) -> str:
     return f"\\U{ord(c):08x}" if ord(c) > 0xFFFF else f"\\u{ord(c):04x}"
 
 
 def levels_of(schema: Schema, name: str) -> tuple[tuple[str, str], ...]:
-    """The labels of a column in the order of its schema, each with the condition that a row holds it."""
+    """The labels of a column in the order of its schema, each with the condition that a row has it."""
     domain: Any = schema[name]
     if isinstance(domain, Categories):
         values: Any = range(domain.values) if isinstance(domain.values, int) else domain.values
@@ -84,13 +84,13 @@ def levels_of(schema: Schema, name: str) -> tuple[tuple[str, str], ...]:
 
 
 class FactorReader:
-    """Reads the factors of a formula against a schema."""
+    """Parses the factors of a formula, with the columns of a schema."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema, self.terms = schema, Terms(schema)
 
     def column(self, name: str) -> Factor:
-        """A column by its name."""
+        """The factor of a column, by its name."""
         if name not in self.schema:
             raise InvalidParameter(
                 f"there is no column {name!r}; the schema has {shorten(list(self.schema), 120)}.",
@@ -101,8 +101,8 @@ class FactorReader:
             return Factor(name, levels=levels)
         return Factor(name, self.number(quoted(name)))
 
-    def written(self, text: str) -> Factor:
-        """What stands in a call or in braces."""
+    def parse_call(self, text: str) -> Factor:
+        """The factor that a call, or an expression in braces, describes."""
         tree, _, names = parsed(text)
         if called(tree) == "C":
             return self._labels(text, tree, names)
@@ -112,10 +112,10 @@ class FactorReader:
         name = column_named(inner, names)
         if name is not None:
             return Factor(text, **{k: v for k, v in vars(self.column(name)).items() if k != "name"})
-        return Factor(text, self.number(source_text(_Translated(names).visit(inner), names)))
+        return Factor(text, self.number(source_text(_Translator(names).visit(inner), names)))
 
     def number(self, expression: str) -> str:
-        """The expression, once it is known that it can be added up and differs between rows."""
+        """The expression itself, after checking that it can be added up and differs between rows."""
         term = self.terms[read_expression(expression, self.terms)]
         if term.is_constant:
             raise InvalidParameter(
@@ -125,7 +125,7 @@ class FactorReader:
         return expression
 
     def _levels(self, name: str) -> tuple[tuple[str, str], ...]:
-        """The labels of a column, once it is known that rows hold more than one of them."""
+        """The labels of a column, after checking that rows hold more than one of them."""
         refuse_constant(
             self.schema, name, "labels that do not differ", "leave it out of the formula; or a schema names the labels"
         )
@@ -139,8 +139,8 @@ class FactorReader:
             raise InvalidParameter(
                 f"{text}: C takes a column, and which label is its base.", hint='C(ward), C(ward, Treatment("B"))'
             )
-        contrasts = [*tree.args[1:], *(held.value for held in tree.keywords if held.arg == "contr")]
-        if len(contrasts) > 1 or any(held.arg != "contr" for held in tree.keywords):
+        contrasts = [*tree.args[1:], *(argument.value for argument in tree.keywords if argument.arg == "contr")]
+        if len(contrasts) > 1 or any(argument.arg != "contr" for argument in tree.keywords):
             raise InvalidParameter(
                 f"{text}: C takes a column, and which label is its base.",
                 hint="labels and their order are those of the schema",
@@ -153,7 +153,7 @@ class FactorReader:
             return 0
         given: list[ast.expr] = []
         if isinstance(contrast, ast.Call) and dotted(contrast.func) in TREATMENT:
-            given = [*contrast.args, *(held.value for held in contrast.keywords if held.arg in BASES)]
+            given = [*contrast.args, *(argument.value for argument in contrast.keywords if argument.arg in BASES)]
         if len(given) != 1 or len(given) != len(contrast.args) + len(contrast.keywords):  # type: ignore[attr-defined]
             raise InvalidParameter(
                 f"{text}: labels are compared with one of them, their base, and in no other way.",
@@ -163,23 +163,24 @@ class FactorReader:
             base = str(ast.literal_eval(given[0]))
         except ValueError:
             base = ast.unparse(given[0])
-        shown = [label for label, _ in levels]
-        if base not in shown:
+        labels = [label for label, _ in levels]
+        if base not in labels:
             raise InvalidParameter(
-                f"{text}: {base!r} is none of the labels, which are {shorten(shown, 90)}.", hint=suggestion(base, shown)
+                f"{text}: {base!r} is none of the labels, which are {shorten(labels, 90)}.",
+                hint=suggestion(base, labels),
             )
-        return shown.index(base)
+        return labels.index(base)
 
 
 def suggestion(word: str, known: list[str]) -> str | None:
-    """ "did you mean 'Age'?", where something comes near."""
+    """ "did you mean 'Age'?", if a known name is similar."""
     by_lower = {name.lower(): name for name in known}
-    found = difflib.get_close_matches(word.lower(), by_lower, 1)
-    return f"did you mean {by_lower[found[0]]!r}?" if found else None
+    close = difflib.get_close_matches(word.lower(), by_lower, 1)
+    return f"did you mean {by_lower[close[0]]!r}?" if close else None
 
 
 def dotted(node: Any) -> str:
-    """The name np.log, of a node that is nothing but a name; "" of any other."""
+    """The name, such as np.log, of a node that is a name; "" for any other node."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -192,30 +193,30 @@ def called(node: Any) -> str:
 
 
 def column_named(node: Any, names: dict[str, str]) -> str | None:
-    """The column that a node is: a name, one in back quotes, or patsy's Q("length of stay")."""
+    """The column that a node names: plainly, in back quotes, or by patsy's Q("length of stay"); else None."""
     if isinstance(node, ast.Name):
         return names.get(node.id, node.id)
     if called(node) == "Q" and len(node.args) == 1 and not node.keywords:
-        held = node.args[0]
-        return held.value if isinstance(held, ast.Constant) and isinstance(held.value, str) else None
+        argument = node.args[0]
+        return argument.value if isinstance(argument, ast.Constant) and isinstance(argument.value, str) else None
     return None
 
 
 def columns_in(node: ast.AST, names: dict[str, str]) -> Iterator[str]:
-    """Every column that an expression names, whether or not there is such a column."""
+    """Every name of a column in an expression, whether or not there is such a column."""
     name = column_named(node, names)
     if name is not None:
         yield name
         return
     parts: list[Any] = [] if dotted(node) else list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Call):
-        parts = [*node.args[: 1 if called(node) == "C" else None], *(held.value for held in node.keywords)]
+        parts = [*node.args[: 1 if called(node) == "C" else None], *(argument.value for argument in node.keywords)]
     for part in parts:
         yield from columns_in(part, names)
 
 
 def source_text(node: ast.AST, names: dict[str, str]) -> str:
-    """The text of a tree, with quoted names in their places."""
+    """The text of a tree, with quoted names put back."""
     text = ast.unparse(node)
     for word, name in names.items():
         text = re.sub(rf"\b{word}\b", lambda _, name=name: quoted(name), text)  # type: ignore[misc]
@@ -228,8 +229,8 @@ def _only_argument(node: Any, names: dict[str, str]) -> ast.expr:
     return node.args[0]
 
 
-class _Translated(ast.NodeTransformer):
-    """Calls by the names that we have for them; & | ~ of conditions as and, or, not."""
+class _Translator(ast.NodeTransformer):
+    """Translates calls to the names of our expressions, and & | ~ of conditions to and, or, not."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
@@ -239,19 +240,19 @@ class _Translated(ast.NodeTransformer):
         if name == "I":
             return self.visit(_only_argument(node, self.names))  # type: ignore[no-any-return]
         if name == "Q" and column_named(node, self.names) is not None:
-            held = f"{min(self.names, default='quoted')}_{len(self.names)}"
-            self.names[held] = str(column_named(node, self.names))
-            return ast.Name(held, ast.Load())
-        if name in FUNCTIONS:
+            placeholder = f"{min(self.names, default='quoted')}_{len(self.names)}"
+            self.names[placeholder] = str(column_named(node, self.names))
+            return ast.Name(placeholder, ast.Load())
+        if name in FORMULA_FUNCTIONS:
             arguments = [self.visit(part) for part in node.args]
-            return ast.Call(ast.Name(FUNCTIONS[name], ast.Load()), arguments, node.keywords)
-        short = shorten(source_text(node, self.names).split("(")[0], 40).strip("'\"")
+            return ast.Call(ast.Name(FORMULA_FUNCTIONS[name], ast.Load()), arguments, node.keywords)
+        function = shorten(source_text(node, self.names).split("(")[0], 40).strip("'\"")
         why, way_out = REFUSED.get(name) or REFUSED.get(name.removeprefix("np.")) or ("is no function of formulas", "")
-        known = suggestion(name.removeprefix("np."), ["log", "exp", "sqrt", "min", "max", "abs"])
+        suggested = suggestion(name.removeprefix("np."), ["log", "exp", "sqrt", "min", "max", "abs"])
         raise InvalidParameter(
-            f"{short}(...) {why}.",
+            f"{function}(...) {why}.",
             hint=way_out
-            or known
+            or suggested
             or "a formula takes C, I, log, exp, sqrt, min, max and abs; make any other column in the data",
         )
 
@@ -272,8 +273,8 @@ class _Translated(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def of_formula(text: str, error: MurmureError) -> InvalidParameter:
-    """What was found wrong, said of the formula."""
+def formula_error(text: str, error: MurmureError) -> InvalidParameter:
+    """The same error, as one about the formula."""
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", message)
     return InvalidParameter(f"formula {shorten(text, 100)}: {message}", hint=error.hint)

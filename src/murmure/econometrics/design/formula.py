@@ -1,4 +1,4 @@
-"""Formulas of R, as people write them, read against a schema: "stay ~ age + C(ward) + age:ward".
+"""Formulas in the notation of R, parsed with a schema: "stay ~ age + C(ward) + age:ward".
 
     y ~ a + b        two terms, and a constant          - 1, + 0      no constant
     a:b              their product                      a * b         a + b + a:b
@@ -6,9 +6,9 @@
     I(x ** 2), {x > 40}, log(x), np.log(x), C(ward, Treatment("B"))
     `length of stay`, `1`, Q("1")      columns, whatever their names look like (formula_names.py)
 
-formulaic's parser (the extra "formulas") reads the text, and nothing else of it is used: the factors that it finds are
-made expressions of ours (factors.py), and nothing is ever evaluated as Python. Labels come from the schema, not from
-data, so every party has the same columns.
+Only the parser of formulaic is used (the extra "formulas"). The factors that it finds become our expressions
+(factors.py), and nothing is evaluated as Python. Labels come from the schema and not from data, so all parties have the
+same columns.
 """
 
 from __future__ import annotations
@@ -28,38 +28,39 @@ from murmure.econometrics.design.factors import (
     called,
     column_named,
     columns_in,
+    formula_error,
     literal,
-    of_formula,
     quoted,
 )
 from murmure.econometrics.design.formula_names import hide_names, refuse_ambiguous, show_names
 from murmure.econometrics.errors import FitFailed
 from murmure.statistics.expressions.text import parsed
 
-MAX_TERMS = 20_000  # that the parser may have to look at: (a + b + c) ** 12 has half a million
+# Bounds the work of the parser: (a + b + c) ** 12 has half a million terms.
+MAX_TERMS = 20_000
 GRAMMAR = "y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)"
 INTERCEPT = "Intercept"  # the name of the constant (coding.py)
-OUTCOME = "put the outcome first: y ~ x1 + x2"
+OUTCOME_HINT = "put the outcome first: y ~ x1 + x2"
 
 
 @dataclass(frozen=True)
 class WrittenFactor:
-    """A factor as it stands in a formula."""
+    """The text of a factor in a formula."""
 
     text: str
-    is_name: bool  # nothing but the name of a column
+    is_name: bool  # whether it is just the name of a column
 
 
 @dataclass(frozen=True)
-class Named:
-    """The columns that a formula names, in order, and those of them that it takes for labels only, in C()."""
+class NamedColumns:
+    """The columns that a formula names, in order; and those of them that occur in C() only."""
 
     columns: tuple[str, ...]
     labels: tuple[str, ...]
 
 
 def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
-    """The design that a formula says, of columns of this schema. outcome=False: there is no left side."""
+    """The design of a formula, with columns of this schema. outcome=False: the formula has no left side."""
     try:
         left, right = _sides(text, outcome, schema)
         reader = FactorReader(schema)
@@ -73,25 +74,22 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
                 f"a column is named {INTERCEPT!r}, as the constant is in every result.",
                 hint=f"0 + {INTERCEPT} leaves the constant out; or rename the column",
             )
-        read = _names([*right, *([[left]] if left is not None else [])])
-        return Design(part_of(schema, [*read.columns]), text, expression, name, *map(tuple, zip(*columns, strict=True)))
+        named = _names([*right, *([[left]] if left is not None else [])])
+        return Design(
+            part_of(schema, [*named.columns]), text, expression, name, *map(tuple, zip(*columns, strict=True))
+        )
     except MurmureError as error:
         if isinstance(error, MissingExtra | FitFailed) or str(error).startswith("formula "):
             raise
-        raise of_formula(text, error) from None
+        raise formula_error(text, error) from None
     except RecursionError:
         raise InvalidParameter(f"formula {shorten(text, 100)}: it is nested too deeply.") from None
 
 
-def columns_in_formula(text: str) -> tuple[str, ...]:
-    """The columns that a formula names, in order."""
-    return named_in(text).columns
+def columns_named(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> NamedColumns:
+    """The columns that a formula names, which a table must have. outcome=None: with or without a left side.
 
-
-def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> Named:
-    """The columns that a formula names: what a table must have. outcome=None: with a left side or without.
-
-    known: the columns of the table, where there is one: a formula that could mean one of them by mistake is refused.
+    known: the columns of the table, if there is one. A formula that is ambiguous with these columns is refused.
     """
     try:
         left, right = _sides(text, outcome, known)
@@ -99,19 +97,7 @@ def named_in(text: str, outcome: bool | None = None, known: Iterable[str] = ()) 
     except MurmureError as error:
         if isinstance(error, MissingExtra):
             raise
-        raise of_formula(text, error) from None
-
-
-def design_of(columns: Iterable[str], schema: Schema, *, intercept: bool = False) -> Design:
-    """The design of some columns by their names, for models that take no formula."""
-    names = [columns] if isinstance(columns, str) else list(columns)
-    reader = FactorReader(schema)
-    terms: list[list[Factor]] = [[]] if intercept else []
-    found = code_terms([*terms, *([reader.column(name)] for name in dict.fromkeys(names))])
-    if not found:
-        raise InvalidParameter("wanted the names of one column or more, got none.")
-    text = " + ".join(["1" if intercept else "0", *map(quoted, names)])
-    return Design(part_of(schema, names), text, "", "", *map(tuple, zip(*found, strict=True)))
+        raise formula_error(text, error) from None
 
 
 # -- formulaic's parser ------------------------------------------------------------------------------------------------
@@ -120,7 +106,7 @@ def design_of(columns: Iterable[str], schema: Schema, *, intercept: bool = False
 def _sides(
     text: Any, outcome: bool | None, known: Iterable[str] = ()
 ) -> tuple[WrittenFactor | None, list[list[WrittenFactor]]]:
-    """The outcome and the terms, by how many factors they have. known: all columns that there are."""
+    """The outcome, and the terms sorted by their number of factors. known: all columns of the table."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidParameter(f"wanted a formula, as text, got {shorten(text)}.", hint=GRAMMAR)
     if len(text) > MAX_LETTERS:
@@ -139,11 +125,11 @@ def _sides(
     try:
         parser = DefaultFormulaParser()
         tree = parser.get_ast(source)
-        if tree is None or _most_terms(tree) > MAX_TERMS:
+        if tree is None or _max_terms(tree) > MAX_TERMS:
             raise InvalidParameter(
                 f"it stands for more than {MAX_TERMS} terms.", hint="use lower powers, or fewer columns in a product"
             )
-        found = parser.get_terms(source)
+        parsed_terms = parser.get_terms(source)
     except (FormulaicError, SyntaxError, ValueError) as error:
         if isinstance(error, MurmureError):
             raise
@@ -153,22 +139,22 @@ def _sides(
             f"it cannot be read ({shorten(lines[0] if lines else '', 120)[1:-1].rstrip('.')}).",
             hint=f"such as {GRAMMAR}",
         ) from None
-    left: Any = getattr(found, "lhs", None)
-    right: Any = getattr(found, "rhs", None) if left is not None else found
+    left: Any = getattr(parsed_terms, "lhs", None)
+    right: Any = getattr(parsed_terms, "rhs", None) if left is not None else parsed_terms
     if outcome is not None and (left is not None) != outcome:
         raise InvalidParameter(
             "it has no outcome." if outcome else "it has an outcome, and none is wanted here.",
-            hint=OUTCOME if outcome else "write the right side only: x1 + x2",
+            hint=OUTCOME_HINT if outcome else "write the right side only: x1 + x2",
         )
     terms = sorted((_factors(term, names) for term in right), key=len)
-    return (None if left is None else _one([_factors(term, names) for term in left])), terms
+    return (None if left is None else _only_factor([_factors(term, names) for term in left])), terms
 
 
-def _most_terms(node: Any) -> int:
-    """At most so many terms come of this part of a formula: known before they are made."""
+def _max_terms(node: Any) -> int:
+    """An upper bound of the number of terms in this part of a formula, before they are expanded."""
     if not hasattr(node, "args"):
         return 1
-    sign, parts = node.operator.symbol, [_most_terms(part) for part in node.args]
+    sign, parts = node.operator.symbol, [_max_terms(part) for part in node.args]
     if sign == "|":
         raise InvalidParameter("| is not read.", hint="instruments are given apart: iv(..., instruments=...)")
     if sign == ".":
@@ -192,7 +178,7 @@ def _most_terms(node: Any) -> int:
 
 
 def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
-    """The factors of a term; those of the constant are none. names: words that stand for quoted names."""
+    """The factors of a term; the constant has none. names: placeholders and the quoted names that they replace."""
     out = []
     for factor in term.factors:
         if factor.eval_method.value == "literal":
@@ -209,7 +195,7 @@ def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
     return out
 
 
-def _one(factors: list[list[WrittenFactor]]) -> WrittenFactor:
+def _only_factor(factors: list[list[WrittenFactor]]) -> WrittenFactor:
     if len(factors) != 1 or len(factors[0]) != 1:
         raise InvalidParameter(
             f"it has {len(factors)} outcomes; wanted one." if len(factors) != 1 else "its outcome is a product.",
@@ -222,35 +208,35 @@ def _one(factors: list[list[WrittenFactor]]) -> WrittenFactor:
 
 
 def _factor(reader: FactorReader, factor: WrittenFactor) -> Factor:
-    return reader.column(factor.text) if factor.is_name else reader.written(factor.text)
+    return reader.column(factor.text) if factor.is_name else reader.parse_call(factor.text)
 
 
 def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
-    """Its name and its expression. Of two labels the last one is 1."""
-    held = _factor(reader, left)
-    if not held.is_labels:
-        return held.name, held.expression
-    if len(held.levels) != 2:
+    """The name and the expression of the outcome. Of two labels the last counts as 1."""
+    factor = _factor(reader, left)
+    if not factor.is_labels:
+        return factor.name, factor.expression
+    if len(factor.levels) != 2:
         name = _names([[left]]).columns[0]
         domain: Any = reader.schema[name]
         first = domain.values[0] if isinstance(domain, Categories) and not isinstance(domain.values, int) else 0
         raise InvalidParameter(
-            f"its outcome {name!r} has {len(held.levels)} labels; wanted a number, or two labels.",
+            f"its outcome {name!r} has {len(factor.levels)} labels; wanted a number, or two labels.",
             hint=f"choose one of them: {{{quoted(name)} == {literal(first)}}} ~ ...",
         )
-    label, condition = held.levels[1 - held.base if held.base else 1]
-    return f"{held.name}[{label}]", condition
+    label, condition = factor.levels[1 - factor.base if factor.base else 1]
+    return f"{factor.name}[{label}]", condition
 
 
-def _names(terms: Iterable[Iterable[WrittenFactor]]) -> Named:
-    """Which columns are named, and which of them in C() only."""
+def _names(terms: Iterable[Iterable[WrittenFactor]]) -> NamedColumns:
+    """The columns that these terms name, and which of them in C() only."""
     numbers: dict[str, None] = {}
     labels: dict[str, None] = {}
     every: dict[str, None] = {}
     for factor in (factor for term in terms for factor in term):
         tree, _, names = parsed(quoted(factor.text) if factor.is_name else factor.text)
-        found = dict.fromkeys(columns_in(tree, names))
-        every |= found
+        named = dict.fromkeys(columns_in(tree, names))
+        every |= named
         in_labels = called(tree) == "C" and tree.args and column_named(tree.args[0], names) is not None  # type: ignore[attr-defined]
-        (labels if in_labels else numbers).update(found)
-    return Named(tuple(every), tuple(name for name in labels if name not in numbers))
+        (labels if in_labels else numbers).update(named)
+    return NamedColumns(tuple(every), tuple(name for name in labels if name not in numbers))

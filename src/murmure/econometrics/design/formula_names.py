@@ -1,8 +1,8 @@
-"""Columns whose names a formula would read as something else: `1`, `-1`, `a + b`, `C(x)`, `(Intercept)`.
+"""Columns whose names mean something else in a formula: `1`, `-1`, `a + b`, `C(x)`, `(Intercept)`.
 
-In back quotes any name is a column, whatever it looks like. Quoted names are taken out of the text before formulaic
-reads it: to formulaic a term is its text, so that the column `1` would be the constant. Without quotes such a text
-means what formulas say; where the table has a column of that name too, nobody knows which was meant, and it is refused.
+In back quotes any name is a column. Quoted names are replaced by placeholders before formulaic parses the text:
+formulaic identifies a term by its text, so the column `1` would become the constant. Without quotes the text has its
+meaning in formulas. If the table has a column of that name too, the formula is ambiguous, and is refused.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from murmure.statistics.expressions.text import QUOTED, without_quotes
 
 
 def hide_names(text: str) -> tuple[str, dict[str, str]]:
-    """The formula with words in the places of quoted names, and which of them stands for which."""
+    """The formula with placeholders for quoted names, and the name for each placeholder."""
     source, names = without_quotes(text)
     for word, name in list(names.items()):
         if _is_read_as_itself(name):  # x and `x` are one term
@@ -25,32 +25,35 @@ def hide_names(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _is_read_as_itself(name: str) -> bool:
-    """Whether a formula reads the name as that of a column, without quotes."""
-    return re.fullmatch(r"[^\W\d]\w*", name) is not None or _tokens(name) == [("name", _letters(name))]
+    """Whether a formula takes this name for a column even without quotes."""
+    return re.fullmatch(r"[^\W\d]\w*", name) is not None or _tokens(name) == [("name", _without_spaces(name))]
 
 
 def show_names(text: str, names: Mapping[str, str]) -> str:
-    """The text with quoted names in their places again."""
+    """The text with the quoted names put back."""
     for word, name in names.items():
         text = re.sub(rf"\b{word}\b", lambda _, name=name: f"`{name}`", text)  # type: ignore[misc]
     return text
 
 
 def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
-    """Refuse a formula in which something outside quotes is also the name of one of these columns."""
-    source, _ = without_quotes(text)  # C(`x`) is no column C(x)
-    found = _tokens(source)
+    """Refuse a formula that contains, outside quotes, the name of one of these columns with another meaning."""
+    source, _ = without_quotes(text)  # C(`x`) is not the column C(x)
+    formula_tokens = _tokens(source)
     for name in columns:
         if _is_read_as_itself(name):
             continue
-        own = _tokens(name)
-        if found is None or own is None:
-            there = _letters(name) in _letters(QUOTED.sub("", source))
-        elif all(kind == "operator" for kind, _ in own) or ("operator", "~") in own:
-            continue  # a sign alone is never a term, and no term spans both sides
+        name_tokens = _tokens(name)
+        if formula_tokens is None or name_tokens is None:
+            is_used = _without_spaces(name) in _without_spaces(QUOTED.sub("", source))
+        elif all(kind == "operator" for kind, _ in name_tokens) or ("operator", "~") in name_tokens:
+            continue  # an operator alone is never a term, and no term spans both sides
         else:
-            there = any(found[i : i + len(own)] == own for i in range(len(found) - len(own) + 1))
-        if there:
+            is_used = any(
+                formula_tokens[i : i + len(name_tokens)] == name_tokens
+                for i in range(len(formula_tokens) - len(name_tokens) + 1)
+            )
+        if is_used:
             raise InvalidParameter(
                 f"{shorten(name)} is a column of the table, and without quotes a formula reads it otherwise.",
                 hint=_way_out(name),
@@ -67,7 +70,7 @@ def _way_out(name: str) -> str:
 
 
 def _tokens(text: str) -> list[tuple[str, str]] | None:
-    """The kind and the text of every part, as formulaic cuts them; operators by their signs. None: it cannot."""
+    """Kind and text of every token of formulaic, operators sign by sign; None if it cannot tokenise the text."""
     from formulaic.errors import FormulaicError
     from formulaic.parser.algos.tokenize import tokenize
 
@@ -76,11 +79,11 @@ def _tokens(text: str) -> list[tuple[str, str]] | None:
         for token in tokenize(text):
             kind: Any = getattr(token.kind, "value", None)
             parts = list(token.token) if kind == "operator" and token.token != "**" else [token.token]
-            out += [(str(kind), _letters(part)) for part in parts]
+            out += [(str(kind), _without_spaces(part)) for part in parts]
     except (FormulaicError, SyntaxError, ValueError):
         return None
     return out
 
 
-def _letters(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return re.sub(r"\s+", "", text).replace('"', "'")

@@ -1,8 +1,8 @@
-"""The schema of one's own table, read off the data: in the clear only, where nobody else sees what comes of it.
+"""A schema that is inferred from the data of a table; in the clear only.
 
-Bounds that are read off the data say something about people (the largest income is somebody's), so no privacy takes
-them (econometrics/fit.py). On one's own table they spare the trouble of writing a schema down. Files are read batch
-by batch, once, and are never held whole.
+Bounds that are read off the data reveal rows (the largest income belongs to a person), so with privacy a schema must be
+given (from_formula.py). In the clear an inferred schema saves the work of writing one. Files are read batch by batch,
+once, and are never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -18,62 +18,62 @@ from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, Mu
 from murmure.core.schema import Schema
 from murmure.econometrics.design.column_profile import ColumnProfile
 from murmure.econometrics.design.constant_columns import CONSTANT_NOTE
-from murmure.econometrics.design.number_texts import PLAIN, way_out
+from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_column_hint
 from murmure.econometrics.design.reference_levels import LISTED, SORTED
 
-MAX_SHOWN = 5  # of the texts that are no numbers
-DROP = "drop those rows, or give a schema that says what stands for a missing answer"
+MAX_SHOWN = 5  # texts that are not numbers, in a message
+DROP_ROWS = "drop those rows, or give a schema that says what stands for a missing answer"
 
 
 def infer_schema(
     data: Any, columns: Iterable[str] | None = None, *, labels: Iterable[str] = (), numbers: bool = False
 ) -> Schema:
-    """What these columns of a table hold (None: all), or of several tables, one for each party, together.
+    """The schema of these columns (None: all) of a table, or of several tables together, one for each party.
 
-    labels: columns of numbers whose values are labels, as C(ward) in a formula says. numbers: of all columns, only
-    those that hold numbers.
+    labels: columns whose numbers are labels, as C(ward) means in a formula. numbers: without `columns`, take only those
+    that hold numbers.
     """
     wanted = None if columns is None else list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
-    tables = [one for one in data if one is not None] if isinstance(data, list | tuple) else [data]
+    tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
     if not tables:
         raise EmptySource("there is no table: the list is empty.", hint="a table for each party")
     if wanted is None and numbers:
-        wanted = _numbers(tables[0])
-    as_labels, seen, rows = set(labels), dict[str, ColumnProfile](), 0
+        wanted = _number_columns(tables[0])
+    as_labels, profiles, rows = set(labels), dict[str, ColumnProfile](), 0
     orders: dict[str, list[Any]] = {}
-    for number, one in enumerate(tables, 1):
+    for number, table in enumerate(tables, 1):
         try:
-            if wanted is None and seen:
-                wanted = list(seen)
-            rows += _look(one, wanted, as_labels, seen)
-            for name, order in _orders(one, list(seen)).items():
+            if wanted is None and profiles:
+                wanted = list(profiles)
+            rows += _profile_table(table, wanted, as_labels, profiles)
+            for name, order in _category_orders(table, list(profiles)).items():
                 orders.setdefault(name, order)
         except MurmureError as error:
             if len(tables) == 1:
                 raise
-            raise _of_party(number, error) from None
+            raise _error_at_party(number, error) from None
     if not rows:
         raise EmptySource("the table has no rows.", hint="a regression needs some")
-    for column in seen.values():
+    for column in profiles.values():
         if column.is_mixed:
             _refuse_mixed(tables, column)
-    return Schema({name: _about(column, orders.get(name)) for name, column in seen.items()})
+    return Schema({name: _column_of(column, orders.get(name)) for name, column in profiles.items()})
 
 
-def _about(column: ColumnProfile, order: list[Any] | None) -> Column:
-    """What the column may hold; a note where all rows hold the same, since its other value is then made up; and of
-    labels, who ordered them.
+def _column_of(column: ColumnProfile, order: list[Any] | None) -> Column:
+    """The column of the schema. Its note says if all rows hold one value (the other is then made up), and what ordered
+    its labels.
     """
-    same = column.same
+    constant = column.constant
     domain = column.domain(order)
-    said = (SORTED if order is None else LISTED) if isinstance(domain, Categories) else ""
-    if same is not None:
-        said = CONSTANT_NOTE + (repr(same) if isinstance(same, str) else f"{same:f}".removesuffix(".0"))
-    return Column(domain, note=said)
+    note = (SORTED if order is None else LISTED) if isinstance(domain, Categories) else ""
+    if constant is not None:
+        note = CONSTANT_NOTE + (repr(constant) if isinstance(constant, str) else f"{constant:f}".removesuffix(".0"))
+    return Column(domain, note=note)
 
 
 def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
-    """Numbers, and something else in some rows: which, how many, and where."""
+    """Refuse a column of numbers with other texts in some rows; the message says which, how many and where."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -81,26 +81,26 @@ def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
 
     name = column.name
     for number, table in enumerate(tables, 1):
-        many = rows = first = 0
+        odd_rows = rows = first = 0
         strange: dict[str, None] = {}
         for batch in open_table(table, columns=[name]).batches():
-            held = batch.column(0).cast(pa.string())
-            odd = pc.invert(pc.match_substring_regex(held, PLAIN))
-            some = pc.sum(odd).as_py() or 0
-            if some and not many:
+            texts = batch.column(0).cast(pa.string())
+            odd = pc.invert(pc.match_substring_regex(texts, NUMBER_PATTERN))
+            odd_here = pc.sum(odd).as_py() or 0
+            if odd_here and not odd_rows:
                 first = rows + pc.index(odd, True).as_py()
-            if some and len(strange) < MAX_SHOWN:
-                strange |= dict.fromkeys(held.filter(odd).unique().to_pylist())
-            many, rows = many + some, rows + batch.num_rows
-        if many:
+            if odd_here and len(strange) < MAX_SHOWN:
+                strange |= dict.fromkeys(texts.filter(odd).unique().to_pylist())
+            odd_rows, rows = odd_rows + odd_here, rows + batch.num_rows
+        if odd_rows:
             shown = ", ".join(shorten(text, 24) for text in list(strange)[:MAX_SHOWN])
-            what = f"is no number, and most of the column is ({many} of {rows} rows hold {shown})."
-            error = OutsideDomain.at(f"column {name!r}", first, what, way_out(name, strange))
-            raise error if len(tables) == 1 else _of_party(number, error)
+            what = f"is no number, and most of the column is ({odd_rows} of {rows} rows hold {shown})."
+            error = OutsideDomain.at(f"column {name!r}", first, what, mixed_column_hint(name, strange))
+            raise error if len(tables) == 1 else _error_at_party(number, error)
 
 
-def _numbers(table: Any) -> list[str]:
-    """The columns of a table whose type is one of numbers."""
+def _number_columns(table: Any) -> list[str]:
+    """The columns of a table that hold numbers, by their types; all columns if there are none."""
     from murmure.core.cells.parsed_columns import ARROW_NUMBERS
     from murmure.engines.sources.tables import open_table
 
@@ -112,8 +112,10 @@ def _numbers(table: Any) -> list[str]:
     ] or list(opened.names)
 
 
-def _look(table: Any, wanted: Sequence[str] | None, as_labels: set[str], seen: dict[str, ColumnProfile]) -> int:
-    """Every column of a table, looked at once; returns how many rows there are."""
+def _profile_table(
+    table: Any, wanted: Sequence[str] | None, as_labels: set[str], profiles: dict[str, ColumnProfile]
+) -> int:
+    """Update the profiles with every column of a table; returns the number of rows."""
     from murmure.engines.sources.tables import open_table
 
     if type(table).__module__.startswith("pyspark."):
@@ -124,56 +126,58 @@ def _look(table: Any, wanted: Sequence[str] | None, as_labels: set[str], seen: d
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in opened.paths)
     columns = []
     for name in opened.names:
-        columns.append(seen.setdefault(name, ColumnProfile(name, name in as_labels)))
-        columns[-1].in_text = text
-    gaps = {name: [0, 0] for name in opened.names}  # how many are missing, and the first
+        columns.append(profiles.setdefault(name, ColumnProfile(name, name in as_labels)))
+        columns[-1].from_text = text
+    gaps = {name: [0, 0] for name in opened.names}  # how many are missing, and the row of the first
     rows = 0
     for batch in opened.batches():
-        for column, held in zip(columns, batch.columns, strict=True):
-            whole = _without_gaps(column.name, held, gaps[column.name], rows)
-            if len(whole):
-                column.see(whole)
+        for column, cells in zip(columns, batch.columns, strict=True):
+            present = _without_gaps(column.name, cells, gaps[column.name], rows)
+            if len(present):
+                column.update(present)
         rows += batch.num_rows
-    for name, (many, first) in gaps.items():
-        if many:
-            raise OutsideDomain.at(f"column {name!r}", first, f"is missing ({many} of {rows} rows in all).", DROP)
+    for name, (missing, first) in gaps.items():
+        if missing:
+            raise OutsideDomain.at(
+                f"column {name!r}", first, f"is missing ({missing} of {rows} rows in all).", DROP_ROWS
+            )
     return rows
 
 
-def _without_gaps(name: str, held: Any, gaps: list[int], before: int) -> Any:
-    """The values that are there; what is missing is counted, NaN too. Infinity is refused."""
+def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> Any:
+    """The values that are present. Missing ones, NaN too, are counted in `gaps`; infinity is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    floating = pa.types.is_floating(held.type)
-    clean = not held.null_count
-    if floating and clean and len(held):
-        x = held.to_numpy(zero_copy_only=False)
-        clean = bool(x.min() > -np.inf) and bool(x.max() < np.inf)  # NaN passes through both
+    floating = pa.types.is_floating(cells.type)
+    clean = not cells.null_count
+    if floating and clean and len(cells):
+        x = cells.to_numpy(zero_copy_only=False)
+        clean = bool(x.min() > -np.inf) and bool(x.max() < np.inf)  # with a NaN among them both are NaN
     if clean:
-        return held
-    missing = pc.is_null(held, nan_is_null=True)
-    many = pc.sum(missing).as_py() or 0
-    if many and not gaps[0]:
-        gaps[1] = before + pc.index(missing, True).as_py()
-    gaps[0] += many
-    out = held.filter(pc.invert(missing))
+        return cells
+    missing = pc.is_null(cells, nan_is_null=True)
+    missing_count = pc.sum(missing).as_py() or 0
+    if missing_count and not gaps[0]:
+        gaps[1] = rows_before + pc.index(missing, True).as_py()
+    gaps[0] += missing_count
+    out = cells.filter(pc.invert(missing))
     if floating and not pc.all(pc.is_finite(out)).as_py():
-        infinite = pc.fill_null(pc.is_inf(held), False)
-        row = before + pc.index(infinite, True).as_py()
+        infinite = pc.fill_null(pc.is_inf(cells), False)
+        row = rows_before + pc.index(infinite, True).as_py()
         raise OutsideDomain.at(f"column {name!r}", row, "is infinite; wanted a number.", "drop or correct those rows")
     return out
 
 
-def _orders(table: Any, names: list[str]) -> dict[str, list[Any]]:
-    """The labels of pandas' categorical columns in their own order, which says which of them is the base."""
+def _category_orders(table: Any, names: list[str]) -> dict[str, list[Any]]:
+    """The labels of pandas' categorical columns in the order of the column; the first is the base."""
     if not hasattr(table, "iloc") or not hasattr(table, "dtypes"):
         return {}
     kinds = {name: table[name].dtype for name in names}
     return {name: list(kind.categories) for name, kind in kinds.items() if hasattr(kind, "categories")}
 
 
-def _of_party(number: int, error: MurmureError) -> MurmureError:
+def _error_at_party(number: int, error: MurmureError) -> MurmureError:
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     kind = type(error) if isinstance(error, EmptySource | MissingColumn | OutsideDomain) else InvalidParameter
     return kind(f"party {number}: {message}", hint=error.hint)

@@ -1,9 +1,8 @@
-"""Which label the others are compared with, and why that one: every result with labels says it.
+"""Which label the others are compared with, and why: a note of every result with labels.
 
-Columns of labels are coded against their first label (coding.py). Its place is the schema's to say: where there is a
-schema, its order holds in the clear, between parties and in a study alike. A table without one has no order of its own
-(but for a categorical column of pandas), so its labels are sorted, and the result says so: with a schema that lists
-them otherwise, the same formula has another base.
+Columns of labels are coded against their first label (coding.py). A schema determines which one is first, in the clear,
+between parties and in a study alike. A table without a schema has no order (except in a categorical column of pandas),
+so its labels are sorted, and the result says so: with a schema in another order, the same formula has another base.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ BY_SCHEMA, BY_FORMULA = "the first in the schema", "the one that the formula nam
 
 
 def base_notes(design: Design) -> list[str]:
-    """A sentence for every reason: "Labels are compared with the first in the schema: ward with 'A'." """
+    """One sentence for each reason, such as "Labels are compared with the first in the schema: ward with 'A'." """
     found: dict[str, list[str]] = {}
     for name in design.columns:
         base = _base(design.domain, name, design.terms)
@@ -39,10 +38,10 @@ def base_notes(design: Design) -> list[str]:
 
 
 def _base(domain: Schema, name: str, terms: tuple[str, ...]) -> tuple[str, bool] | None:
-    """The one label of a column that no term of the design stands for, and whether it is the first."""
+    """The one label of a column without a term in the design, and whether it is the first; else None."""
     try:
         levels = levels_of(domain, name)
-    except MurmureError:  # numbers, too many to be labels
+    except MurmureError:  # not a column of labels
         return None
     left = [(label, i == 0) for i, (label, condition) in enumerate(levels) if condition not in terms]
     return left[0] if len(left) == 1 and len(levels) > 1 else None

@@ -2,7 +2,7 @@
 
     F = (SSB / (G - 1)) / (SSW / (N - G)),    eta^2 = SSB / (SSB + SSW)
 
-Exact until the last rounding. With noise F is not given: it would be too large by an amount that depends on the noise.
+Exact until the last rounding. With noise there is no F: it would be too large, by an amount that depends on the noise.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.tails import (
-    f_above,
-)
+from murmure.econometrics.algebra.tails import f_above
 from murmure.econometrics.design.columns import chosen_labels, name_list, require_number, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
-from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
@@ -34,16 +33,13 @@ NOISY_F = "no F and no p-value: noise in the sums of squares makes F too large, 
 
 
 @dataclass(frozen=True)
-class Anova:
+class Anova(OneRound):
     """One-way analysis of variance: are the means of a column the same in all groups?"""
 
     domain: Schema
     column: str
     by: str
     groups: tuple[str, ...] = ()
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Anova", self.domain, [self.column, self.by]))
@@ -59,8 +55,8 @@ class Anova:
         )
 
     def steps(self) -> Generator[Any, Any, AnovaResult]:
-        crossed: CrossProductsEstimate = yield asks(self.domain, self.column, self.by, self.groups)
-        groups = groups_of(self.domain, self.column, self.by, self.groups, crossed, least=1)
+        crossed: CrossProductsEstimate = yield group_sums(self.domain, self.column, self.by, self.groups)
+        groups = means_by_group(self.domain, self.column, self.by, self.groups, crossed, min_rows=1)
         noisy = crossed.noise is not None
         out = AnovaResult(column=self.column, by=self.by, groups=tuple(groups), noisy=noisy)
         if not noisy:
@@ -116,7 +112,7 @@ class AnovaResult(ModelResult):
 
     @property
     def statistic(self) -> float | None:
-        """F; infinite where nothing varies within groups."""
+        """F; infinite if nothing varies within groups."""
         if self.noisy:
             return None
         if self.within == 0:
@@ -133,7 +129,7 @@ class AnovaResult(ModelResult):
 
     @property
     def omega_squared(self) -> float | None:
-        """Less biased than eta squared; negative where F is below one."""
+        """Less biased than eta squared; negative if F is below one."""
         if self.noisy:
             return None
         mean = self.within / self.df[1]
@@ -150,11 +146,11 @@ class AnovaResult(ModelResult):
     def tables(self) -> list[ResultTable]:
         out = []
         if not self.noisy:
-            b, w, (one, two) = self.between, self.within, self.df
+            b, w, (df_between, df_within) = self.between, self.within, self.df
             rows = (
-                (self.by, float(b), one, float(b / one), self.statistic, self.pvalue),
-                ("within", float(w), two, float(w / two), None, None),
-                ("total", float(b + w), one + two, None, None, None),
+                (self.by, float(b), df_between, float(b / df_between), self.statistic, self.pvalue),
+                ("within", float(w), df_within, float(w / df_within), None, None),
+                ("total", float(b + w), df_between + df_within, None, None, None),
             )
             out.append(ResultTable("", ("", "sum of squares", "df", "mean square", "F", "Prob(>F)"), rows))
         return [*out, group_table("Groups", self.groups, 0.05, self.noisy)]
@@ -182,8 +178,8 @@ def anova(
     rng: Any = None,
 ) -> AnovaResult:
     """`anova("pay", table, by="region")`: one-way analysis of variance; data and privacy as in `ask`."""
-    read = schema_for("anova", data, schema, [column, by], privacy)
-    model = Anova(read, column, by, () if groups is None else tuple(map(str, groups)))
+    domain = schema_for("anova", data, schema, [column, by], privacy)
+    model = Anova(domain, column, by, () if groups is None else tuple(map(str, groups)))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

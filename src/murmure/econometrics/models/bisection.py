@@ -1,10 +1,10 @@
-"""Quantiles by bisection: each round one count of rows at or below a point, and one bit more of each quantile.
+"""Quantiles by bisection: each round counts the rows at or below a point, and gains one bit of each quantile.
 
-    x_q = min {v : #{x <= v} >= q n}          the value itself, on the column's own grid; no bin width is in it
+    x_q = min {v : #{x <= v} >= q n}          a value of the column, exactly: its error has no bin width
 
-The first point is the middle of the public bounds, and each count says which half holds x_q. ceil(log2(values)) rounds
-find it exactly, fewer with a tolerance; several quantiles are found in the same rounds. The points that were asked
-about depend on earlier counts, and all of these counts are released: the result lists them.
+The first point is the middle of the public bounds, and each count decides which half holds x_q. ceil(log2(values))
+rounds find it exactly, fewer rounds with a tolerance; several quantiles share the rounds. The points depend on earlier
+counts. All counts are released, and the result lists them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import decimal_text, exact_number, name_list, require_number, select_columns
 from murmure.econometrics.design.factors import quoted
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.design.from_formula import schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.expressions.terms import grid_of
@@ -33,28 +34,28 @@ MAX_QUANTILES = 100
 
 @dataclass(frozen=True)
 class Bisection:
-    """Quantiles of a column. probabilities: decimals from 0 to 1. tolerance: how wide a bracket may stay; 0: exact."""
+    """Quantiles of a column. probabilities: decimals from 0 to 1. tolerance: largest width of a bracket; 0: exact."""
 
     domain: Schema
     column: str
     probabilities: tuple[str, ...] = ("0.5",)
     tolerance: str = "0"
 
-    protects: ClassVar[str | None] = (
+    noise_refusal: ClassVar[str | None] = (
         "every round would spend of the budget; mu.Quantile chooses among all values in one, and its error is smaller"
     )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Bisection", self.domain, [self.column]))
         require_number("Bisection", self.domain, self.column)
-        held = self.probabilities
-        if isinstance(held, str) or not isinstance(held, tuple | list) or not 0 < len(held) <= MAX_QUANTILES:
+        given = self.probabilities
+        if isinstance(given, str) or not isinstance(given, tuple | list) or not 0 < len(given) <= MAX_QUANTILES:
             raise InvalidParameter(
-                f"Bisection.probabilities must be 1 to {MAX_QUANTILES} numbers, got {shorten(held)}.",
+                f"Bisection.probabilities must be 1 to {MAX_QUANTILES} numbers, got {shorten(given)}.",
                 hint="(0.25, 0.5, 0.75)",
             )
         texts = []
-        for q in held:
+        for q in given:
             p = exact_number("Bisection", "probabilities", q)
             text = decimal_text(p)
             if not 0 <= p <= 1 or text is None:
@@ -70,32 +71,32 @@ class Bisection:
 
     @property
     def _enough(self) -> int:
-        """Steps of the grid that a bracket may span."""
+        """How many steps of the grid a bracket may span."""
         return int(Fraction(self.tolerance) / grid_of(self.domain[self.column])[1])  # type: ignore[arg-type]
 
     @property
     def rounds(self) -> int:
-        # a bracket of s steps is halved until it spans no more than it may
+        # a bracket is halved until it is narrow enough
         size, rounds = self.domain[self.column].size - 1, 0
         while size > self._enough:
             size, rounds = size // 2, rounds + 1
         return max(1, rounds)
 
     @property
-    def most_sums(self) -> int:
-        """Of all rounds together, at most: a count for each quantile, and no more than there are values."""
+    def max_sums(self) -> int:
+        """Sums of all rounds together, at most: a count for each quantile in each round, but never more than values."""
         return min(self.rounds * len(self.probabilities), max(1, self.domain[self.column].size - 1))
 
     @property
-    def finest(self) -> tuple[str, int]:
-        """How many cells of the column the last rounds may come to, whatever the counts are."""
+    def finest_cells(self) -> tuple[str, int]:
+        """The column, and into how many cells the last rounds may divide it, whatever the counts are."""
         return self.column, -(-self.domain[self.column].size // (self._enough + 1))
 
     def in_words(self) -> tuple[str, str]:
-        some = name_list(self.probabilities)
+        listed = name_list(self.probabilities)
         return (
-            f"the quantiles {some} of {self.column}, by at most {self.rounds} rounds of counts",
-            f"les quantiles {some} de {self.column}, par {self.rounds} tours de comptages au plus",
+            f"the quantiles {listed} of {self.column}, by at most {self.rounds} rounds of counts",
+            f"les quantiles {listed} de {self.column}, par {self.rounds} tours de comptages au plus",
         )
 
     def _value(self, code: int) -> Fraction:
@@ -103,7 +104,7 @@ class Bisection:
         return first + step * code
 
     def _below(self, code: int) -> str:
-        """x <= the value of this code, with a decimal that lies at it or before the next."""
+        """The condition x <= the value of this code, with a decimal at this value, or between it and the next."""
         value, after = self._value(code), self._value(code + 1)
         text = decimal_text(value)
         if text is None or len(text) > 40:
@@ -115,25 +116,25 @@ class Bisection:
 
     def steps(self) -> Generator[Any, Any, QuantileBrackets]:
         top = self.domain[self.column].size - 1
-        # x_q lies among the codes low + 1 .. high; below `low` are too few rows
+        # x_q is one of the codes low + 1 .. high: too few rows are at or below `low`
         low, high = [-1] * len(self.probabilities), [top] * len(self.probabilities)
         wanted = [Fraction(q) for q in self.probabilities]
-        seen: dict[int, int] = {}
+        counted: dict[int, int] = {}
         n: int | None = None
         first = True
         while first or any(b - a - 1 > self._enough for a, b in zip(low, high, strict=True)):
             first = False
             middles = {(a + b) // 2 for a, b in zip(low, high, strict=True) if b - a - 1 > self._enough}
-            points = sorted(m for m in middles or {top // 2} if m not in seen and 0 <= m < top)
-            if not points:  # one value: there is nothing to ask but how many rows there are
+            points = sorted(m for m in middles or {top // 2} if m not in counted and 0 <= m < top)
+            if not points:  # the column has one value: the only open question is the number of rows
                 points = [max(0, min(top - 1, 0))]
             texts = [self._below(m) for m in points]
             answer = yield Sums(self.domain, tuple(texts))
             n = int(answer.n)
-            seen |= {m: int(v) for m, v in zip(points, answer.sums, strict=True)}
+            counted |= {m: int(v) for m, v in zip(points, answer.sums, strict=True)}
             for k, q in enumerate(wanted):
                 for m in points:
-                    enough = seen[m] >= max(q * n, Fraction(1))  # the least value has one row at least
+                    enough = counted[m] >= max(q * n, Fraction(1))  # the smallest value has at least one row
                     if enough and low[k] < m < high[k]:
                         high[k] = m
                     elif not enough and low[k] < m < high[k]:
@@ -145,27 +146,27 @@ class Bisection:
             low=tuple(self._value(a + 1) for a in low),
             high=tuple(self._value(b) for b in high),
             n=n,
-            counts=tuple((self._value(m), count) for m, count in sorted(seen.items())),
+            counts=tuple((self._value(m), count) for m, count in sorted(counted.items())),
             grid=(self.column,) if isinstance(self.domain[self.column], Interval) else (),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class QuantileBrackets(ModelResult):
-    """Quantiles, each within a bracket that holds it for certain; both ends are one where it is exact."""
+    """Quantiles, each within a bracket that certainly contains it; an exact quantile has equal ends."""
 
     column: str
     probabilities: tuple[str, ...]
     low: tuple[Fraction, ...]
     high: tuple[Fraction, ...]
     n: int
-    counts: tuple[tuple[Fraction, int], ...]  # rows at or below a point: all that was released
+    counts: tuple[tuple[Fraction, int], ...]  # rows at or below each point: everything that was released
     grid: tuple[str, ...] = ()
     how: How | None = None
 
     @property
     def values(self) -> tuple[Fraction, ...]:
-        """The upper ends: the quantiles themselves, where brackets are closed."""
+        """The upper ends of the brackets; the quantiles themselves, if exact."""
         return self.high
 
     @property
@@ -198,8 +199,8 @@ def quantile(
 ) -> QuantileBrackets:
     """Quantiles of a column, exactly: `quantile("age", table, [0.25, 0.5])`; data and privacy as in `ask`."""
     several: Any = (probabilities,) if isinstance(probabilities, int | float | str) else probabilities
-    held = schema_for("quantile", data, schema, [column], privacy)
-    model = Bisection(held, column, tuple(several), tolerance)
+    domain = schema_for("quantile", data, schema, [column], privacy)
+    model = Bisection(domain, column, tuple(several), tolerance)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

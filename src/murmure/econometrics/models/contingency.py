@@ -1,10 +1,10 @@
-"""Tables of counts: are two columns independent; and is an odds ratio common to strata?
+"""Tables of counts: are two columns independent?
 
     E_ij = R_i C_j / N,    X^2 = sum (O - E)^2 / E,    G = 2 sum O ln(O / E),    V = sqrt(X^2 / (N min(r - 1, c - 1)))
 
-G is added up as 2 sum E ((1 + d) ln(1 + d) - d), d = O / E - 1, which keeps its digits however near to 0 it is.
-Of two by two cells X^2 may be corrected as Yates (1934) did: every |O - E| less a half, and not below zero. Counts are
-exact, and so is X^2 until its last rounding. With noise there is no p-value: noise in the counts adds to X^2.
+G is computed as 2 sum E ((1 + d) ln(1 + d) - d), d = O / E - 1, which keeps its digits near 0.
+For two by two cells X^2 may be corrected as in Yates (1934): every |O - E| minus a half, but not below zero. Counts are
+exact, and X^2 is until its last rounding. With noise there is no p-value, since noise in the counts adds to X^2.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,14 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import log_of, root
+from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import MAX_CELLS, name_list, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -37,12 +38,13 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 
-SMALL = 5  # expected rows of a cell, below which the law of X^2 is no longer near chi-squared (Cochran 1954)
+# Below this number of expected rows in a cell the law of X^2 is not close to chi-squared (Cochran 1954).
+SMALL = 5
 NOISY = "noise in the counts adds to it, and its law is not chi-squared any more"
 
 
 @dataclass(frozen=True)
-class Contingency:
+class Contingency(OneRound):
     """How often each value of one column meets each value of another, and whether they are independent.
 
     yates: correct two by two tables for continuity.
@@ -52,9 +54,6 @@ class Contingency:
     first: str
     second: str
     yates: bool = True
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Contingency", self.domain, [self.first, self.second]))
@@ -94,10 +93,10 @@ class Contingency:
                 raise TooFewObservations(
                     "every row holds a label that is not listed.", hint="look at the labels of the schema"
                 )
-            for name, held, labels in ((self.first, filled, rows), (self.second, across, columns)):
-                if len(held) < 2:
+            for name, kept, labels in ((self.first, filled, rows), (self.second, across, columns)):
+                if len(kept) < 2:
                     raise NoVariation(
-                        f"column {name!r} is {labels[held[0]]!r} for everybody.",
+                        f"column {name!r} is {labels[kept[0]]!r} for everybody.",
                         hint="a table needs two values of each column at least",
                         columns=[name],
                     )
@@ -147,7 +146,7 @@ class ContingencyResult(ModelResult):
 
     @property
     def _expected(self) -> list[list[Fraction]] | None:
-        """None where noise leaves a margin that is not positive."""
+        """None if noise made a margin zero or negative."""
         down = [sum(line, Fraction(0)) for line in self.counts]
         across = [sum(line, Fraction(0)) for line in zip(*self.counts, strict=True)]
         if min(*down, *across) <= 0:
@@ -156,8 +155,8 @@ class ContingencyResult(ModelResult):
 
     @property
     def expected(self) -> NDArray[np.float64] | None:
-        held = self._expected
-        return None if held is None else np.array([[float(v) for v in line] for line in held])
+        exact = self._expected
+        return None if exact is None else np.array([[float(v) for v in line] for line in exact])
 
     @property
     def corrected(self) -> bool:
@@ -168,8 +167,8 @@ class ContingencyResult(ModelResult):
         if expected is None:
             return None
         total = Fraction(0)
-        for line, beside in zip(self.counts, expected, strict=True):
-            for o, e in zip(line, beside, strict=True):
+        for line, expected_line in zip(self.counts, expected, strict=True):
+            for o, e in zip(line, expected_line, strict=True):
                 away = abs(o - e)
                 away -= min(Fraction(1, 2), away) if corrected else 0
                 total += away**2 / e
@@ -177,13 +176,13 @@ class ContingencyResult(ModelResult):
 
     @property
     def statistic(self) -> float | None:
-        held = self._chi2(self.corrected)
-        return None if held is None else float(held)
+        chi2 = self._chi2(self.corrected)
+        return None if chi2 is None else float(chi2)
 
     @property
     def uncorrected(self) -> float | None:
-        held = self._chi2(False)
-        return None if held is None else float(held)
+        chi2 = self._chi2(False)
+        return None if chi2 is None else float(chi2)
 
     @property
     def df(self) -> int:
@@ -205,8 +204,8 @@ class ContingencyResult(ModelResult):
             return None
         pairs = [
             (o, e)
-            for line, beside in zip(self.counts, expected, strict=True)
-            for o, e in zip(line, beside, strict=True)
+            for line, expected_line in zip(self.counts, expected, strict=True)
+            for o, e in zip(line, expected_line, strict=True)
         ]
         return 2 * math.fsum(float(e) * _excess(o / e - 1) for o, e in pairs)
 
@@ -216,9 +215,9 @@ class ContingencyResult(ModelResult):
 
     @property
     def cramers_v(self) -> float | None:
-        """From the uncorrected X^2: 0 for independence, 1 where one column tells the other."""
-        held = self._chi2(False)
-        return None if held is None else root(held / (self._n * (min(len(self.rows), len(self.columns)) - 1)))
+        """From the uncorrected X^2: 0 for independence, 1 if one column determines the other."""
+        chi2 = self._chi2(False)
+        return None if chi2 is None else root(chi2 / (self._n * (min(len(self.rows), len(self.columns)) - 1)))
 
     @property
     def reason(self) -> str | None:
@@ -270,10 +269,10 @@ class ContingencyResult(ModelResult):
         ax, figure = drawing(target, (2.2 + 0.8 * len(self.columns), 1.3 + 0.5 * len(self.rows)))
         counts, expected = self.table, self.expected
         away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
-        most = max(2.0, float(np.abs(away).max()))
-        image = ax.imshow(away, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
+        limit = max(2.0, float(np.abs(away).max()))
+        image = ax.imshow(away, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
         for (i, j), v in np.ndenumerate(counts):
-            dark = abs(away[i, j]) > 0.6 * most
+            dark = abs(away[i, j]) > 0.6 * limit
             ax.text(j, i, f"{v:.4g}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
         ax.set_xticks(range(len(self.columns)), self.columns, parse_math=False)
         ax.set_yticks(range(len(self.rows)), self.rows, parse_math=False)
@@ -290,13 +289,13 @@ class ContingencyResult(ModelResult):
 def _excess(d: Fraction) -> float:
     """(1 + d) ln(1 + d) - d, which is never negative: summed over cells with weights E, it is sum O ln(O / E).
 
-    The terms d add up to nothing. Without them every cell of a nearly independent table is small, as G is, and no
-    digits cancel out. Near 0 it is the series sum_k (-d)^k / (k (k - 1)), k = 2, 3, ...
+    Weighted by E, the terms d add up to 0. Without them each cell of a nearly independent table is small, as G is, and
+    no digits cancel. Near 0 this is the series sum_k (-d)^k / (k (k - 1)), k = 2, 3, ...
     """
     if d <= -1:
         return 1.0
     if abs(d) >= Fraction(1, 8):
-        return float(1 + d) * log_of(1 + d) - float(d)
+        return float(1 + d) * log_float(1 + d) - float(d)
     x, total = float(d), 0.0
     for k in range(20, 1, -1):
         total = 1 / (k * (k - 1)) - x * total
@@ -316,8 +315,8 @@ def contingency(
     rng: Any = None,
 ) -> ContingencyResult:
     """`contingency("smoker", "ward", table)`: counts, expected counts, chi-squared, G, Cramer's V; data as in `ask`."""
-    read = schema_for("contingency", data, schema, [first, second], privacy)
-    model = Contingency(read, first, second, yates)
+    domain = schema_for("contingency", data, schema, [first, second], privacy)
+    model = Contingency(domain, first, second, yates)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

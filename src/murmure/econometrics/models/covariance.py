@@ -3,7 +3,7 @@
     C_ab = (S[x_a x_b] - S[x_a] S[x_b] / N) / (N - 1),    r = C_ab / sqrt(C_aa C_bb),    t = r sqrt((N - 2) / (1 - r^2))
 
 p(p+1)/2 + p + 1 sums for p columns, exact until the last rounding: r is the root of an exact fraction, so that columns
-that are multiples of one another have r = 1 and nothing else. With noise, the error of r counts it (delta method).
+that are multiples of one another have r = 1 exactly. With noise, the error of r includes it (delta method).
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced, sqrt
-from murmure.econometrics.algebra.matrices import to_floats
+from murmure.econometrics.algebra.matrices import Matrix
 from murmure.econometrics.algebra.moments import cross, signed_root
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.algebra.tails import normal_two_sided, t_two_sided
-from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.columns import centred, name_list, number_columns, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
@@ -36,20 +37,17 @@ from murmure.statistics.exact.cross_products import CrossProducts
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-Matrix = tuple[tuple[Fraction, ...], ...]
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class ColumnMoments:
-    """Means and covariances of columns, exact; and of noisy sums, the standard deviation of the noise in each."""
+    """Means and covariances of columns, exact; from noisy sums, with the standard deviation of the noise in each."""
 
     columns: tuple[str, ...]
     n: Fraction
     means: tuple[Fraction, ...]
     covariance: Matrix
     covariance_noise: Floats | None = None
-    correlation_noise: Floats | None = None  # NaN where there is no correlation
+    correlation_noise: Floats | None = None  # NaN if there is no correlation
 
 
 def products_of(domain: Schema, columns: tuple[str, ...]) -> CrossProducts:
@@ -57,7 +55,7 @@ def products_of(domain: Schema, columns: tuple[str, ...]) -> CrossProducts:
 
 
 def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProductsEstimate) -> ColumnMoments:
-    """From the sums to means and covariances."""
+    """Means and covariances from the sums."""
     S, n = crossed.matrix, crossed.matrix[0][0]
     if n <= 1:
         what = (
@@ -90,19 +88,17 @@ def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProdu
 
 
 @dataclass(frozen=True)
-class Covariance:
+class Covariance(OneRound):
     """Means and covariances of columns."""
 
     domain: Schema
     columns: tuple[str, ...]
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
     words: ClassVar[tuple[str, str]] = ("means and covariances of", "moyennes et covariances de")
 
     def __post_init__(self) -> None:
         owner = type(self).__name__
-        object.__setattr__(self, "columns", numbers_in(owner, self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns(owner, self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns(owner, self.domain, self.columns))
         if len(self.columns) < 2:
             raise InvalidParameter(f"{owner}.columns must name two columns or more, got {list(self.columns)}.")
@@ -140,7 +136,7 @@ class Correlation(Covariance):
 
 
 class ColumnMomentsResult(ModelResult):
-    """What results share that are read off a scatter."""
+    """Shared by results that consist of means and covariances."""
 
     scatter: ColumnMoments
 
@@ -215,7 +211,7 @@ class CorrelationResult(ColumnMomentsResult):
 
     @property
     def df(self) -> int | None:
-        """Of Student's t; None with noise, where tests are normal."""
+        """Degrees of freedom of Student's t; None with noise, where tests are normal."""
         return None if self.noisy else self.n - 2
 
     @property
@@ -240,7 +236,7 @@ class CorrelationResult(ColumnMomentsResult):
 
     @property
     def statistic(self) -> Floats:
-        """t = r sqrt((n - 2) / (1 - r^2)), infinite where r is 1 or -1; with noise, r over its whole error."""
+        """t = r sqrt((n - 2) / (1 - r^2)), infinite if r is 1 or -1; with noise, r over its standard error."""
         return self._square(self._t)
 
     def _t(self, a: int, b: int) -> float:
@@ -251,15 +247,15 @@ class CorrelationResult(ColumnMomentsResult):
         if self.scatter.correlation_noise is not None:
             if square >= 1:
                 return math.nan
-            own = float((1 - square) / (n - 2)) + float(self.scatter.correlation_noise[a, b]) ** 2
-            return self._r(a, b) / math.sqrt(own)
+            variance = float((1 - square) / (n - 2)) + float(self.scatter.correlation_noise[a, b]) ** 2
+            return self._r(a, b) / math.sqrt(variance)
         if square == 1:
             return math.copysign(math.inf, C[a][b])
         return signed_root(square * (n - 2) / (1 - square), C[a][b])
 
     @property
     def pvalue(self) -> Floats:
-        """Two-sided, of no correlation."""
+        """Two-sided p-values of no correlation."""
         df = self.df
 
         def tail(a: int, b: int) -> float:
@@ -270,9 +266,9 @@ class CorrelationResult(ColumnMomentsResult):
 
     def tables(self) -> list[ResultTable]:
         r, t, p = self.correlation, self.statistic, self.pvalue
-        square = tuple((name, *map(_told, row)) for name, row in zip(self.columns, r, strict=True))
+        square = tuple((name, *map(_or_none, row)) for name, row in zip(self.columns, r, strict=True))
         pairs = tuple(
-            (self.columns[a], self.columns[b], _told(r[a, b]), _told(t[a, b]), self.df, _told(p[a, b]))
+            (self.columns[a], self.columns[b], _or_none(r[a, b]), _or_none(t[a, b]), self.df, _or_none(p[a, b]))
             for a in range(len(self.columns))
             for b in range(a + 1, len(self.columns))
         )
@@ -298,8 +294,8 @@ class CorrelationResult(ColumnMomentsResult):
         r = self.correlation
         image = ax.imshow(r, vmin=-1, vmax=1, cmap="RdBu_r")
         for (a, b), v in np.ndenumerate(r):
-            said = "" if math.isnan(v) else f"{v:.2f}"
-            ax.text(b, a, said, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
+            label = "" if math.isnan(v) else f"{v:.2f}"
+            ax.text(b, a, label, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
         ax.set_xticks(range(k), self.columns, rotation=45, ha="right", parse_math=False)
         ax.set_yticks(range(k), self.columns, parse_math=False)
         ax.spines[:].set_visible(False)
@@ -310,8 +306,8 @@ class CorrelationResult(ColumnMomentsResult):
         return ax
 
 
-def _told(v: float) -> float | None:
-    """NaN is no figure."""
+def _or_none(v: float) -> float | None:
+    """None for NaN, which results show as a missing figure."""
     return None if math.isnan(v) else float(v)
 
 
@@ -326,8 +322,8 @@ def covariance(
     rng: Any = None,
 ) -> CovarianceResult:
     """Means and covariances of these columns, or of all that hold numbers; data and privacy as in `ask`."""
-    read = schema_for("covariance", data, schema, columns, privacy, numbers=True)
-    model = Covariance(read, numbers_in("covariance", read, columns))
+    domain = schema_for("covariance", data, schema, columns, privacy, numbers=True)
+    model = Covariance(domain, number_columns("covariance", domain, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
@@ -342,8 +338,8 @@ def correlation(
     rng: Any = None,
 ) -> CorrelationResult:
     """Pearson's correlations, with t and p, of these columns, or of all that hold numbers; data as in `ask`."""
-    read = schema_for("correlation", data, schema, columns, privacy, numbers=True)
-    model = Correlation(read, numbers_in("correlation", read, columns))
+    domain = schema_for("correlation", data, schema, columns, privacy, numbers=True)
+    model = Correlation(domain, number_columns("correlation", domain, columns))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

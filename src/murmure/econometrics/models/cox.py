@@ -1,12 +1,11 @@
-"""Proportional hazards (Cox) from sums at the times of a public grid, one round for each of Newton's steps.
+"""Proportional hazards (Cox) from sums at the times of a public grid: each Newton step is one round.
 
-What is added up over rows is what leaves AT each time; the sums at risk are made of these from the last time backwards
-(partial_likelihood.py). So a round releases T (1 + p + p (p + 1) / 2) sums for T times, and with Efron's ties as many
-again: a coarse public grid of times costs little precision, and takes much fewer sums. Lu et al. (WebDISCO), JAMIA
-22(6), 2015.
+Sums are taken over the rows that leave AT each time. Adding them up from the last time backwards gives the sums at risk
+(partial_likelihood.py). A round releases T (1 + p + p (p + 1) / 2) sums for T times, and twice as many with Efron's
+ties. A coarse public grid of times costs little precision and needs far fewer sums. Lu et al. (WebDISCO), JAMIA 22(6),
+2015.
 
-On one's own table nothing need be added up by time: `cox` sorts the rows instead (sorted_rows.py), and any number of
-times will do.
+In the clear `cox` sorts the rows instead (direct_cox.py), and there may be any number of times.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ import numpy as np
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Vector, dot, rounded
+from murmure.econometrics.algebra.matrices import Vector, dot
+from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.design.columns import grid_cuts, label_condition, no_and_yes
 from murmure.econometrics.design.constant_columns import constant_value
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.design.scales import bounds_of
-from murmure.econometrics.design.wording import columns_in_words
-from murmure.econometrics.fit import ask, design_from_formula, expression_of
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import OMIT_IF_DEFAULT, Example
 from murmure.econometrics.results.hazards import Hazards
 from murmure.econometrics.rows.direct_rows import can_read_directly
@@ -43,8 +43,8 @@ from murmure.econometrics.steps.time_grids import (
     grid_texts,
     max_times,
     possible_times,
-    shown_time,
-    sums_each,
+    sums_per_time,
+    time_text,
 )
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
@@ -54,12 +54,12 @@ from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
 class Cox:
     """Proportional hazards of the columns of a design without outcome and intercept.
 
-    time: an expression, when a row leaves. event: an expression, 1 where it leaves by the event and 0 where it is lost
-    from view. grid: public times that increase, as decimals; a time counts as the next of them. (): the values of time.
-    ties: how events at one time are counted, "breslow" or "efron".
+    time: an expression, the time at which a row leaves. event: an expression, 1 if it leaves by the event and 0 if it
+    is censored. grid: increasing public times, as decimals; a time counts as the next one of the grid. (): the values
+    of time. ties: how events at one time are counted, "breslow" or "efron".
     """
 
-    protects: ClassVar[str | None] = (
+    noise_refusal: ClassVar[str | None] = (
         "one row is in the sums at risk of every earlier time, and moves the steps by more than noise could hide"
     )
     design: Design
@@ -72,31 +72,31 @@ class Cox:
     def __post_init__(self) -> None:
         check_cox("Cox", self.design, self.time, self.event, self.rounds, self.ties)
         object.__setattr__(self, "grid", grid_texts("Cox", self.design, self.time, self.grid))
-        most = self.most_times
+        limit = self.max_times
         count = len(self.grid) or possible_times(self.design, self.time)
-        if count > most:
+        if count > limit:
             p, each = len(self.design.terms), self._each
             raise InvalidParameter(
                 f"Cox: {shorten(self.time)} may be one of {float(count):.3g} times, and with {p} columns that is "
                 f"{float(count * each):.3g} sums a round; at most {MAX_SUMS}.",
                 hint=f"a coarser public grid: grid=100 takes a hundred even times, grid=[..., {self._end}] names them "
-                f"(at most {most}); a time counts as the next of the grid",
+                f"(at most {limit}); a time counts as the next of the grid",
             )
-        _ = self.ask_start(self._regressed.coordinates)
+        _ = self.ask_start(self._regression.coordinates)
 
     @property
     def _each(self) -> int:
-        """Sums of one round at one time."""
-        return sums_each(len(self.design.terms), self.ties)
+        """How many sums one round takes at one time."""
+        return sums_per_time(len(self.design.terms), self.ties)
 
     @property
-    def most_times(self) -> int:
-        """So many times can be asked about between parties."""
+    def max_times(self) -> int:
+        """The largest number of times between parties."""
         return max_times(len(self.design.terms), self.ties)
 
     @property
     def _end(self) -> str:
-        """A short number that no time is above."""
+        """A whole number at or above every time, for a message."""
         return f"{math.ceil(bounds_of(self.design.domain, self.time)[1])}"
 
     @cached_property
@@ -107,29 +107,29 @@ class Cox:
         return tuple(low + step * i for i in range(int((high - low) / step) + 1))
 
     @property
-    def _regressed(self) -> CoxRegression:
+    def _regression(self) -> CoxRegression:
         words = grid_in_words(self.time, self.times, given=bool(self.grid))
         return CoxRegression(self.design, self.time, self.event, self.ties, self.rounds, words)
 
-    # -- questions, and what their answers say
+    # -- questions, and how their answers are interpreted
 
-    def _asks(self, mode: str, at: Vector, held: Coordinates, tied: Sequence[int] = ()) -> FunctionSumsByPlace:
-        p, scales = len(self.design.terms), held.scales[1:]
+    def _asks(self, mode: str, at: Vector, coordinates: Coordinates, tied: Sequence[int] = ()) -> FunctionSumsByPlace:
+        p, scales = len(self.design.terms), coordinates.scales[1:]
         besides = 2 * p + p * (p + 1) // 2 if mode.endswith("start") else 1
         shared = (" ".join(map(str, tied)),) if tied else ()
         rows = FunctionSums(
             self.design.domain,
             "cox",
-            (self.time, self.event, *held.expressions[1:]),
+            (self.time, self.event, *coordinates.expressions[1:]),
             tuple(f"{v.numerator}/{v.denominator}" for v in at),
             (mode, str(p), *shared, *map(str, scales), *map(str, self.times)),
         )
         return FunctionSumsByPlace(rows, len(self.times), besides)
 
-    def ask_start(self, held: Coordinates) -> FunctionSumsByPlace:
-        return self._asks("efron start" if self.ties == "efron" else "start", (), held)
+    def ask_start(self, coordinates: Coordinates) -> FunctionSumsByPlace:
+        return self._asks("efron start" if self.ties == "efron" else "start", (), coordinates)
 
-    def read_start(self, answer: Any) -> CoxStart:
+    def interpret_start(self, answer: Any) -> CoxStart:
         T, p = len(self.times), len(self.design.terms)
         sums = [Fraction(v) for v in answer.sums]
         events = tuple(int(d) for d in sums[:T])
@@ -138,26 +138,26 @@ class Cox:
     def _tied(self, start: CoxStart) -> tuple[int, ...]:
         return start.tied if self.ties == "efron" else ()
 
-    def ask_step(self, held: Coordinates, at: Vector, start: CoxStart) -> FunctionSumsByPlace:
+    def ask_step(self, coordinates: Coordinates, at: Vector, start: CoxStart) -> FunctionSumsByPlace:
         tied = self._tied(start)
-        return self._asks("efron step" if tied else "step", (*at, rounded(dot(start.mean, at))), held, tied)
+        return self._asks("efron step" if tied else "step", (*at, rounded(dot(start.mean, at))), coordinates, tied)
 
-    def read_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk:
+    def interpret_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk:
         return from_sums([Fraction(v) for v in answer.sums], answer.n, at, start, self._tied(start))
 
     def steps(self) -> Generator[Any, Any, Hazards]:
-        return self._regressed.steps(self)
+        return self._regression.steps(self)
 
-    # -- what is told about them
+    # -- descriptions
 
     @property
     def domain(self) -> Schema:
-        return self.ask_start(self._regressed.coordinates).domain
+        return self.ask_start(self._regression.coordinates).domain
 
     @property
-    def most_sums(self) -> int:
-        """Of all rounds together, at most."""
-        start = self.ask_start(self._regressed.coordinates).width
+    def max_sums(self) -> int:
+        """Sums of all rounds together, at most."""
+        start = self.ask_start(self._regression.coordinates).width
         return start + (self.rounds - 1) * max(start, len(self.times) * self._each + 2)
 
     def in_words(self) -> tuple[str, str]:
@@ -170,9 +170,9 @@ class Cox:
         )
 
     def limit_in_words(self) -> tuple[str, str]:
-        """What between parties cannot be exceeded, for those who have not joined yet."""
+        """The limits between parties, for those who consider joining a study."""
         times, each, p = len(self.times), self._each, len(self.design.terms)
-        low, high = shown_time(self.times[0]), shown_time(self.times[-1])
+        low, high = time_text(self.times[0]), time_text(self.times[-1])
         tied = (
             (
                 "; at each time that two events or more share, half of these sums are over such events alone",
@@ -184,11 +184,11 @@ class Cox:
         )
         return (
             f"a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each takes "
-            f"{each} sums, and a round at most {MAX_SUMS}, so that there may be {self.most_times} times at most"
+            f"{each} sums, and a round at most {MAX_SUMS}, so that there may be {self.max_times} times at most"
             f"{tied[0]}",
             f"une durée compte pour la suivante de {times} dates publiques, de {low} à {high} ; avec {p} colonnes "
             f"chaque date prend {each} sommes, et un tour {MAX_SUMS} au plus : il peut donc y avoir "
-            f"{self.most_times} dates au plus{tied[1]}",
+            f"{self.max_times} dates au plus{tied[1]}",
         )
 
 
@@ -209,23 +209,24 @@ def cox(
 ) -> Hazards:
     """Cox's regression: `cox("age + ward", table, time="days", event="died")`; data and privacy as in `ask`.
 
-    event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
-    times, which a time counts as the next of; grid=100 takes so many even ones. (): the values of the column. ties:
-    "breslow", or "efron" as in lifelines and R. In the clear rows are sorted, and there may be any number of times.
+    event: a column of two values, the second of which is the event; or a condition, event="state == 'dead'". grid:
+    public times, a time counts as the next one of them; grid=100 takes a hundred even times; (): the values of the
+    column. ties: "breslow", or "efron" as in lifelines and R. In the clear rows are sorted, and there may be any number
+    of times.
     """
     when, what = (expression_of("cox", *part, data, schema) for part in (("time", time), ("event", event)))
     design = design_from_formula("cox", formula, data, schema, privacy, when, what, outcome=False)
-    held = design.domain
-    if event in held and (isinstance(held[event], Categories) or constant_value(held, event) is not None):
-        yes = no_and_yes("cox", held, event, "event")[1]
-        what = label_condition(held, event, yes) if isinstance(held[event], Categories) else what
+    domain = design.domain
+    if event in domain and (isinstance(domain[event], Categories) or constant_value(domain, event) is not None):
+        yes = no_and_yes("cox", domain, event, "event")[1]
+        what = label_condition(domain, event, yes) if isinstance(domain[event], Categories) else what
     if isinstance(grid, int | np.integer):
-        if time not in held:
+        if time not in domain:
             raise InvalidParameter(
                 f"cox.grid = {grid} makes even times of a column, and {shorten(time)} is none.",
                 hint="grid=[30, 60, 90]",
             )
-        grid = grid_cuts("cox", held, time, grid)
+        grid = grid_cuts("cox", domain, time, grid)
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InvalidParameter(f"cox.grid must be times, got {shorten(grid)}.", hint="grid=[30, 60, 90], or grid=100")
     design, grid = without_intercept(design), tuple(grid)
@@ -236,7 +237,7 @@ def cox(
 
 
 def without_intercept(design: Design) -> Design:
-    """The same columns; labels stay coded as they are beside an intercept."""
+    """The design without its intercept; labels stay coded as with one, since hazards have a baseline."""
     kept = [(name, term) for name, term in zip(design.names, design.terms, strict=True) if term != "1"]
     if not kept:
         raise InvalidParameter("cox: the formula names no column.", hint='cox("age + ward", ...)')

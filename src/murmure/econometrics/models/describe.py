@@ -1,9 +1,9 @@
-"""Describe columns of numbers: number, mean, spread and shape, from the sums of powers up to the fourth.
+"""Describe columns of numbers: count, mean, variance and shape, from the sums of powers up to the fourth.
 
     mean = S[x] / N,    s^2 = (S[x^2] - S[x]^2 / N) / (N - 1),    se of the mean = s / sqrt(N)
 
-Skewness is mu_3 / mu_2^(3/2) and kurtosis mu_4 / mu_2^2 - 3, as in scipy.stats. All of it is exact until the last
-rounding. With noise, the standard error of a mean counts the noise too (delta method).
+Skewness is mu_3 / mu_2^(3/2) and kurtosis mu_4 / mu_2^2 - 3, as in scipy.stats. Everything is exact until the
+last rounding. With noise, the standard error of a mean includes it (delta method).
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced, traced
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import central, cross, kurtosis, skewness
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point, t_point
-from murmure.econometrics.design.columns import centred, name_list, numbers_in, select_columns
+from murmure.econometrics.design.columns import centred, name_list, number_columns, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.plan.privacy import noise_in
@@ -43,8 +44,8 @@ MOMENTS = (2, 4)
 class Describe:
     """Sums of powers of columns. moments: 2 for means and variances, 4 for skewness and kurtosis too.
 
-    apart: every column in a round of its own. Noise needs that where powers of long numbers would not fit into a word:
-    each column is then rounded to a grid (CrossProducts.coarse).
+    apart: each column takes a separate round. With noise this is needed if powers of long numbers do not fit into a
+    word: each column is then rounded to a grid (CrossProducts.coarse).
     """
 
     domain: Schema
@@ -52,10 +53,10 @@ class Describe:
     moments: int = 4
     apart: bool = False
 
-    protects: ClassVar[str | None] = None
+    noise_refusal: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("Describe", self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns("Describe", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("Describe", self.domain, self.columns))
         if isinstance(self.moments, bool) or self.moments not in MOMENTS:
             raise InvalidParameter(f"Describe.moments must be 2 or 4, got {shorten(self.moments)}.")
@@ -69,7 +70,7 @@ class Describe:
 
     @property
     def together(self) -> Sums:
-        """The sums of all columns, in one question."""
+        """One question for the sums of all columns."""
         powers = [
             text if k == 1 else f"{text} ** {k}"
             for text, _ in (centred(self.domain, name) for name in self.columns)
@@ -96,7 +97,7 @@ class Describe:
                 sums = [crossed.matrix[a][b] for a, b in pairs]
                 noise = None if crossed.noise is None else [float(v) for v in crossed.variance()]
                 moved = [Traced(float(v), crossed.slopes(a, b)) for v, (a, b) in zip(sums, pairs, strict=True)]
-                figures.append(_one(c, sums, noise, moved))
+                figures.append(_summarise(c, sums, noise, moved))
             return DescribeResult(columns=self.columns, figures=tuple(figures), noisy=noise is not None)
         answer: SumsEstimate = yield self.together
         spread = [float(v) for v in answer.variance()]
@@ -104,13 +105,13 @@ class Describe:
             first = 1 + k * self.moments
             sums = [answer.sums[0], *answer.sums[first : first + self.moments]]
             noise = [spread[0], *spread[first : first + self.moments]] if answer.noisy else None
-            figures.append(_one(centred(self.domain, name)[1], sums, noise))
+            figures.append(_summarise(centred(self.domain, name)[1], sums, noise))
         return DescribeResult(columns=self.columns, figures=tuple(figures), noisy=answer.noisy)
 
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """One column. se: of the mean, for the population that rows were drawn from; noise is counted too."""
+    """The figures of one column. se: standard error of the mean for the population of the rows, including noise."""
 
     n: Fraction
     mean: Fraction
@@ -122,11 +123,16 @@ class ColumnSummary:
     variance_noise: float = 0.0  # and in the variance
 
 
-def _one(
-    c: Fraction, held: Sequence[Fraction], spread: Sequence[float] | None, moved: Sequence[Traced] | None = None
+def _summarise(
+    c: Fraction,
+    power_sums: Sequence[Fraction],
+    spread: Sequence[float] | None,
+    traced_sums: Sequence[Traced] | None = None,
 ) -> ColumnSummary:
-    """From N, S[x - c], S[(x - c)^2], ...; spread: the variance of the noise in each, or in what `moved` is made of."""
-    n, *sums = held
+    """From power_sums N, S[x - c], S[(x - c)^2], ... spread: the variance of the noise in each, or in the parts of
+    traced_sums.
+    """
+    n, *sums = power_sums
     if n <= 1 and spread is not None:
         raise TooFewObservations(
             f"with the noise, {float(n):.4g} rows were counted: nothing can be read off their sums.",
@@ -135,8 +141,8 @@ def _one(
     mu = central(n, sums)
     variance = mu[0] * n / (n - 1) if n > 1 and mu[0] >= 0 else None
     noise = (0.0, 0.0)
-    if spread is not None:  # c is public: the noise in the mean is that of S[x - c] / N
-        N, s, ss = (moved or traced(held))[:3]
+    if spread is not None:  # c is public, so the noise in the mean is that in S[x - c] / N
+        N, s, ss = (traced_sums or traced(power_sums))[:3]
         noise = math.sqrt((s / N).variance(spread)), math.sqrt((cross(N, s, s, ss) / (N - 1)).variance(spread))
     shapes: tuple[float | None, float | None] = (None, None)
     if len(mu) > 1:
@@ -147,7 +153,7 @@ def _one(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DescribeResult(ModelResult):
-    """What columns are like. `mean`, `variance`, `sd`, `skewness`, `kurtosis`, `se`: by name of the column."""
+    """`mean`, `variance`, `sd`, `skewness`, `kurtosis` and `se`, each by the name of the column."""
 
     columns: tuple[str, ...]
     figures: tuple[ColumnSummary, ...]
@@ -155,15 +161,15 @@ class DescribeResult(ModelResult):
     how: How | None = None
 
     def __getitem__(self, column: str) -> ColumnSummary:
-        """The figures of one column, exact where they can be."""
+        """The figures of one column; n, mean and variance are exact fractions."""
         return self.figures[self.columns.index(column)]
 
-    def _each(self, of: Any) -> Mapping[str, Any]:
-        return {name: of(held) for name, held in zip(self.columns, self.figures, strict=True)}
+    def _each(self, figure: Any) -> Mapping[str, Any]:
+        return {name: figure(summary) for name, summary in zip(self.columns, self.figures, strict=True)}
 
     @property
     def n(self) -> int:
-        """Rows; with noise, about so many."""
+        """The number of rows; with noise, an estimate."""
         return round(self.figures[0].n)
 
     @property
@@ -190,11 +196,11 @@ class DescribeResult(ModelResult):
 
     @property
     def se(self) -> Mapping[str, float | None]:
-        """Of the mean."""
+        """Standard errors of the means."""
         return self._each(lambda f: f.se)
 
     def conf_int(self, alpha: float = 0.05) -> Mapping[str, tuple[float, float] | None]:
-        """Of every mean: Student's, or the normal one where there is noise."""
+        """Intervals of the means: Student's, or with noise normal ones."""
         alpha = check_alpha("conf_int", alpha)
 
         def interval(f: ColumnSummary) -> tuple[float, float] | None:
@@ -258,9 +264,9 @@ def describe(
     rng: Any = None,
 ) -> DescribeResult:
     """Number, mean, variance, skewness, kurtosis of these columns, or of all that hold numbers; data as in `ask`."""
-    read = schema_for("describe", data, schema, columns, privacy, numbers=True)
-    names = numbers_in("describe", read, columns)
-    model = Describe(select_columns("describe", read, names), names, moments)
+    domain = schema_for("describe", data, schema, columns, privacy, numbers=True)
+    names = number_columns("describe", domain, columns)
+    model = Describe(select_columns("describe", domain, names), names, moments)
     if noise_in(privacy) is not None and model.together.wide:
         model = replace(model, apart=True)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

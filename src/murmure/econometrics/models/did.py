@@ -1,8 +1,8 @@
-"""Difference in differences: what happened to the treated, less what happened to the others at the same time.
+"""Difference in differences: the change of the treated, minus the change of the others at the same time.
 
     y = b0 + b1 D + b2 T + delta D T + covariates
 
-delta is the effect if both groups would have moved alike without treatment (parallel trends), which no data can show.
+delta is the effect if both groups would have changed alike without treatment (parallel trends), which data cannot show.
 Without covariates it is the difference of two differences of means. Least squares, from one round.
 """
 
@@ -17,9 +17,9 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.constant_columns import refuse_constant
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
-from murmure.econometrics.fit import ask, design_from_formula, expression_of
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula, expression_of
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ols import OLS, Errors
 from murmure.econometrics.results.regression import Regression
@@ -48,8 +48,8 @@ class DiD:
         return OLS(self.design, self.errors)
 
     @property
-    def protects(self) -> str | None:
-        return self._fit.protects
+    def noise_refusal(self) -> str | None:
+        return self._fit.noise_refusal
 
     @property
     def domain(self) -> Schema:

@@ -1,4 +1,4 @@
-"""The empirical distribution of a number on a public grid, with a band that holds at all points at once."""
+"""The empirical distribution of a column on a public grid, with a band that covers all points simultaneously."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import numpy as np
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import exact_number, grid_cuts, require_number, select_columns, widen_to_grid
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
-from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, Floats, cells_of
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -30,15 +32,13 @@ NOISE_TOO = "Errors count the noise (normal law) beside the sampling; n is a noi
 
 
 @dataclass(frozen=True)
-class ECDF:
+class ECDF(OneRound):
     """Shares of rows up to each point of a public grid. cuts: the grid, as decimals; () for the column's own values."""
 
     domain: Schema
     column: str
     cuts: tuple[str, ...] = ()
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
     owner: ClassVar[str] = "ECDF"
     words: ClassVar[tuple[str, str]] = ("the distribution of", "la distribution de")
 
@@ -56,43 +56,43 @@ class ECDF:
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.column, self.cuts)
+        return count_cells(self.domain, self.column, self.cuts)
 
-    def _read(self, counted: CellCounts) -> CumulativeCounts:
+    def _distribution(self, counted: CellCounts) -> CumulativeCounts:
         return CumulativeCounts.of(self.domain, self.column, self.cuts, counted)
 
     def steps(self) -> Generator[Any, Any, ModelResult]:
         counted: CellCounts = yield self._question
-        return ECDFResult(held=self._read(counted))
+        return ECDFResult(distribution=self._distribution(counted))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ECDFResult(CumulativeResult):
-    """`points` and `shares` (F at each), `band(alpha)`; calling it reads F at a point of the grid."""
+    """`points` and `shares` (F at each), `band(alpha)`; calling it returns F at a point of the grid."""
 
-    held: CumulativeCounts
+    distribution: CumulativeCounts
     how: How | None = None
 
     @property
     def points(self) -> Floats:
-        return np.array([float(v) for v in self.held.points])
+        return np.array([float(v) for v in self.distribution.points])
 
     @property
     def shares(self) -> Floats:
-        return np.array([float(v) for v in self.held.shares])
+        return np.array([float(v) for v in self.distribution.shares])
 
     def band(self, alpha: float = 0.05) -> tuple[Floats, Floats]:
-        """Between which the true distribution lies, at all points at once, with probability 1 - alpha at least."""
-        return self.held.band(check_alpha("band", alpha))
+        """A band that contains the true distribution, at all points at once, with probability at least 1 - alpha."""
+        return self.distribution.band(check_alpha("band", alpha))
 
     def __call__(self, x: Any) -> float:
         """F(x), at a point of the grid."""
         at = exact_number("ecdf", "x", x)
-        if at not in self.held.points:
+        if at not in self.distribution.points:
             raise InvalidParameter(
                 f"F is known at points of the grid, and {float(at):g} is none of them.", hint="see .points"
             )
-        return float(self.held.shares[self.held.points.index(at)])
+        return float(self.distribution.shares[self.distribution.points.index(at)])
 
     @property
     def title(self) -> str:
@@ -101,13 +101,13 @@ class ECDFResult(CumulativeResult):
     def facts(self) -> list[tuple[str, Any]]:
         return [
             ("rows", self.n),
-            ("points", len(self.held.cells)),
-            ("band, at most +-", float(self.held.reach(0.05).max())),
+            ("points", len(self.distribution.cells)),
+            ("band, at most +-", float(self.distribution.reach(0.05).max())),
         ]
 
     def tables(self) -> list[ResultTable]:
         low, high = self.band()
-        counts = self.held.counts if self.held.noise is not None else map(int, self.held.counts)
+        counts = self.distribution.counts if self.distribution.noise is not None else map(int, self.distribution.counts)
         rows = zip(
             map(float, self.points),
             map(int_or_float, counts),
@@ -125,22 +125,24 @@ class ECDFResult(CumulativeResult):
     @property
     def notes(self) -> list[str]:
         out = ["The band holds at all points at once with probability 95 % (Dvoretzky-Kiefer-Wolfowitz-Massart)."]
-        return out if self.held.noise is None else [*out, NOISE_TOO]
+        return out if self.distribution.noise is None else [*out, NOISE_TOO]
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """The steps and their band; to an axis or a file."""
         target = ax
         ax, figure = drawing(target, (6.4, 3.8))
         low, high = self.band(alpha)
-        x = np.concatenate([[float(self.held.cells[0].low)], self.points])
+        x = np.concatenate([[float(self.distribution.cells[0].low)], self.points])
         F, low, high = (np.concatenate([[0.0], v]) for v in (self.shares, low, high))
-        said = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
-        if all(cell.low == cell.high for cell in self.held.cells):  # single values: nothing happens between them
-            ax.fill_between(x, low, high, step="post", **said)
+        label = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
+        if all(
+            cell.low == cell.high for cell in self.distribution.cells
+        ):  # single values: nothing happens between them
+            ax.fill_between(x, low, high, step="post", **label)
             ax.step(x, F, where="post", color=BLUE, lw=1.6, label="share of rows")
         else:  # between two points of the grid, F lies between its values there
             ends = np.repeat(x, 2)[1:-1]
-            ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **said)
+            ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **label)
             ax.plot(x, F, "-" if len(x) > 40 else "o-", color=BLUE, lw=1.6, ms=4, label="share of rows")
         ax.set_ylim(-0.02, 1.02)
         ax.set_xlabel(self.column, parse_math=False)
@@ -174,9 +176,9 @@ def ecdf(
     rng: Any = None,
 ) -> ECDFResult:
     """`ecdf("age", table, grid=[20, 40, 60])`; grid=50 takes even cells, None the column's own values."""
-    read = schema_for("ecdf", data, schema, [column], privacy)
-    read = widen_to_grid(read, column, grid) if schema is None else read
-    model = ECDF(read, column, grid_cuts("ecdf", read, column, grid))
+    domain = schema_for("ecdf", data, schema, [column], privacy)
+    domain = widen_to_grid(domain, column, grid) if schema is None else domain
+    model = ECDF(domain, column, grid_cuts("ecdf", domain, column, grid))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

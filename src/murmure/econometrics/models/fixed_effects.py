@@ -1,11 +1,11 @@
-"""Fixed effects by party: every party has a level of its own, and only what differs within parties is compared.
+"""Fixed effects by party: each party has its own level, and only differences within parties are compared.
 
     beta = A^-1 c,  A = sum over parties of Z'Z - n zbar zbar',  RSS = y'y - c'beta,  S^2 = RSS / (n - p - G)
 
-Each party takes its own means out before its sums are masked. Together with sums over all rows, which another question
-may ask for, these products tell about the parties' means (party_products.py): so they are asked of four honest
-parties or more. The coefficients are those of least squares with one indicator for each of the G parties (Frisch and
-Waugh, Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
+Each party subtracts its means before its sums are masked. Together with sums over all rows, which another question may
+ask for, these products reveal something about the means of parties (party_products.py), so at least four honest parties
+are needed. The coefficients are those of least squares with an indicator for each of the G parties (Frisch and Waugh,
+Econometrica 1(4), 1933; Lovell, JASA 58(304), 1963).
 """
 
 from __future__ import annotations
@@ -14,44 +14,45 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import (
     Matrix,
-    condition,
+    condition_number,
     dot,
     inverse,
-    log_of,
-    orthogonal,
+    orthogonalise,
     scaled,
     submatrix,
     times,
     transpose,
 )
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.algebra.rounding import log_float
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.design.reference_levels import base_notes
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.errors import Collinear, NoVariation, TooFewObservations
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
-from murmure.econometrics.no_rows import NO_ROWS
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import NO_ROWS, Example, OneQuestion
+from murmure.econometrics.models.ols import _DESIGN, _ROWS
 from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.steps.least_squares import check_columns
 from murmure.statistics.exact.party_products import WithinPartyProducts
 
 if TYPE_CHECKING:
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 NOISE = "a party's own means are taken out of its sums, and one row moves them by what the other rows are"
-SLIGHT = Fraction(1, 1 << 20)  # of a column's squares: a part that is not worth a name
+SLIGHT = Fraction(1, 1 << 20)  # of the squares of a column: smaller parts of a combination are not named
 WITHIN = "R-squared and F are within parties: their own levels are taken out first."
 
 
 @dataclass(frozen=True)
-class FixedEffects(OneRound):
-    """Least squares with a level for every party; an intercept in the formula is one of these."""
+class FixedEffects(OneQuestion):
+    """Least squares with a level for every party, which replaces the intercept of the formula."""
 
+    noise_refusal: ClassVar[str | None] = NOISE
     design: Design
 
     def __post_init__(self) -> None:
@@ -61,7 +62,7 @@ class FixedEffects(OneRound):
 
     @property
     def slopes(self) -> Design:
-        """The design without the intercept, which the parties' levels hold."""
+        """The design without the intercept, which the levels of parties contain."""
         kept = [j for j, term in enumerate(self.design.terms) if term != "1"]
         if not kept:
             raise InvalidParameter("FixedEffects needs a column besides the intercept.", hint="y ~ x")
@@ -71,10 +72,6 @@ class FixedEffects(OneRound):
     @property
     def _asks(self) -> WithinPartyProducts:
         return WithinPartyProducts(self.design.domain, (*self.slopes.terms, self.design.outcome))
-
-    @property
-    def protects(self) -> str | None:
-        return NOISE
 
     def in_words(self) -> tuple[str, str]:
         en, fr = columns_in_words(self.slopes)
@@ -127,10 +124,10 @@ class FixedEffects(OneRound):
             scale=rss / freedom,
             rss=rss,
             tss=yy,
-            llf=-n / 2 * (math.log(2 * math.pi) + log_of(rss / n) + 1) if rss else None,
+            llf=-n / 2 * (math.log(2 * math.pi) + log_float(rss / n) + 1) if rss else None,
             has_intercept=True,
             parameters=p + parties,
-            condition_number=condition(A, inverted),
+            condition_number=condition_number(A, inverted),
             extras={"Levels of parties": parties},
             remarks=(WITHIN, *base_notes(design)),
         )
@@ -139,8 +136,8 @@ class FixedEffects(OneRound):
         return self._asks.rounding(combination, parties)
 
     def _check_left(self, A: Matrix, parties: int) -> None:
-        """Refuse a column of which no more is left, beside the others, than what parties rounded."""
-        T, d = orthogonal(A)
+        """Refuse a column of which the others leave no more than what parties rounded."""
+        T, d = orthogonalise(A)
         for j, (left, combination) in enumerate(zip(d, transpose(T), strict=True)):
             if left <= 2 * self._rounding(combination, parties):
                 parts = [combination[k] ** 2 * A[k][k] for k in range(j)]

@@ -1,11 +1,11 @@
-"""Regressions of yes or no, of counts and of positive numbers, from rounds of sums (linked.py, families.py).
+"""Regressions of binary outcomes, counts and positive numbers, from rounds of sums (irls.py, glm_rows.py).
 
     Logit, Probit, Poisson, NegativeBinomial    Cov = H^-1, observed information; log-likelihood of the rows
     Gamma                                       Cov = phi (Z'W Z)^-1, expected information; phi = chi^2 / (n - p)
 
 The figures are those of statsmodels' models of these names and of its GLM(Gamma), whose dispersion is Pearson's, with
-three exceptions. HC1 has a factor n / (n - k) that statsmodels leaves out here (linked.py). Without an intercept there
-is no likelihood ratio nor pseudo R-squared, since a constant alone is no part of the model. Poisson with
+three exceptions. HC1 has a factor n / (n - k) that statsmodels leaves out here (irls.py). Without an intercept there is
+no likelihood ratio or pseudo R-squared, since the model with a constant alone is not nested in it. Poisson with
 dispersion="pearson" is a quasi-likelihood (Wedderburn, Biometrika 61(3), 1974), which has no log-likelihood and no AIC.
 McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, section 2.5; NB2: Cameron and Trivedi 2013, section 3.3.
 """
@@ -20,18 +20,19 @@ from typing import Any, ClassVar, Literal
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, log_of
-from murmure.econometrics.algebra.rounding import exp_of
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse
+from murmure.econometrics.algebra.rounding import exp_fraction, log_float
 from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.design.scales import bounds_of, exponent
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, design_from_formula, expression_of
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.steps.irls import Errors, LinkedModel, check_cap
 from murmure.econometrics.steps.newton import Iterate, bent_step, iterate_from_answer
 
-MIN_THETA = Fraction(-16)  # of log(alpha): below, counts vary no more than Poisson's
+MIN_THETA = Fraction(-16)  # of log(alpha): below it, counts vary no more than Poisson's
 MAX_THETA = Fraction(12)
 
 
@@ -49,7 +50,7 @@ class Logit(LinkedModel):
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         share = null["y"] / n
-        return float(null["y"]) * log_of(share) + float(n - null["y"]) * log_of(1 - share)
+        return float(null["y"]) * log_float(share) + float(n - null["y"]) * log_float(1 - share)
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ class Poisson(LinkedModel):
                 columns=[self.design.outcome_name],
             )
 
-    def _check_end(self, place: Iterate | None) -> None:
-        check_cap(self, place)
+    def _check_end(self, iterate: Iterate | None) -> None:
+        check_cap(self, iterate)
 
     @property
     def _about_likelihood(self) -> str | None:
@@ -108,19 +109,19 @@ class Poisson(LinkedModel):
             return None
         return "a dispersion of Pearson's is that of a quasi-likelihood: it has no log-likelihood, AIC or BIC"
 
-    def _llf(self, place: Iterate, scale: Fraction) -> float | None:
-        return super()._llf(place, scale) if self.dispersion is None else None
+    def _llf(self, iterate: Iterate, scale: Fraction) -> float | None:
+        return super()._llf(iterate, scale) if self.dispersion is None else None
 
-    def _dispersion(self, place: Iterate) -> Fraction:
+    def _dispersion(self, iterate: Iterate) -> Fraction:
         if self.dispersion is None:
             return Fraction(1)
-        return place.sums["chi-squared"] / (place.n - len(self.design.terms))
+        return iterate.sums["chi-squared"] / (iterate.n - len(self.design.terms))
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         if self.dispersion is not None:
             return None
         y = float(null["y"])
-        return y * log_of(null["y"] / null["exp(offset)"]) + float(null["y offset"]) - y - float(null["log(y!)"])
+        return y * log_float(null["y"] / null["exp(offset)"]) + float(null["y offset"]) - y - float(null["log(y!)"])
 
 
 @dataclass(frozen=True)
@@ -153,34 +154,34 @@ class Gamma(LinkedModel):
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
         if self.link == "log" or not self.design.has_intercept:
             return guess
-        # a mean for everybody is inside, whatever the columns are
+        # The same mean for all rows is always admissible, whatever the columns are.
         one = self.design.terms.index("1")
         return tuple(Fraction(n) / null["y"] * Fraction(2) ** self._scales[j] * (j == one) for j in range(len(guess)))
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        place = iterate_from_answer(at, answer, len(at))
-        return replace(place, outside=self.link == "inverse" and place.sums["at the cap"] > 0)
+        iterate = iterate_from_answer(at, answer, len(at))
+        return replace(iterate, outside=self.link == "inverse" and iterate.sums["at the cap"] > 0)
 
-    def _check_end(self, place: Iterate | None) -> None:
+    def _check_end(self, iterate: Iterate | None) -> None:
         if self.link == "log":
-            check_cap(self, place)
-        if place is not None and place.sums["chi-squared"] <= place.n * Fraction(1, 1 << 80):
+            check_cap(self, iterate)
+        if iterate is not None and iterate.sums["chi-squared"] <= iterate.n * Fraction(1, 1 << 80):
             raise NoVariation(
                 f"outcome {self.design.outcome_name!r} is predicted without error: it has no dispersion.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[self.design.outcome_name],
             )
 
-    def _bread(self, place: Iterate, gram: Matrix) -> Matrix:
-        # expected information: for the logarithm it is Z'Z, which the first round asked for
-        return inverse(gram if self.link == "log" else place.information)
+    def _bread(self, iterate: Iterate, gram: Matrix) -> Matrix:
+        # Expected information: with the log link it is Z'Z, which the first round asked for.
+        return inverse(gram if self.link == "log" else iterate.information)
 
-    def _dispersion(self, place: Iterate) -> Fraction:
-        return place.sums["chi-squared"] / (place.n - len(self.design.terms))
+    def _dispersion(self, iterate: Iterate) -> Fraction:
+        return iterate.sums["chi-squared"] / (iterate.n - len(self.design.terms))
 
-    def _llf(self, place: Iterate, scale: Fraction) -> float | None:
-        k, n = 1 / float(scale), place.n
-        log, ratio, log_y = (float(place.sums[name]) for name in ("log(y / mu)", "y / mu", "log(y)"))
+    def _llf(self, iterate: Iterate, scale: Fraction) -> float | None:
+        k, n = 1 / float(scale), iterate.n
+        log, ratio, log_y = (float(iterate.sums[name]) for name in ("log(y / mu)", "y / mu", "log(y)"))
         log_y += n * self._outcome_scale * math.log(2)
         return n * k * math.log(k) + k * (log - ratio) - n * math.lgamma(k) - log_y
 
@@ -197,27 +198,27 @@ class NegativeBinomial(Poisson):
             raise InvalidParameter("NegativeBinomial has a dispersion of its own: alpha.", hint="leave dispersion out")
         super().__post_init__()
 
-    def step(self, place: Iterate) -> Vector:
-        return bent_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return bent_step(iterate)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        place = iterate_from_answer(at, answer, len(at))
+        iterate = iterate_from_answer(at, answer, len(at))
         if at[-1] < MIN_THETA:
             raise FitFailed(
                 "negative binomial regression: these counts vary no more than Poisson's, and alpha goes to 0.",
                 hint="poisson(...) is the model for them",
                 columns=["alpha"],
             )
-        return replace(place, outside=at[-1] > MAX_THETA)
+        return replace(iterate, outside=at[-1] > MAX_THETA)
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """alpha = exp(theta): its covariances are those of theta times alpha."""
-        alpha = exp_of(at[-1])
+        alpha = exp_fraction(at[-1])
         coefficients, scaled = super()._in_units(at, covariance, alpha)
         return (*coefficients[:-1], alpha), scaled
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
-        return None  # alpha of the model with a constant alone would take rounds of its own
+        return None  # alpha of the model with a constant alone would take further rounds
 
 
 # -- functions --------------------------------------------------------------------------------------------------------
@@ -339,11 +340,11 @@ _ROWS: dict[str, list[Any]] = {
 
 def _example(outcome: str, *names: str) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
-    held = ("Intercept", *names)
-    read = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _WARD.column_specs[name] for name in _WARD if name in read})
+    columns = ("Intercept", *names)
+    used = {outcome, *(name.split("[")[0] for name in names)}
+    domain = Schema({name: _WARD.column_specs[name] for name in _WARD if name in used})
     formula = f"{outcome} ~ {' + '.join(dict.fromkeys(name.split('[')[0] for name in names))}"
-    return Design(domain, formula, outcome, outcome, held, tuple(terms.get(name, name) for name in held))
+    return Design(domain, formula, outcome, outcome, columns, tuple(terms.get(name, name) for name in columns))
 
 
 EXAMPLES = (

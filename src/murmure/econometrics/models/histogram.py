@@ -12,13 +12,15 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.show import drawing, save_figure
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, widen_to_grid
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
-from murmure.econometrics.results.cumulative_counts import CumulativeCounts, Floats, cells_of
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -29,14 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Bins(ECDF):
-    """How many rows lie between public edges. cuts: the edges; () for the column's own values."""
+    """How many rows lie between public edges. cuts: the edges; () for the values of the column."""
 
     owner: ClassVar[str] = "Bins"
     words: ClassVar[tuple[str, str]] = ("a histogram of", "un histogramme de")
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.column, self.cuts, first=False)
+        return count_cells(self.domain, self.column, self.cuts, first=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -45,65 +47,65 @@ class Bins(ECDF):
 
     def steps(self) -> Generator[Any, Any, ModelResult]:
         counted: CellCounts = yield self._question
-        held = CumulativeCounts.of(self.domain, self.column, self.cuts, counted, first=False)
-        cells, counts = list(held.cells), list(held.counts)
+        whole = CumulativeCounts.of(self.domain, self.column, self.cuts, counted, first=False)
+        cells, counts = list(whole.cells), list(whole.counts)
         below = above = Fraction(0)
         if self.cuts and cells[0].high == Fraction(self.cuts[0]):
             cells, counts, below = cells[1:], counts[1:], counts[0]
         if self.cuts and cells[-1].low == Fraction(self.cuts[-1]):
             cells, counts, above = cells[:-1], counts[:-1], counts[-1]
-        kept_held = CumulativeCounts(self.column, tuple(cells), tuple(counts), held.noise)
-        return HistogramResult(held=kept_held, below=below, above=above)
+        inside = CumulativeCounts(self.column, tuple(cells), tuple(counts), whole.noise)
+        return HistogramResult(distribution=inside, below=below, above=above)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HistogramResult(ModelResult):
     """`edges`, `counts`, `density` (per row and unit), rows `below` and `above` the edges."""
 
-    held: CumulativeCounts
+    distribution: CumulativeCounts
     below: Fraction = Fraction(0)
     above: Fraction = Fraction(0)
     how: How | None = None
 
     @property
     def column(self) -> str:
-        return self.held.column
+        return self.distribution.column
 
     @property
     def n(self) -> int:
-        return round(self.held.n + self.below + self.above)
+        return round(self.distribution.n + self.below + self.above)
 
     @property
     def by_value(self) -> bool:
-        """Bars are single values of the column, and not bins."""
-        return all(cell.low == cell.high for cell in self.held.cells)
+        """Whether bars are single values of the column, and not bins."""
+        return all(cell.low == cell.high for cell in self.distribution.cells)
 
     @property
     def edges(self) -> Floats:
         """Of the bins; of single values, these values."""
-        cells = self.held.cells
+        cells = self.distribution.cells
         if self.by_value:
             return np.array([float(cell.high) for cell in cells])
         return np.array([float(cells[0].low), *(float(cell.high) for cell in cells)])
 
     @property
     def counts(self) -> Any:
-        kind: Any = int if self.held.noise is None else float
-        return np.array([kind(v) for v in self.held.counts])
+        kind: Any = int if self.distribution.noise is None else float
+        return np.array([kind(v) for v in self.distribution.counts])
 
     @property
     def density(self) -> Floats:
         """The share of rows over the width of the bin; of single values, the share."""
-        n = self.held.n + self.below + self.above
-        wide = [cell.high - cell.low or Fraction(1) for cell in self.held.cells]
-        return np.array([float(v / n / w) for v, w in zip(self.held.counts, wide, strict=True)])
+        n = self.distribution.n + self.below + self.above
+        wide = [cell.high - cell.low or Fraction(1) for cell in self.distribution.cells]
+        return np.array([float(v / n / w) for v, w in zip(self.distribution.counts, wide, strict=True)])
 
     def conf_int(self, alpha: float = 0.05) -> Floats | None:
-        """Of every true count, where there is noise in it; None: counts are exact."""
+        """Intervals of the true counts; None if counts are exact."""
         alpha = check_alpha("conf_int", alpha)
-        if self.held.noise is None:
+        if self.distribution.noise is None:
             return None
-        far = normal_point(1 - alpha) * math.sqrt(self.held.noise)
+        far = normal_point(1 - alpha) * math.sqrt(self.distribution.noise)
         return np.array([[v - far, v + far] for v in self.counts])
 
     @property
@@ -117,9 +119,9 @@ class HistogramResult(ModelResult):
     def tables(self) -> list[ResultTable]:
         ends = self.conf_int()
         rows = []
-        for j, cell in enumerate(self.held.cells):
+        for j, cell in enumerate(self.distribution.cells):
             name = f"{float(cell.high):.10g}" if self.by_value else f"{float(cell.low):.10g} to {float(cell.high):.10g}"
-            row = (name, int_or_float(self.held.counts[j]), float(self.density[j]))
+            row = (name, int_or_float(self.distribution.counts[j]), float(self.density[j]))
             rows.append(row if ends is None else (*row, *map(float, ends[j])))
         head = (self.column, "rows", "share" if self.by_value else "density")
         return [ResultTable("", head if ends is None else (*head, "[0.025", "0.975]"), tuple(rows))]
@@ -130,17 +132,19 @@ class HistogramResult(ModelResult):
             [] if self.by_value else ["Bins hold their upper end, and the first one its lower end if it is the bound."]
         )
         return (
-            out if self.held.noise is None else [*out, "Intervals are those of the noise in each count (normal law)."]
+            out
+            if self.distribution.noise is None
+            else [*out, "Intervals are those of the noise in each count (normal law)."]
         )
 
     def plot(self, ax: Any = None) -> Any:
         """Bars; to an axis or a file."""
         target = ax
         ax, figure = drawing(target, (6.4, 3.6))
-        even = len({cell.high - cell.low for cell in self.held.cells}) == 1
+        even = len({cell.high - cell.low for cell in self.distribution.cells}) == 1
         heights = self.counts if even else self.density
-        low = np.array([float(cell.low) for cell in self.held.cells])
-        wide = np.array([float(cell.high - cell.low) for cell in self.held.cells])
+        low = np.array([float(cell.low) for cell in self.distribution.cells])
+        wide = np.array([float(cell.high - cell.low) for cell in self.distribution.cells])
         if self.by_value:
             steps = np.diff(low)
             each = 0.8 * float(steps.min()) if len(steps) else 0.8
@@ -170,9 +174,9 @@ def histogram(
     rng: Any = None,
 ) -> HistogramResult:
     """`histogram("age", table, edges=[18, 30, 45, 65, 99])`; edges=20 takes even bins between the public bounds."""
-    read = schema_for("histogram", data, schema, [column], privacy)
-    read = widen_to_grid(read, column, edges) if schema is None else read
-    model = Bins(read, column, grid_cuts("histogram", read, column, edges, what="edges"))
+    domain = schema_for("histogram", data, schema, [column], privacy)
+    domain = widen_to_grid(domain, column, edges) if schema is None else domain
+    model = Bins(domain, column, grid_cuts("histogram", domain, column, edges, what="edges"))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

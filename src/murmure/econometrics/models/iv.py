@@ -4,7 +4,7 @@
     RSS = |y - X beta|^2,     Cov = RSS / (n - p) H^-1
 
 First-stage F of an endogenous column: what the excluded instruments add to the included ones (partial F). Sargan's test
-of the instruments that are more than needed:  n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)  with e = y - X beta.
+of overidentifying instruments:  n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)  with e = y - X beta.
 Sargan, Econometrica 26(3), 1958; Wooldridge, Econometric Analysis of Cross Section and Panel Data, 2010, section 5.
 """
 
@@ -24,8 +24,8 @@ from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import (
     Matrix,
     Singular,
-    condition,
-    dependent,
+    condition_number,
+    dependencies,
     dot,
     inverse,
     matmul,
@@ -34,17 +34,17 @@ from murmure.econometrics.algebra.matrices import (
     solve,
     submatrix,
     times,
-    to_floats,
     transpose,
 )
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.algebra.rounding import to_floats
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.models.ols import check_columns, check_rows
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneQuestion
 from murmure.econometrics.results.instrument_tests import first_stages, sargan
 from murmure.econometrics.results.regression import Regression
+from murmure.econometrics.steps.least_squares import check_columns, check_rows
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class IV(OneRound):
-    """Two-stage least squares. instruments: a design without outcome; columns that stand in both are exogenous."""
+class IV(OneQuestion):
+    """Two-stage least squares. instruments: a design without outcome; columns in both designs are exogenous."""
 
     design: Design
     instruments: Design
@@ -85,21 +85,23 @@ class IV(OneRound):
 
     @cached_property
     def _numbers(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What each term and each instrument is, however it is written: x * z and z * x are one."""
+        """A number for each term and each instrument: equal ones have equal numbers, as x * z and z * x."""
         terms = Terms(self._schema)
-        own = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
-        return own, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
+        columns = tuple(terms.product([read_expression(text, terms)]) for text in self.design.terms)
+        return columns, tuple(terms.product([read_expression(text, terms)]) for text in self.instruments.terms)
 
     @property
     def endogenous(self) -> tuple[str, ...]:
-        own, by = self._numbers
-        return tuple(term for term, number in zip(self.design.terms, own, strict=True) if number not in by)
+        columns, instruments = self._numbers
+        return tuple(term for term, number in zip(self.design.terms, columns, strict=True) if number not in instruments)
 
     @property
     def excluded(self) -> tuple[str, ...]:
         """Instruments that are not columns of the model."""
-        own, by = self._numbers
-        return tuple(term for term, number in zip(self.instruments.terms, by, strict=True) if number not in own)
+        columns, instruments = self._numbers
+        return tuple(
+            term for term, number in zip(self.instruments.terms, instruments, strict=True) if number not in columns
+        )
 
     @property
     def _schema(self) -> Schema:
@@ -132,7 +134,7 @@ class IV(OneRound):
             check_columns(self.design, submatrix(M, X))
             check_columns(self.instruments, submatrix(M, W))
         try:
-            P = solve(submatrix(M, W), submatrix(M, W, X))  # first stages: W P is what the instruments say of X
+            P = solve(submatrix(M, W), submatrix(M, W, X))  # first stages: the instruments explain W P of X
             H = matmul(submatrix(M, X, W), P)
             g = times(transpose(P), [M[w][y] for w in W])
             inverted = inverse(H)
@@ -177,7 +179,7 @@ class IV(OneRound):
             scale=scale,
             rss=rss,
             tss=tss,
-            condition_number=condition(submatrix(M, X)),
+            condition_number=condition_number(submatrix(M, X)),
             extras=self._first_stages(M, W, n) | sargan(M, W, residual, rss, n, len(W) - p),
         )
 
@@ -185,8 +187,8 @@ class IV(OneRound):
         if noisy:
             return FitFailed("the noisy sums have no solution.", hint="a larger epsilon, or more rows")
         H = matmul(submatrix(M, X, W), solve(submatrix(M, W), submatrix(M, W, X)))
-        k, held = next(iter(dependent(H).items()))
-        named = [self.design.names[j] for j in (k, *held)]
+        k, combination = next(iter(dependencies(H).items()))
+        named = [self.design.names[j] for j in (k, *combination)]
         return Collinear(
             f"IV is not identified: the instruments say of {named[0]!r} nothing that they do not say of others "
             f"({', '.join(named[1:]) or 'none'}).",
@@ -196,10 +198,10 @@ class IV(OneRound):
 
     @property
     def _places(self) -> list[int]:
-        """Where each instrument stands among the columns and the instruments that are not columns."""
-        own, by = self._numbers
-        held = [*own, *(number for number in by if number not in own)]
-        return [held.index(number) for number in by]
+        """The index of each instrument among the columns, followed by the excluded instruments."""
+        columns, instruments = self._numbers
+        numbers = [*columns, *(number for number in instruments if number not in columns)]
+        return [numbers.index(number) for number in instruments]
 
     def _first_stages(self, M: Matrix, W: Sequence[int], n: int) -> dict[str, Any]:
         factors = (*self.design.terms, *self.excluded)
@@ -219,13 +221,13 @@ class IV(OneRound):
         X: list[int],
         W: list[int],
     ) -> Regression:
-        """Noise N moves the equations P'W'e = 0 by  P'N_W e + (N_WX - N_WW P)'s,   s = (W'W)^-1 W'e."""
+        """Errors with noise. Noise N moves the equations P'W'e = 0 by P'N_W e + (N_WX - N_WW P)'s, s = (W'W)^-1 W'e."""
         from murmure.econometrics.results.noise_aware_errors import (
             NOISE_AWARE,
             NOISE_COUNTED,
             noise_dominates,
+            noisy_covariance,
             noisy_row_count,
-            spread_of,
         )
 
         M, m = crossed.matrix, len(crossed.factors)
@@ -241,18 +243,20 @@ class IV(OneRound):
             apart[j] = 1.0
             apart[W] -= first[:, j]
             moves[j][W] += np.outer(first[:, j], e) + np.outer(s, apart)
-        spread = spread_of(crossed, X, H, moves, rss, n)
+        noisy = noisy_covariance(crossed, X, H, moves, rss, n)
         weak = noise_dominates(crossed, to_floats(submatrix(M, W)), W)
-        told = spread.covariance is not None and not weak
+        has_errors = noisy.covariance is not None and not weak
         return replace(
             result,
-            covariance=spread.covariance if told else None,
+            covariance=noisy.covariance if has_errors else None,
             df_resid=float(n) - len(X) if n is not None and n > len(X) else None,
             use_t=False,
             cov_type=NOISE_AWARE,
-            scale=spread.scale,
-            remarks=(*result.remarks, NOISE_COUNTED) if told else result.remarks,
-            reason=None if told else spread.reason or "the noise is large compared with what the instruments add up to",
+            scale=noisy.scale,
+            remarks=(*result.remarks, NOISE_COUNTED) if has_errors else result.remarks,
+            reason=None
+            if has_errors
+            else noisy.reason or "the noise is large compared with what the instruments add up to",
         )
 
 
@@ -269,7 +273,7 @@ def iv(
 ) -> Regression:
     """Two-stage least squares: `iv("wage ~ educ + age", table, instruments="near + age")`; data as in `ask`.
 
-    instruments: a right side. Columns of the formula that are exogenous must stand in it too, as their own instruments.
+    instruments: the right side of a formula, with the exogenous columns too, which are their own instruments.
     """
     if not isinstance(instruments, str):
         raise InvalidParameter(f'iv.instruments must be text such as "z1 + z2 + x1", got {shorten(instruments)}.')

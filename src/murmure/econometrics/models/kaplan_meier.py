@@ -1,12 +1,12 @@
-"""Survival with people who leave: Kaplan and Meier's curve, from one round of counts.
+"""Survival with censoring: the curve of Kaplan and Meier, from one round of counts.
 
-Of every time t: d events and c who leave without. At risk are those with a time of t or later, which are sums from the
-end; then (Kaplan and Meier 1958, Greenwood 1926)
+At every time t there are d events and c censored rows. At risk are the n rows with a time of t or later: sums from the
+last time backwards. Then (Kaplan and Meier 1958, Greenwood 1926)
 
     S(t) = prod_{s <= t} (1 - d_s / n_s),        Var S(t) = S(t)^2 sum_{s <= t} d_s / (n_s (n_s - d_s)).
 
-On a public grid of times, what happens within a cell is counted at its upper end. A median is the first time at which S
-falls below a half, as statsmodels has it.
+On a public grid of times, events within a cell count at its upper end. The median is the first time at which S falls
+below a half, as in statsmodels.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
@@ -39,14 +39,12 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 
-Floats = NDArray[np.float64]
 COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
 NOISY = "noise in the counts is not in Greenwood's formula"
-MAX_EXACT_TIMES = (
-    4096  # times of a curve whose every share is exact; of more, to so many bits, since fractions only grow
-)
-BITS = 320
-NEAR = Fraction(1, 1 << 200)  # shares that differ by less are the same
+# The fractions of exact shares grow with every time, so curves with more times are rounded to SHARE_BITS.
+MAX_EXACT_TIMES = 4096
+SHARE_BITS = 320
+EQUAL_WITHIN = Fraction(1, 1 << 200)  # shares that differ by less count as equal
 
 
 @dataclass(frozen=True)
@@ -64,30 +62,30 @@ class KaplanMeier(Lifetimes):
     def steps(self) -> Generator[Any, Any, Survival]:
         counted: CellCounts = yield self._question
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        return survival_of(self, self.lives(counted), noise)
+        return survival_curves(self, self.group_lifetimes(counted), noise)
 
 
-def survival_of(followed: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
+def survival_curves(follow_up: FollowUp, lives: Sequence[GroupLifetimes], noise: float | None) -> Survival:
     """The curve of each group."""
-    if any(one.n <= 0 for one in lives):
+    if any(group.n <= 0 for group in lives):
         raise FitFailed("with the noise, nobody is left in a group.", hint="a larger epsilon, or fewer times")
     return Survival(
-        time=followed.time,
-        event=followed.event,
-        by=followed.by,
-        curves=tuple(Curve.of(one, noise) for one in lives),
+        time=follow_up.time,
+        event=follow_up.event,
+        by=follow_up.by,
+        curves=tuple(Curve.of(group, noise) for group in lives),
         noise=noise,
-        happened=followed.happened.said,
+        event_label=follow_up.event_column.phrase,
     )
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One group: at each time with events those at risk, the events, S after it, and Greenwood's sum."""
+    """One group: the rows at risk, the events, S and Greenwood's sum at each time with events."""
 
     label: str
     n: Fraction
-    until: Fraction  # the last time at which somebody was at risk
+    until: Fraction  # the last time with rows at risk
     times: tuple[Fraction, ...]
     at_risk: tuple[Fraction, ...]
     events: tuple[Fraction, ...]
@@ -96,18 +94,18 @@ class Curve:
 
     @classmethod
     def of(cls, lives: GroupLifetimes, noise: float | None) -> Curve:
-        held, S, total, until = [], Fraction(1), [], lives.times[0]
+        steps, S, total, until = [], Fraction(1), [], lives.times[0]
         long = len(lives.times) > MAX_EXACT_TIMES
         for t, n, d in zip(lives.times, lives.at_risk, lives.events, strict=True):
             if n <= 0:
-                break  # nobody is left; with noise, as far as one can see
+                break  # no row is left at risk; with noise, as the noisy counts have it
             until = t
             if d:
                 S *= min(max((n - d) / n, Fraction(0)), Fraction(1))
-                S = rounded(S, BITS) if long else S
+                S = rounded(S, SHARE_BITS) if long else S
                 total.append(float(d / (n * (n - d))) if n > d else math.inf)
-                held.append((t, n, d, S))
-        times, at_risk, events, shares = zip(*held, strict=True) if held else ((), (), (), ())
+                steps.append((t, n, d, S))
+        times, at_risk, events, shares = zip(*steps, strict=True) if steps else ((), (), (), ())
         sums = None if noise is not None else tuple(np.cumsum(total).tolist())
         return cls(lives.label, lives.n, until, times, at_risk, events, shares, sums)
 
@@ -121,7 +119,7 @@ class Curve:
 
     @property
     def se(self) -> Floats | None:
-        """Greenwood's; 0 where nobody survives."""
+        """Greenwood's standard errors; 0 where S is 0."""
         if self.greenwood is None:
             return None
         return np.array(
@@ -129,7 +127,7 @@ class Curve:
         )
 
     def conf_int(self, alpha: float = 0.05, method: str = "log-log") -> Floats | None:
-        """Of S at every time: "log-log" stays between 0 and 1, "plain" is S +- z se, cut at 0 and 1."""
+        """Intervals of S at every time: "log-log" stays between 0 and 1, "plain" is S +- z se, cut at 0 and 1."""
         alpha = check_alpha("conf_int", alpha)
         if method not in ("log-log", "plain"):
             raise InvalidParameter(f'conf_int.method must be "log-log" or "plain", got {shorten(method)}.')
@@ -145,16 +143,16 @@ class Curve:
         return np.array(out).reshape(-1, 2)
 
     def quantile(self, share: float = 0.5) -> float | None:
-        """The first time at which S is below 1 - share; None where it never is."""
+        """The first time at which S is below 1 - share; None if it never is."""
         left = 1 - Fraction(repr(float(share)))
-        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left - S > NEAR), None)
+        return next((float(t) for t, S in zip(self.times, self.shares, strict=True) if left - S > EQUAL_WITHIN), None)
 
     @property
     def median(self) -> float | None:
         return self.quantile(0.5)
 
     def quantile_ci(self, share: float = 0.5, alpha: float = 0.05) -> tuple[float | None, float | None]:
-        """Times at which the test of S = 1 - share does not reject, on the log-log scale; None: no such end."""
+        """The times at which a test of S = 1 - share does not reject, on the log-log scale; None: no such end."""
         alpha = check_alpha("quantile_ci", alpha)
         if self.greenwood is None:
             return None, None
@@ -171,14 +169,14 @@ class Curve:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Survival(ModelResult):
-    """`curves`, one for each group: `.times`, `.survival`, `.se`, `.conf_int()`, `.median`; `[label]` is one."""
+    """`curves`, one for each group: `.times`, `.survival`, `.se`, `.conf_int()`, `.median`; also by `[label]`."""
 
     time: str
     event: str
     by: str | None
     curves: tuple[Curve, ...]
     noise: float | None = None
-    happened: str = ""  # which label of the event counts
+    event_label: str = ""  # the label that counts as the event
     how: How | None = None
 
     def __getitem__(self, label: str) -> Curve:
@@ -206,7 +204,7 @@ class Survival(ModelResult):
         return f"Survival: {self.time} until {self.event}" + ("" if self.by is None else f", by {self.by}")
 
     def facts(self) -> list[tuple[str, Any]]:
-        head: list[tuple[str, Any]] = [("event", self.happened), ("rows", self.n)]
+        head: list[tuple[str, Any]] = [("event", self.event_label), ("rows", self.n)]
         return [*head, ("groups", len(self.curves))] if self.by else head
 
     def tables(self) -> list[ResultTable]:
@@ -241,7 +239,7 @@ class Survival(ModelResult):
         ax, figure = drawing(target, (6.4, 4.0))
         for k, c in enumerate(self.curves):
             colour = COLOURS[k % len(COLOURS)]
-            x = np.concatenate([[0.0], c.t, [1.02 * float(c.until)]])  # so that the last step is seen
+            x = np.concatenate([[0.0], c.t, [1.02 * float(c.until)]])  # makes the last step visible
             S = np.concatenate([[1.0], c.survival])
             ax.step(x, np.append(S, S[-1]), where="post", color=colour, lw=1.8, label=f"{c.label} (n = {round(c.n)})")
             ends = c.conf_int(alpha)
@@ -261,7 +259,7 @@ class Survival(ModelResult):
 
 
 class _KaplanMeierFollowUp(FollowUp):
-    """On one's own rows."""
+    """Read off rows directly; errors name the public function."""
 
     called = "kaplan_meier"
 
@@ -282,20 +280,20 @@ def kaplan_meier(
 ) -> Survival:
     """`kaplan_meier("months", table, event="died", by="ward")`; data and privacy as in `ask`.
 
-    event: a column of two values, the second of which says that it happened; or event="state == 'dead'". grid: public
-    times, or grid=100 for so many even ones; None takes the column's own values, of which in the clear there may be any
-    number.
+    event: a column of two values, the second of which is the event; or a condition, event="state == 'dead'". grid:
+    public times, or grid=100 for a hundred even ones; None takes the values of the column, any number of them in the
+    clear.
     """
-    read = schema_for("kaplan_meier", data, schema, [*([by] if by else []), event_column_name(event), time], privacy)
-    read = widen_to_grid(read, time, grid) if schema is None else read
-    cells = read[event_of("kaplan_meier", read, event, "event").column].size * (read[by].size if by else 1)
+    domain = schema_for("kaplan_meier", data, schema, [*([by] if by else []), event_column_name(event), time], privacy)
+    domain = widen_to_grid(domain, time, grid) if schema is None else domain
+    cells = domain[event_of("kaplan_meier", domain, event, "event").column].size * (domain[by].size if by else 1)
     chosen = () if groups is None else tuple(map(str, groups))
-    if needs_direct_rows("kaplan_meier", read, time, cells, grid, data, privacy, engine, ledger):
-        followed = _KaplanMeierFollowUp(read, time, event, by, chosen)
-        lives, how = count_lifetimes(followed, data)
-        return replace(survival_of(followed, lives, None), how=how)
-    cuts = grid_cuts("kaplan_meier", read, time, grid, cells)
-    model = KaplanMeier(read, time, event, by, chosen, cuts)
+    if needs_direct_rows("kaplan_meier", domain, time, cells, grid, data, privacy, engine, ledger):
+        follow_up = _KaplanMeierFollowUp(domain, time, event, by, chosen)
+        lives, how = count_lifetimes(follow_up, data)
+        return replace(survival_curves(follow_up, lives, None), how=how)
+    cuts = grid_cuts("kaplan_meier", domain, time, grid, cells)
+    model = KaplanMeier(domain, time, event, by, chosen, cuts)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

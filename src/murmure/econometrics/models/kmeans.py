@@ -1,11 +1,11 @@
-"""k-means by exact sums (Lloyd): of each centre, how many rows lie nearest to it, and the sums of their columns.
+"""k-means by exact sums (Lloyd): how many rows are nearest to each centre, and the sums of their columns.
 
     c_i <- S[x : nearest(x) = i] / #{nearest(x) = i},      until the sums repeat
-    nearest: least sum_j (x_j - c_ij)^2, the lowest i where several are
+    nearest: smallest sum_j (x_j - c_ij)^2; of several, the lowest i
 
-Centres start from a public rule or are given: on the diagonal of the public bounds, (2 i + 1) / (2 k) of the way. A
-cluster that is empty keeps its centre. Lloyd, IEEE Transactions on Information Theory 28(2), 1982. The sum of squared
-distances falls in every round, so the search ends; where it ends depends on where it starts, as everywhere.
+Centres are given, or start on the diagonal of the public bounds, (2 i + 1) / (2 k) of the way. An empty cluster keeps
+its centre. Lloyd, IEEE Transactions on Information Theory 28(2), 1982. The sum of squared distances falls in every
+round, so the search ends. As always with k-means, the result depends on the start.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import rounded
+from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.design.columns import (
+    bounds_of_domain,
     decimal_text,
-    ends_of,
     exact_number,
     name_list,
-    numbers_in,
+    number_columns,
     select_columns,
 )
 from murmure.econometrics.design.factors import quoted
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.design.scales import exponent
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.kmeans_rows import MAX_CLUSTERS
@@ -41,8 +41,6 @@ from murmure.statistics.exact.function_sums import FunctionSums
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -60,10 +58,10 @@ class Lloyd:
     scaled: bool = False
     rounds: int = 100
 
-    protects: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+    noise_refusal: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("Lloyd", self.domain, tuple(self.columns)))
+        object.__setattr__(self, "columns", number_columns("Lloyd", self.domain, tuple(self.columns)))
         object.__setattr__(self, "domain", select_columns("Lloyd", self.domain, self.columns))
         k, d = self.clusters, len(self.columns)
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_CLUSTERS:
@@ -82,21 +80,21 @@ class Lloyd:
         _ = self._asks(self._start())
 
     @property
-    def most_sums(self) -> int:
-        """Of all rounds together, at most."""
+    def max_sums(self) -> int:
+        """Sums of all rounds together, at most."""
         return self.rounds * self._asks(self._start()).width
 
     def in_words(self) -> tuple[str, str]:
-        some, most = name_list(self.columns), self.rounds
+        listed, rounds = name_list(self.columns), self.rounds
         return (
-            f"{self.clusters} clusters of {some} (k-means), in at most {most} rounds of sums",
-            f"{self.clusters} groupes de {some} (k-moyennes), en {most} tours de sommes au plus",
+            f"{self.clusters} clusters of {listed} (k-means), in at most {rounds} rounds of sums",
+            f"{self.clusters} groupes de {listed} (k-moyennes), en {rounds} tours de sommes au plus",
         )
 
     def _start(self) -> list[list[Fraction]]:
         if self.centres:
             return [[Fraction(v) for v in row] for row in self.centres]
-        ends = [ends_of(self.domain[name]) for name in self.columns]
+        ends = [bounds_of_domain(self.domain[name]) for name in self.columns]
         k = self.clusters
         return [[low + (high - low) * Fraction(2 * i + 1, 2 * k) for low, high in ends] for i in range(k)]
 
@@ -105,39 +103,39 @@ class Lloyd:
         return [exponent(self.domain, quoted(name)) for name in self.columns]
 
     def _factors(self) -> list[Fraction]:
-        """From scaled columns to the units of distances."""
+        """Factors from scaled columns to the units of distances."""
         if not self.scaled:
             return [Fraction(2) ** k for k in self._scales]
-        ends = [ends_of(self.domain[name]) for name in self.columns]
+        ends = [bounds_of_domain(self.domain[name]) for name in self.columns]
         return [Fraction(2) ** k / (high - low) for k, (low, high) in zip(self._scales, ends, strict=True)]
 
     def _asks(self, centres: Sequence[Sequence[Fraction]]) -> FunctionSums:
         at = [v / Fraction(2) ** k for row in centres for v, k in zip(row, self._scales, strict=True)]
-        held = [rounded(v) for v in (*at, *self._factors())]
+        parameters = [rounded(v) for v in (*at, *self._factors())]
         return FunctionSums(
             self.domain,
             "nearest",
             tuple(quoted(name) for name in self.columns),
-            tuple(f"{v.numerator}/{v.denominator}" for v in held),
+            tuple(f"{v.numerator}/{v.denominator}" for v in parameters),
             (str(self.clusters), *map(str, self._scales)),
         )
 
     def steps(self) -> Generator[Any, Any, KMeansResult]:
         centres, d = self._start(), len(self.columns)
-        before: tuple[Fraction, ...] | None = None
+        previous: tuple[Fraction, ...] | None = None
         settled = False
         for _ in range(self.rounds):
             answer = yield self._asks(centres)
             sums = tuple(Fraction(v) for v in answer.sums)
-            settled = sums[:-1] == before
+            settled = sums[:-1] == previous
             counts = [sums[i * (d + 1)] for i in range(self.clusters)]
             if settled:
                 break
-            before = sums[:-1]
+            previous = sums[:-1]
             for i, count in enumerate(counts):
                 if count:
-                    own = sums[i * (d + 1) + 1 : (i + 1) * (d + 1)]
-                    centres[i] = [v * Fraction(2) ** k / count for v, k in zip(own, self._scales, strict=True)]
+                    cluster_sums = sums[i * (d + 1) + 1 : (i + 1) * (d + 1)]
+                    centres[i] = [v * Fraction(2) ** k / count for v, k in zip(cluster_sums, self._scales, strict=True)]
         return KMeansResult(
             columns=self.columns,
             centres=tuple(tuple(row) for row in centres),
@@ -145,7 +143,7 @@ class Lloyd:
             squares=sums[-1],
             settled=settled,
             n=answer.n,
-            most=self.rounds,
+            max_rounds=self.rounds,
         )
 
 
@@ -155,7 +153,7 @@ def _text(v: Fraction) -> str:
 
 @dataclass(frozen=True, eq=False)
 class KMeansResult(ModelResult):
-    """Centres and sizes of clusters. squares: of distances to the centres that were asked about last."""
+    """Centres and sizes of clusters. squares: the sum of squared distances to the centres of the last round."""
 
     columns: tuple[str, ...]
     centres: tuple[tuple[Fraction, ...], ...]
@@ -163,7 +161,7 @@ class KMeansResult(ModelResult):
     squares: Fraction
     settled: bool
     n: int
-    most: int
+    max_rounds: int
     how: How | None = None
 
     @property
@@ -181,7 +179,7 @@ class KMeansResult(ModelResult):
     @property
     def remarks(self) -> tuple[str, ...]:
         empty = [i + 1 for i, count in enumerate(self.counts) if not count]
-        out = [] if self.settled else [f"not settled after {self.most} rounds: allow more, rounds=..."]
+        out = [] if self.settled else [f"not settled after {self.max_rounds} rounds: allow more, rounds=..."]
         if empty:
             out.append(
                 f"cluster {name_list([str(i) for i in empty])}: nobody is near, and the centre stayed where it was"
@@ -212,8 +210,8 @@ def kmeans(
     rng: Any = None,
 ) -> KMeansResult:
     """k-means by exact sums: `kmeans(table, ["age", "stay"], 3)`; data and privacy as in `ask`."""
-    held = schema_for("kmeans", data, schema, list(columns), privacy)
-    model = Lloyd(held, tuple(columns), clusters, tuple(tuple(row) for row in centres), scaled, rounds)
+    domain = schema_for("kmeans", data, schema, list(columns), privacy)
+    model = Lloyd(domain, tuple(columns), clusters, tuple(tuple(row) for row in centres), scaled, rounds)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

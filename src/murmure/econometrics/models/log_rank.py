@@ -1,10 +1,10 @@
-"""The log-rank test: do groups survive alike? At every time, events are shared out as if it did not matter to whom.
+"""The log-rank test: do groups survive alike? Compares the events of each group with those expected if they do.
 
     E_g = sum_t d n_g / n,    V_gh = sum_t d (n - d) / (n - 1)  (n_g / n) (1{g = h} - n_h / n),
     chi-squared = (O - E)' V^-1 (O - E)   over all groups but one, with G - 1 degrees of freedom      (Mantel 1966)
 
-weights: "logrank" counts all times alike, "gehan-breslow" by those at risk, "tarone-ware" by the root of these. Each
-term is exact, and rounded once before they are added up.
+weights: "logrank" weighs all times alike, "gehan-breslow" by the rows at risk, "tarone-ware" by their root. Each term
+is exact, and rounded once before the terms are added up.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
@@ -59,11 +60,11 @@ class LogRank(Lifetimes):
     def steps(self) -> Generator[Any, Any, LogRankResult]:
         counted: CellCounts = yield self._question
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        return LogRankResult.of(self, self.weights, self.lives(counted), noise)
+        return LogRankResult.of(self, self.weights, self.group_lifetimes(counted), noise)
 
 
-def check_compared(followed: FollowUp, weights: Any) -> None:
-    if followed.by is None or len(followed.groups) < 2:
+def check_compared(follow_up: FollowUp, weights: Any) -> None:
+    if follow_up.by is None or len(follow_up.groups) < 2:
         raise InvalidParameter("LogRank.by must be a column that names two groups or more.", hint='by="ward"')
     if weights not in get_args(Weights):
         known = ", ".join(map(repr, get_args(Weights)))
@@ -72,7 +73,7 @@ def check_compared(followed: FollowUp, weights: Any) -> None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LogRankResult(ModelResult):
-    """`statistic`, `pvalue`, `df`; of every group `observed` events and those `expected` if all survived alike."""
+    """`statistic`, `pvalue`, `df`; for every group the `observed` events, and those `expected` if all survive alike."""
 
     time: str
     event: str
@@ -84,29 +85,29 @@ class LogRankResult(ModelResult):
     expected: tuple[float, ...] | None
     statistic: float | None
     noise: float | None = None  # standard deviation of the noise in every count
-    happened: str = ""  # which label of the event counts
+    event_label: str = ""  # the label that counts as the event
     how: How | None = None
 
     @classmethod
     def of(cls, model: FollowUp, weights: str, lives: Sequence[GroupLifetimes], noise: float | None) -> LogRankResult:
-        if noise is None and not any(d for one in lives for d in one.events):
+        if noise is None and not any(d for group in lives for d in group.events):
             raise NoVariation(
                 f"nobody had {model.event}: there is nothing to compare.", hint="later times", columns=[model.event]
             )
         about: dict[str, Any] = {
             "time": model.time,
             "event": model.event,
-            "happened": model.happened.said,
+            "event_label": model.event_column.phrase,
             "by": model.by,
             "groups": model.groups,
             "weights": weights,
-            "sizes": tuple(one.n for one in lives),
-            "observed": tuple(float(sum(one.events)) for one in lives),
+            "sizes": tuple(group.n for group in lives),
+            "observed": tuple(float(sum(group.events)) for group in lives),
             "noise": noise,
         }
         if noise is not None:
             return cls(expected=None, statistic=None, **about)
-        expected, away, spread = _compared(lives, weights)
+        expected, away, spread = _compare(lives, weights)
         try:
             chi2 = float(away[1:] @ np.linalg.solve(spread[1:, 1:], away[1:]))
         except np.linalg.LinAlgError:
@@ -136,7 +137,7 @@ class LogRankResult(ModelResult):
         return f"Log-rank test of {self.time} until {self.event} by {self.by}"
 
     def facts(self) -> list[tuple[str, Any]]:
-        head: list[tuple[str, Any]] = [("event", self.happened), ("weights", self.weights), ("df", self.df)]
+        head: list[tuple[str, Any]] = [("event", self.event_label), ("weights", self.weights), ("df", self.df)]
         return [*head, ("chi-squared", self.statistic), ("Prob(>chi-squared)", self.pvalue)]
 
     def tables(self) -> list[ResultTable]:
@@ -155,14 +156,14 @@ class LogRankResult(ModelResult):
         return [f"No test: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}."]
 
 
-def _compared(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float], Any, Any]:
-    """Expected events of every group, and weighted: observed less expected, and their covariance."""
+def _compare(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float], Any, Any]:
+    """Expected events of every group; and, weighted, observed minus expected events and their covariance."""
     G = len(lives)
     expected: list[list[float]] = [[] for _ in lives]
     away: list[list[float]] = [[] for _ in lives]
     spread: list[list[list[float]]] = [[[] for _ in lives] for _ in lives]
     for j in range(len(lives[0].times)):
-        at, had = [one.at_risk[j] for one in lives], [one.events[j] for one in lives]
+        at, had = [group.at_risk[j] for group in lives], [group.events[j] for group in lives]
         n, d = sum(at, Fraction(0)), sum(had, Fraction(0))
         if not d:
             continue
@@ -182,7 +183,7 @@ def _compared(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float
 
 
 class _LogRankFollowUp(FollowUp):
-    """On one's own rows."""
+    """Read off rows directly; errors name the public function."""
 
     called = "logrank"
 
@@ -203,17 +204,17 @@ def logrank(
     rng: Any = None,
 ) -> LogRankResult:
     """`logrank("months", table, event="died", by="ward")`; event, grid as in `kaplan_meier`, the rest as in `ask`."""
-    read = schema_for("logrank", data, schema, [by, event_column_name(event), time], privacy)
-    read = widen_to_grid(read, time, grid) if schema is None else read
-    cells = read[event_of("logrank", read, event, "event").column].size * read[by].size
+    domain = schema_for("logrank", data, schema, [by, event_column_name(event), time], privacy)
+    domain = widen_to_grid(domain, time, grid) if schema is None else domain
+    cells = domain[event_of("logrank", domain, event, "event").column].size * domain[by].size
     chosen = () if groups is None else tuple(map(str, groups))
-    if needs_direct_rows("logrank", read, time, cells, grid, data, privacy, engine, ledger):
-        followed = _LogRankFollowUp(read, time, event, by, chosen)
-        check_compared(followed, weights)
-        lives, how = count_lifetimes(followed, data)
-        return replace(LogRankResult.of(followed, weights, lives, None), how=how)
-    cuts = grid_cuts("logrank", read, time, grid, cells)
-    model = LogRank(read, time, event, by, chosen, cuts, weights)
+    if needs_direct_rows("logrank", domain, time, cells, grid, data, privacy, engine, ledger):
+        follow_up = _LogRankFollowUp(domain, time, event, by, chosen)
+        check_compared(follow_up, weights)
+        lives, how = count_lifetimes(follow_up, data)
+        return replace(LogRankResult.of(follow_up, weights, lives, None), how=how)
+    cuts = grid_cuts("logrank", domain, time, grid, cells)
+    model = LogRank(domain, time, event, by, chosen, cuts, weights)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""Mantel and Haenszel: an odds ratio that is common to strata, and the test that it is one.
+"""Mantel and Haenszel: the common odds ratio of strata, and the test that it is 1.
 
     stratum k:  a_k b_k / c_k d_k, n_k in all.      OR = sum a d / n  over  sum b c / n = R / S
 
@@ -7,9 +7,9 @@ With P = (a + d)/n and Q = (b + c)/n of each stratum, Robins, Breslow and Greenl
     Var ln OR = sum P R_k / (2 R^2) + sum (P S_k + Q R_k) / (2 R S) + sum Q S_k / (2 S^2).
 
 The test of Cochran, Mantel and Haenszel: max(|sum a - sum E a| - c, 0)^2 / sum Var a, with c = 1/2 for continuity or
-0, and E a, Var a of the hypergeometric law. Where sum a is within 1/2 of what is expected, the corrected statistic is
-0, as Yates's is (tables.py); statsmodels squares the negative difference there, and R corrects nothing. Counts are
-exact, and all of it is until the last rounding.
+0, and E a, Var a of the hypergeometric law. If sum a is within 1/2 of its expectation, the corrected statistic is 0, as
+Yates's (contingency.py); there statsmodels squares the negative difference, and R makes no correction. Everything is
+exact until the last rounding.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import log_of, root
+from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import check_alpha, chi2_above, normal_point
-from murmure.econometrics.design.columns import MAX_CELLS, labels_in, name_list, no_and_yes, select_columns
+from murmure.econometrics.design.columns import MAX_CELLS, group_labels, name_list, no_and_yes, select_columns
 from murmure.econometrics.design.constant_columns import constant_value
 from murmure.econometrics.design.event_column import event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -45,23 +46,20 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class MantelHaenszel:
-    """Exposure and outcome say no or yes; strata are the labels of a third column."""
+class MantelHaenszel(OneRound):
+    """Exposure and outcome are columns of no and yes; strata are the labels of a third column."""
 
     domain: Schema
     exposure: str
     outcome: str
     strata: str
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
         names = [self.strata, self.exposure, self.outcome]
         object.__setattr__(self, "domain", select_columns("MantelHaenszel", self.domain, names))
         no_and_yes("MantelHaenszel", self.domain, self.exposure, "exposure")
         no_and_yes("MantelHaenszel", self.domain, self.outcome, "outcome")
-        labels = labels_in("MantelHaenszel", self.domain, self.strata, "strata")
+        labels = group_labels("MantelHaenszel", self.domain, self.strata, "strata")
         if 4 * len(labels) > MAX_CELLS:
             raise InvalidParameter(f"MantelHaenszel takes at most {MAX_CELLS // 4} strata, got {len(labels)}.")
 
@@ -73,21 +71,21 @@ class MantelHaenszel:
 
     def steps(self) -> Generator[Any, Any, MantelHaenszelResult]:
         counted: CellCounts = yield Cells(self.domain, (None, None, None))
-        held = np.asarray(counted.counts).reshape(-1, 4).tolist()
+        counts = np.asarray(counted.counts).reshape(-1, 4).tolist()
         labels = self.domain[self.strata].labels()
-        strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, held, strict=True)]
-        told = [(name, four) for name, four in strata if sum(four) > 0]
+        strata = [(name, tuple(map(Fraction, four))) for name, four in zip(labels, counts, strict=True)]
+        filled = [(name, four) for name, four in strata if sum(four) > 0]
         noise = None if counted.noise is None else math.sqrt(counted.noise)
-        alone = constant_value(self.domain, self.strata) is not None  # the other stratum is made up
+        alone = constant_value(self.domain, self.strata) is not None  # then the other stratum is made up
         exposed, had = (
-            event_of("MantelHaenszel", self.domain, name, "").said for name in (self.exposure, self.outcome)
+            event_of("MantelHaenszel", self.domain, name, "").phrase for name in (self.exposure, self.outcome)
         )
         out = MantelHaenszelResult(
             exposure=self.exposure,
             outcome=self.outcome,
             by=self.strata,
-            strata=tuple(name for name, _ in told),
-            counts=tuple(four for _, four in told),  # type: ignore[misc]
+            strata=tuple(name for name, _ in filled),
+            counts=tuple(four for _, four in filled),  # type: ignore[misc]
             dropped=() if alone else tuple(name for name, four in strata if sum(four) <= 0),
             exposed=exposed,
             had=had,
@@ -95,8 +93,8 @@ class MantelHaenszel:
         )
         up, down = out._sums
         if noise is None:
-            for name, far in ((self.exposure, (0, 1)), (self.outcome, (0, 2))):
-                if all(sum(four[i] for i in far) in (0, sum(four)) for _, four in told):
+            for name, cells in ((self.exposure, (0, 1)), (self.outcome, (0, 2))):
+                if all(sum(four[i] for i in cells) in (0, sum(four)) for _, four in filled):
                     raise NoVariation(
                         f"column {name!r} is the same for everybody within each stratum.",
                         hint="there is nobody to compare with",
@@ -114,7 +112,7 @@ class MantelHaenszel:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MantelHaenszelResult(ModelResult):
-    """`odds_ratio`, `log_odds_se`, `conf_int()`; `statistic` and `pvalue` of the test that it is one, corrected for
+    """`odds_ratio`, `log_odds_se`, `conf_int()`; `statistic` and `pvalue` of the test that it is 1, corrected for
     continuity; `uncorrected` and `uncorrected_pvalue` without.
     """
 
@@ -125,8 +123,8 @@ class MantelHaenszelResult(ModelResult):
     counts: tuple[tuple[Fraction, Fraction, Fraction, Fraction], ...]
     dropped: tuple[str, ...] = ()
     noise: float | None = None
-    exposed: str = ""  # which label of the exposure counts, and of the outcome
-    had: str = ""
+    exposed: str = ""  # the label that counts as exposed
+    had: str = ""  # the label that counts as the outcome
     how: How | None = None
 
     @property
@@ -146,7 +144,7 @@ class MantelHaenszelResult(ModelResult):
     @property
     def log_odds(self) -> float:
         up, down = self._sums
-        return log_of(up / down)
+        return log_float(up / down)
 
     @property
     def log_odds_se(self) -> float | None:
@@ -184,7 +182,7 @@ class MantelHaenszelResult(ModelResult):
     def statistic(self) -> float | None:
         """Of the test that the common odds ratio is one, corrected for continuity: chi-squared with one degree.
 
-        0 where the counts are within a half of what is expected: the correction takes no more than there is.
+        0 if the count is within a half of its expectation: the correction does not go below 0.
         """
         return self._test(HALF)
 
@@ -259,8 +257,8 @@ def mantel_haenszel(
 ) -> MantelHaenszelResult:
     """`mantel_haenszel("smoker", "ill", table, strata="ward")`; data and privacy as in `ask`."""
     columns: Sequence[str] = [strata, exposure, outcome]
-    read = schema_for("mantel_haenszel", data, schema, columns, privacy)
-    model = MantelHaenszel(read, exposure, outcome, strata)
+    domain = schema_for("mantel_haenszel", data, schema, columns, privacy)
+    model = MantelHaenszel(domain, exposure, outcome, strata)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -1,11 +1,12 @@
-"""Maximum likelihood of a law that is declared by its name: exponential, Weibull, beta. No function travels.
+"""Maximum likelihood: `mle(...)` of a law by its name (exponential, Weibull, beta, multinomial) or by a custom score.
 
     exponential   mean e^(z'b)
     weibull       scale e^(z'b), shape e^theta
     beta          mean 1 / (1 + e^(-z'b)), precision e^theta
 
-A study holds the name of the family, and every party has the formulas (named_laws.py): sums, steps and errors are those
-of the other regressions (linked.py). Rows are complete: censored times are for cox(...) and kaplan_meier(...).
+A study contains only the name of the family: every party has the formulas (family_rows.py), and no code is sent. Sums,
+steps and errors are those of the other regressions (irls.py). Rows are not censored; for censored times there are
+cox(...) and kaplan_meier(...). multinomial.py has the multinomial law, custom_score.py the custom scores.
 
     "hessian"     Cov = H^-1, observed information             "sandwich"    H^-1 S[u u'] H^-1        one more round
     "opg"         S[u u']^-1                                   one more round
@@ -18,44 +19,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from murmure.core.domain import Categories, Decimals, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, solve, transpose
-from murmure.econometrics.algebra.rounding import ln_of, log_of, rounded
+from murmure.econometrics.algebra.matrices import Matrix, Vector, dot
+from murmure.econometrics.algebra.rounding import log_float, log_fraction, rounded
 from murmure.econometrics.design.columns import exact_number
 from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.from_formula import columns_in_text, design_from_formula, schema_for
 from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.errors import NoVariation
-from murmure.econometrics.fit import design_from_formula
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
+from murmure.econometrics.models.multinomial import multinomial_model
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.family_rows import LAWS
 from murmure.econometrics.rows.glm_rows import Family
-from murmure.econometrics.steps.irls import CUT, LinkedModel, LinkedRegression, check_cap
+from murmure.econometrics.steps.custom_score import MLE, CustomRows, Score
+from murmure.econometrics.steps.irls import CUT_ROWS, LinkedRegression, check_cap
+from murmure.econometrics.steps.named_family import Errors, NamedFamily, start_refusal, start_values
 from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate, bent_step, iterate_from_answer, newton_step
 
 FamilyName = Literal["exponential", "weibull", "beta", "multinomial"]
-Errors = Literal["hessian", "sandwich", "opg"]
 
-FAR = Fraction(12)  # of theta: a shape or a precision beyond e^12 is none that rows can tell
-CLOSEST = Fraction(1, 1 << 40)  # of a mean square of what a first guess leaves: less is the rounding of rows
-SPREAD = {"weibull": Fraction(1645, 1000), "beta": Fraction(4)}  # k^2 or phi of a first guess, times what is left
+MAX_THETA = Fraction(12)  # rows cannot determine a shape or a precision beyond e^12
+MIN_REST = Fraction(1, 1 << 40)  # of the mean square of residuals of a first guess: less is the rounding of rows
+FIRST_GUESS = {
+    "weibull": Fraction(1645, 1000),
+    "beta": Fraction(4),
+}  # k^2 or phi of a first guess, times the mean square of its residuals
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyFit(LinkedRegression):
-    """A law that was declared by its name; `law` has its parameters as people know them (shape, scale, a, b)."""
+    """The fit of a law by its name; `law` has its parameters in the usual form (shape, scale, a, b)."""
 
     @property
     def law(self) -> Mapping[str, float]:
-        """Shape, precision; and of a formula without columns, such as "time ~ 1", the scale or the mean too."""
-        held: Mapping[str, float] = self.extras.get("Parameters", {})
-        return held
+        """Shape or precision; for a formula without columns, such as "time ~ 1", also scale, or a and b."""
+        parameters: Mapping[str, float] = self.extras.get("Parameters", {})
+        return parameters
 
     def predict(self, rows: Any) -> Any:
         """The mean of the outcome for new rows."""
@@ -64,18 +71,14 @@ class FamilyFit(LinkedRegression):
 
 
 @dataclass(frozen=True)
-class FamilyMLE(LinkedModel):
-    """`mle(family="weibull", formula="days ~ age", ...)`. start: a value for every parameter, or () for a first guess.
+class FamilyMLE(NamedFamily):
+    """`mle(family="weibull", formula="days ~ age", ...)`. start: a value for each parameter, or () for a first guess.
 
     errors: "hessian", "sandwich" or "opg".
     """
 
-    errors: str = "hessian"
-    rounds: int = FAMILY_ROUNDS
     distribution: str = "exponential"
     start: tuple[str, ...] = ()
-
-    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)
 
     def __post_init__(self) -> None:
         if self.distribution not in LAWS:
@@ -83,11 +86,11 @@ class FamilyMLE(LinkedModel):
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
         super().__post_init__()
         if self.start and len(self.start) != len(self.parameters):
-            raise _start(self.start, self.parameters)
+            raise start_refusal(self.start, self.parameters)
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of all that is estimated."""
+        """The names of all parameters."""
         return (*self.design.names, *self._more_names)
 
     @property
@@ -122,17 +125,18 @@ class FamilyMLE(LinkedModel):
         )
 
     def later_rounds(self) -> tuple[str, str]:
-        """What every round releases, the first too."""
+        """What every round releases, including the first."""
         p = len(self.design.terms)
         y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
         more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
         later, plus_tard = super().later_rounds()
-        square, many = p * (p + 1) // 2, self._asks("start", ()).width
+        square, width = p * (p + 1) // 2, self._asks("start", ()).width
         return (
-            f"the first round releases {many} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
-            f"of products of two columns, 1 of {more[0]}, and {CUT[0]}; {later}",
-            f"le premier tour publie {many} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
-            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT[1]} ; {plus_tard}",
+            f"the first round releases {width} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
+            f"of products of two columns, 1 of {more[0]}, and {CUT_ROWS[0]}; {later}",
+            f"le premier tour publie {width} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
+            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT_ROWS[1]} ; "
+            f"{plus_tard}",
         )
 
     # -- the ascent
@@ -142,69 +146,60 @@ class FamilyMLE(LinkedModel):
 
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
         if self.start:
-            return self._own_start()
+            p, values = len(guess), [Fraction(v) for v in self.start]
+            return (*self._coordinates.from_units(values[:p]), *values[p:])
         return guess if not self._extra else (*guess, null["theta"])
 
-    def _own_start(self) -> Vector:
-        """b = T' D c in the coordinates that are asked for."""
-        p = len(self.design.terms)
-        held, told = self._coordinates, [Fraction(v) for v in self.start]
-        c = [row[0] for row in solve(transpose(held.T), [[v] for v in told[:p]])]
-        return (*(rounded(v * Fraction(2) ** k) for v, k in zip(c, held.scales, strict=True)), *told[p:])
-
     def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
-        """theta, from what least squares leave of log y (var = pi^2 / 6 k^2) or of its logit (about 4 / phi)."""
+        """theta, from the residuals of least squares of log y (variance pi^2 / 6 k^2) or of logit y (about 4 / phi)."""
         if not self._extra:
             return null
-        left = (null["squares"] - dot(guess, score)) / n
-        if left <= CLOSEST:
+        rest = (null["squares"] - dot(guess, score)) / n
+        if rest <= MIN_REST:
             name = self.design.outcome_name
             raise NoVariation(
                 f"outcome {name!r} is predicted without error: its {self._more_names[0]} has no bound.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[name],
             )
-        theta = ln_of(SPREAD[self.distribution] / left) / (2 if self.distribution == "weibull" else 1)
-        return null | {"theta": rounded(max(-FAR, min(FAR, theta)), 16)}
+        theta = log_fraction(FIRST_GUESS[self.distribution] / rest) / (2 if self.distribution == "weibull" else 1)
+        return null | {"theta": rounded(max(-MAX_THETA, min(MAX_THETA, theta)), 16)}
 
-    def step(self, place: Iterate) -> Vector:
-        return bent_step(place) if self._extra else newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return bent_step(iterate) if self._extra else newton_step(iterate)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        place = iterate_from_answer(at, answer, len(at))
-        return replace(place, outside=bool(self._extra) and abs(at[-1]) > 2 * FAR)
+        iterate = iterate_from_answer(at, answer, len(at))
+        return replace(iterate, outside=bool(self._extra) and abs(at[-1]) > 2 * MAX_THETA)
 
-    def _check_end(self, place: Iterate | None) -> None:
-        check_cap(self, place)
+    def _check_end(self, iterate: Iterate | None) -> None:
+        check_cap(self, iterate)
 
     # -- the result
-
-    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
-        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(place, meat, factor)
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         return super()._in_units(at, covariance, *(Fraction(1),) * self._extra)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
-        """Of a mean for everybody; a shape or a precision of its own would take rounds of its own."""
+        """For the exponential law only: the shape or precision of another null model would take further rounds."""
         compared = self.distribution == "exponential" and len(self.design.terms) > 1
-        return -n * (1 + log_of(null["y"] / n)) if compared else None
+        return -n * (1 + log_float(null["y"] / n)) if compared else None
 
-    def _result(self, *held: Any) -> Regression:
-        found = super()._result(*held)
-        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
-        more = {"Parameters": law} if (law := self._parameters(found.params)) else {}
+    def _result(self, *arguments: Any) -> Regression:
+        regression = super()._result(*arguments)
+        fields = {name: getattr(regression, name) for name in regression.__dataclass_fields__}
+        more = {"Parameters": law} if (law := self._parameters(regression.params)) else {}
         return FamilyFit(
             **fields
             | {
                 "model": f"MLE ({self.distribution})",
                 "df_resid": fields["n"] - len(self.parameters),
-                "extras": {**found.extras, **more},
+                "extras": {**regression.extras, **more},
             }
         )
 
     def _parameters(self, b: Any) -> dict[str, float]:
-        """As people know them."""
+        """The parameters in their usual form."""
         out = {}
         alone = self.design.terms == ("1",)
         last = float(np.exp(b[-1]))
@@ -218,31 +213,10 @@ class FamilyMLE(LinkedModel):
         return out
 
 
-def _start(given: Any, names: Sequence[str]) -> InvalidParameter:
-    wanted = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
-    return InvalidParameter(
-        f"mle.start must give each of {len(names)} parameters a value ({wanted}), got {shorten(given)}.",
-        hint="leave it out: a first guess is made of sums",
-    )
-
-
-def start_of(given: Any, names: Sequence[str]) -> tuple[Any, ...]:
-    """Values in the order of the parameters, from a mapping by name or a list."""
-    if given is None:
-        return ()
-    if isinstance(given, Mapping):
-        if set(given) != set(names):
-            raise _start(list(given), names)
-        return tuple(given[name] for name in names)
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise _start(given, names)
-    return tuple(given)
-
-
 def family_model(
     family: Any, formula: Any, data: Any, schema: Any, privacy: Any, errors: Any, rounds: Any, start: Any
 ) -> Any:
-    """The model that mle(family=..., formula=...) asks."""
+    """The model of mle(family=..., formula=...)."""
     if family not in get_args(FamilyName):
         known = ", ".join(get_args(FamilyName))
         got = "it is left out" if family is None else f"got {shorten(family)}"
@@ -258,14 +232,73 @@ def family_model(
         )
     errors, rounds = "hessian" if errors is None else errors, FAMILY_ROUNDS if rounds is None else rounds
     if family == "multinomial":
-        from murmure.econometrics.models.multinomial import multinomial_model
-
         return multinomial_model(formula, data, schema, privacy, errors, rounds, start)
     design = design_from_formula("mle", formula, data, schema, privacy)
     if start is None:
         return FamilyMLE(design, errors, rounds, family)
     plain = FamilyMLE(design, errors, rounds, family)
-    return replace(plain, start=start_of(start, plain.parameters))
+    return replace(plain, start=start_values(start, plain.parameters))
+
+
+def mle(
+    score: Score | None = None,
+    start: Mapping[str, Any] | Sequence[Any] | None = None,
+    data: Any = None,
+    columns: Sequence[str] = (),
+    *,
+    family: FamilyName | None = None,
+    formula: str | None = None,
+    hessian: Score | None = None,
+    loglik: Score | None = None,
+    errors: Errors | None = None,
+    rounds: int | None = None,
+    schema: Any = None,
+    privacy: Any = None,
+    engine: Any = None,
+    ledger: Any = None,
+    rng: Any = None,
+) -> Regression:
+    """Maximum likelihood of a named family, or by a custom score; data and privacy as in `ask`.
+
+    `mle(family="weibull", formula="days ~ age", data=table)`: family is "exponential", "weibull", "beta" or
+    "multinomial" (an outcome of labels); "days ~ 1" is the law of one column. Families run in studies too. errors:
+    "hessian" (the default), "sandwich" or "opg". start may be left out.
+
+    `mle(score, start, table, columns)` solves S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's).
+    score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
+    hessian(theta, rows) -> (n, p, p): derivatives of the score, [:, i, j] of score i in parameter j. loglik(theta,
+    rows) -> (n,): steps are halved where its sum falls. start: a value for each parameter, by name or in a list.
+    errors: "sandwich" (the default) holds for any equation; "hessian" and "opg" where the score is that of the true
+    likelihood.
+    """
+    if score is None and hessian is None and loglik is None and not columns:
+        named: Any = family_model(family, formula, data, schema, privacy, errors, rounds, start)
+        return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
+    if family is not None or formula is not None:
+        raise InvalidParameter(
+            "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
+            hint='mle(family="weibull", formula="days ~ age", data=table), or mle(score, start, table, columns)',
+        )
+    for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
+        if not callable(function) and (name == "score" or function is not None):
+            raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
+    assert callable(score)
+    if isinstance(columns, str):
+        raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
+    if start is None:
+        raise InvalidParameter(
+            "mle.start must give every parameter a value; it is left out.",
+            hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+        )
+    names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
+    values = [exact_number("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
+    wanted = list(dict.fromkeys(name for text in columns for name in columns_in_text(text)))
+    domain = schema_for("mle", data, schema, wanted, privacy)
+    rows = CustomRows(tuple(columns), len(values), score, hessian, loglik)
+    model = MLE.of(
+        rows, domain, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
+    )
+    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
 _CLINIC = Schema(
@@ -286,8 +319,8 @@ _ROWS: dict[str, list[Any]] = {
 
 def _example(formula: str, outcome: str, names: tuple[str, ...]) -> Design:
     terms = {"Intercept": "1", "ward[T.B]": "(ward == 'B')", "ward[T.C]": "(ward == 'C')"}
-    read = {outcome, *(name.split("[")[0] for name in names)}
-    domain = Schema({name: _CLINIC.column_specs[name] for name in _CLINIC if name in read})
+    used = {outcome, *(name.split("[")[0] for name in names)}
+    domain = Schema({name: _CLINIC.column_specs[name] for name in _CLINIC if name in used})
     return Design(domain, formula, outcome, outcome, names, tuple(terms.get(name, name) for name in names))
 
 

@@ -1,34 +1,33 @@
 """Multinomial regression of labels: `mle(family="multinomial", formula="ward ~ age")`, as statsmodels' MNLogit.
 
-A set of coefficients for every label but the first, which the others are compared with (multinomial_rows.py). The
-first label is the first of the schema. Sums, steps and errors are those of the other regressions (linked.py).
+Every label but the first of the schema, the base, has a set of coefficients (multinomial_rows.py). Sums, steps and
+errors are those of the other regressions (irls.py).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, log_of, matmul, solve, times, transpose
-from murmure.econometrics.algebra.rounding import rounded
-from murmure.econometrics.design.columns import exact_number, label_condition, labels_in
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.algebra.matrices import Matrix, Vector, matmul, times, transpose
+from murmure.econometrics.algebra.rounding import Floats, log_float
+from murmure.econometrics.design.columns import exact_number, group_labels, label_condition
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.econometrics.errors import EmptyCategory
-from murmure.econometrics.fit import design_from_formula
 from murmure.econometrics.model import Example
-from murmure.econometrics.models.mle import Errors, start_of
 from murmure.econometrics.results.regression import Regression
-from murmure.econometrics.rows.glm_rows import NAMES, Floats
-from murmure.econometrics.steps.irls import BITS, CUT, LinkedModel, LinkedRegression
-from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate
+from murmure.econometrics.rows.glm_rows import NAMES
+from murmure.econometrics.steps.irls import CUT_ROWS, LinkedRegression
+from murmure.econometrics.steps.named_family import NamedFamily, start_values
+from murmure.econometrics.steps.robust_errors import rounded_covariance
 from murmure.statistics.exact.function_sums import FunctionSums
 
 MAX_OUTCOME_LABELS = 64
@@ -51,16 +50,12 @@ class MultinomialFit(LinkedRegression):
 
 
 @dataclass(frozen=True)
-class Multinomial(LinkedModel):
+class Multinomial(NamedFamily):
     """design: the columns, without an outcome; outcome: the column of labels. errors and start as in FamilyMLE."""
 
     family: ClassVar[str] = "multinomial"
-    errors: str = "hessian"
-    rounds: int = FAMILY_ROUNDS
     outcome: str = ""
     start: tuple[str, ...] = ()
-
-    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)
 
     def __post_init__(self) -> None:
         if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:
@@ -75,18 +70,18 @@ class Multinomial(LinkedModel):
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
         self._check()
         if self.start:
-            start_of(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
+            start_values(dict(zip(self.parameters, self.start, strict=False)), self.parameters)
             if len(self.start) != len(self.parameters):
-                start_of({}, self.parameters)
+                start_values({}, self.parameters)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the outcome; the first is the one that others are compared with."""
-        return labels_in("mle", self.design.domain, self.outcome, "formula")
+        """The labels of the outcome; the others are compared with the first."""
+        return group_labels("mle", self.design.domain, self.outcome, "formula")
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of all that is estimated, label after label."""
+        """The names of all parameters, label by label."""
         return tuple(f"{self.outcome}[{label}]: {name}" for label in self.labels[1:] for name in self.design.names)
 
     @property
@@ -110,7 +105,7 @@ class Multinomial(LinkedModel):
         )
 
     def _check_outcome(self) -> None:
-        pass  # its labels are checked already
+        pass  # its labels have been checked
 
     def in_words(self) -> tuple[str, str]:
         (en, fr), name = columns_in_words(self.design), NAMES["multinomial"]
@@ -122,15 +117,15 @@ class Multinomial(LinkedModel):
         )
 
     def later_rounds(self) -> tuple[str, str]:
-        """What every round releases, the first too."""
-        p, many = len(self.design.terms), len(self.labels)
-        square, first = p * (p + 1) // 2, self._asks("start", ()).width
+        """What every round releases, including the first."""
+        p, label_count = len(self.design.terms), len(self.labels)
+        square, width = p * (p + 1) // 2, self._asks("start", ()).width
         later, plus_tard = super().later_rounds()
         return (
-            f"the first round releases {first} sums over all rows: {square} of products of two columns, how many rows "
-            f"have each of the {many} labels, and {CUT[0]}; {later}",
-            f"le premier tour publie {first} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
-            f"combien de lignes portent chacune des {many} étiquettes, et {CUT[1]} ; {plus_tard}",
+            f"the first round releases {width} sums over all rows: {square} of products of two columns, how many rows "
+            f"have each of the {label_count} labels, and {CUT_ROWS[0]}; {later}",
+            f"le premier tour publie {width} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
+            f"combien de lignes portent chacune des {label_count} étiquettes, et {CUT_ROWS[1]} ; {plus_tard}",
         )
 
     @property
@@ -140,10 +135,10 @@ class Multinomial(LinkedModel):
     # -- the ascent
 
     def _scores(self, sums: Vector) -> Vector:
-        return (*(Fraction(0),) * len(self.design.terms), *sums)  # the search begins at 0, and needs none
+        return (*(Fraction(0),) * len(self.design.terms), *sums)  # the search starts at 0, and needs no scores
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
-        empty = next((label for label, many in null.items() if not many), None)
+        empty = next((label for label, rows in null.items() if not rows), None)
         if empty is not None:
             raise EmptyCategory(
                 f"outcome {self.outcome!r}: nobody has label {empty!r}, at any party.",
@@ -155,42 +150,36 @@ class Multinomial(LinkedModel):
         p = len(guess)
         if not self.start:
             return (Fraction(0),) * (p * (len(self.labels) - 1))
-        out: list[Fraction] = []
-        for told in _cut([Fraction(v) for v in self.start], p):
-            c = [row[0] for row in solve(transpose(self._coordinates.T), [[v] for v in told])]
-            out += [rounded(v * Fraction(2) ** k) for v, k in zip(c, self._scales, strict=True)]
-        return tuple(out)
+        of_labels = _cut([Fraction(v) for v in self.start], p)
+        return tuple(c for b in of_labels for c in self._coordinates.from_units(b))
 
     def separation(self, step: Vector) -> FunctionSums:
         return self._asks("separation", step)
 
-    def along(self, step: Vector) -> list[str]:
-        found = (name for part in _cut(step, len(self.design.terms)) for name in self._coordinates.largest_moves(part))
-        return list(dict.fromkeys(found))
+    def moving_columns(self, step: Vector) -> list[str]:
+        names = (name for part in _cut(step, len(self.design.terms)) for name in self._coordinates.largest_moves(part))
+        return list(dict.fromkeys(names))
 
     # -- the result
 
-    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
-        return inverse(meat) if self.errors == "opg" else super()._robust_covariance(place, meat, factor)
-
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
         """b = T' D c for every label."""
-        held, p, k = self._coordinates, len(self.design.terms), len(at)
-        D = [Fraction(2) ** -e for e in held.scales]
+        coordinates, p, k = self._coordinates, len(self.design.terms), len(at)
+        D = [Fraction(2) ** -e for e in coordinates.scales]
         M: Matrix = tuple(
-            tuple(held.T[j % p][i % p] * D[j % p] if i // p == j // p else Fraction(0) for j in range(k))
+            tuple(coordinates.T[j % p][i % p] * D[j % p] if i // p == j // p else Fraction(0) for j in range(k))
             for i in range(k)
         )
         spread = matmul(matmul(M, covariance), transpose(M))
-        return times(M, at), tuple(tuple(rounded(v, BITS) for v in row) for row in spread)
+        return times(M, at), rounded_covariance(spread)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
-        return sum(float(many) * log_of(many / n) for many in null.values())
+        return sum(float(rows) * log_float(rows / n) for rows in null.values())
 
-    def _result(self, *held: Any) -> Regression:
-        found = super()._result(*held)
+    def _result(self, *arguments: Any) -> Regression:
+        regression = super()._result(*arguments)
         p, k = len(self.design.terms), len(self.parameters)
-        fields = {name: getattr(found, name) for name in found.__dataclass_fields__}
+        fields = {name: getattr(regression, name) for name in regression.__dataclass_fields__}
         first = f"coefficients compare each label of {self.outcome} with {self.labels[0]!r}"
         return MultinomialFit(
             **fields
@@ -201,7 +190,7 @@ class Multinomial(LinkedModel):
                 "names": self.parameters,
                 "df_model": (p - self.design.has_intercept) * (len(self.labels) - 1),
                 "df_resid": fields["n"] - k,
-                "remarks": (first, *found.remarks),
+                "remarks": (first, *regression.remarks),
                 "labels": self.labels,
             }
         )
@@ -214,7 +203,7 @@ def _cut(values: Any, p: int) -> list[Any]:
 def multinomial_model(
     formula: str, data: Any, schema: Any, privacy: Any, errors: Any, rounds: Any, start: Any
 ) -> Multinomial:
-    """Its outcome is one column of labels, by name."""
+    """The model of a formula whose outcome is the name of a column of labels."""
     left, tilde, right = formula.partition("~")
     name = left.strip().removeprefix("`").removesuffix("`")
     if not tilde or not name:
@@ -228,7 +217,7 @@ def multinomial_model(
             hint="the first label of the schema is the one that others are compared with",
         )
     plain = Multinomial(design, errors, rounds, name)
-    return plain if start is None else replace(plain, start=start_of(start, plain.parameters))
+    return plain if start is None else replace(plain, start=start_values(start, plain.parameters))
 
 
 _CLINIC = Schema({"ward": Categories(["A", "B", "C"]), "age": Integers(18, 99), "stay": Integers(0, 60)})

@@ -2,15 +2,15 @@
 
     C = sum_k lambda_k v_k v_k',    lambda_1 >= lambda_2 >= ...,    share k = lambda_k / trace C
 
-The matrix is exact, and rounded once before its eigenvectors are taken. A vector and its opposite are one component:
-the entry of largest size is made positive (the first of those that are as large).
+The matrix is exact, and rounded once before its eigenvectors are computed. A vector and its opposite are the same
+component, so the largest entry is made positive (of several, the first).
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, shorten
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import root, to_floats
 from murmure.econometrics.algebra.moments import signed_root
-from murmure.econometrics.design.columns import name_list, numbers_in, select_columns
+from murmure.econometrics.algebra.rounding import Floats, root, to_floats
+from murmure.econometrics.design.columns import name_list, number_columns, select_columns
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.models.covariance import (
     ColumnMoments,
     ColumnMomentsResult,
-    Floats,
     column_moments,
     products_of,
 )
@@ -37,23 +37,20 @@ from murmure.statistics.estimates.cross_products_estimate import CrossProductsEs
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-AS_LARGE = 1 - 1e-9
+AS_LARGE = 1 - 1e-9  # entries within this factor of the largest count as equally large
 NOISY = "noise moves eigenvalues apart from one another, and may make the small ones negative: no error is given"
 
 
 @dataclass(frozen=True)
-class PCA:
-    """Principal components of columns. scaled: of their correlations, so that units do not matter."""
+class PCA(OneRound):
+    """Principal components of columns. scaled: from correlations, so that units do not matter."""
 
     domain: Schema
     columns: tuple[str, ...]
     scaled: bool = False
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", numbers_in("PCA", self.domain, self.columns))
+        object.__setattr__(self, "columns", number_columns("PCA", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("PCA", self.domain, self.columns))
         if len(self.columns) < 2:
             raise InvalidParameter(f"PCA.columns must name two columns or more, got {list(self.columns)}.")
@@ -104,7 +101,7 @@ class PCAResult(ColumnMomentsResult):
         values, vectors = np.linalg.eigh(matrix)
         values, vectors = values[::-1].copy(), vectors[:, ::-1].copy()
         if not noisy:
-            values = np.maximum(values, 0.0)  # a covariance has no negative ones; floats may
+            values = np.maximum(values, 0.0)  # a covariance has no negative eigenvalues, but rounding can make some
         for k in over:
             size = np.abs(vectors[:, k])
             if vectors[int(np.argmax(size >= AS_LARGE * size.max())), k] < 0:
@@ -125,7 +122,7 @@ class PCAResult(ColumnMomentsResult):
         return NOISY if self.noisy else None
 
     def project(self, rows: Any, components: int | None = None) -> Floats:
-        """Where rows lie on the components: (rows less means) times loadings, over deviations first where scaled."""
+        """Rows in components: (rows - means) times loadings, divided by standard deviations first if scaled."""
         for name in self.columns:
             try:
                 _ = rows[name]
@@ -197,8 +194,8 @@ def pca(
     rng: Any = None,
 ) -> PCAResult:
     """`pca(table, ["age", "stay"])`; scaled=True takes correlations instead of covariances; data as in `ask`."""
-    read = schema_for("pca", data, schema, columns, privacy, numbers=True)
-    model = PCA(read, numbers_in("pca", read, columns), scaled)
+    domain = schema_for("pca", data, schema, columns, privacy, numbers=True)
+    model = PCA(domain, number_columns("pca", domain, columns), scaled)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import decimal_text, exact_number, grid_cuts, widen_to_grid
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import ECDF, NOISE_TOO
-from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, Floats
+from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Quantiles(ECDF):
-    """Quantiles of a column, each between two points of a public grid. shares: as decimals."""
+    """Quantiles of a column, each between two points of a public grid. shares: decimals between 0 and 1."""
 
     shares: tuple[str, ...] = ("0.25", "0.5", "0.75")
 
@@ -49,82 +51,85 @@ class Quantiles(ECDF):
             raise InvalidParameter(f"Quantiles.shares must lie between 0 and 1, got {shorten(list(self.shares))}.")
 
     def in_words(self) -> tuple[str, str]:
-        held = ", ".join(self.shares)
+        listed = ", ".join(self.shares)
         return (
-            f"quantiles ({held}) of {self.column}, from its distribution on a public grid",
-            f"quantiles ({held}) de {self.column}, lus sur sa distribution sur une grille publique",
+            f"quantiles ({listed}) of {self.column}, from its distribution on a public grid",
+            f"quantiles ({listed}) de {self.column}, lus sur sa distribution sur une grille publique",
         )
 
     def steps(self) -> Generator[Any, Any, ModelResult]:
         counted: CellCounts = yield self._question
-        return QuantilesResult(held=self._read(counted), shares=tuple(Fraction(q) for q in self.shares))
+        return QuantilesResult(distribution=self._distribution(counted), shares=tuple(Fraction(q) for q in self.shares))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QuantilesResult(CumulativeResult):
-    """`values`, each within `bounds` for certain, and `conf_int(alpha)` for the population; `error` is half a bound."""
+    """`values`, each certainly within `bounds`, at most `error` away; `conf_int(alpha)` for the population."""
 
-    held: CumulativeCounts
+    distribution: CumulativeCounts
     shares: tuple[Fraction, ...]
     how: How | None = None
 
     @property
     def bounds(self) -> Floats:
-        """Between which two points the quantile of these rows lies, for certain (with noise: as far as it is known)."""
-        cells = [self.held.cells[self.held.cell_at(q)] for q in self.shares]
+        """The two points between which the quantile of these rows lies: certainly, or by the noisy counts."""
+        cells = [self.distribution.cells[self.distribution.cell_at(q)] for q in self.shares]
         return np.array([[float(cell.low), float(cell.high)] for cell in cells])
 
     @property
     def values(self) -> Floats:
-        """Within its cell, as if rows lay there evenly. Of a column's own values, the smallest x with F(x) >= q."""
+        """Interpolated within the cell, as if rows were even there; without a grid, the smallest x with F(x) >= q."""
         return np.array([float(self._value(q)) for q in self.shares])
 
     def _value(self, q: Fraction) -> Fraction:
-        j, F = self.held.cell_at(q), self.held.shares
-        cell, before = self.held.cells[j], F[j - 1] if j else Fraction(0)
-        if cell.low == cell.high or F[j] <= before:
+        j, F = self.distribution.cell_at(q), self.distribution.shares
+        cell, share_below = self.distribution.cells[j], F[j - 1] if j else Fraction(0)
+        if cell.low == cell.high or F[j] <= share_below:
             return (cell.low + cell.high) / 2
-        part = min(max((q - before) / (F[j] - before), Fraction(0)), Fraction(1))
+        part = min(max((q - share_below) / (F[j] - share_below), Fraction(0)), Fraction(1))
         return cell.low + part * (cell.high - cell.low)
 
     @property
     def error(self) -> Floats:
-        """How far a value is from the quantile of these rows, at most."""
+        """The largest distance of a value from the quantile of these rows."""
         return np.maximum(self.values - self.bounds[:, 0], self.bounds[:, 1] - self.values)
 
     def conf_int(self, alpha: float = 0.05) -> Floats:
-        """For the population: by ranks; with noise, from the band of the distribution (all quantiles at once)."""
+        """Intervals for the population: by ranks; with noise, from the band of the distribution (simultaneous)."""
         alpha = check_alpha("conf_int", alpha)
         return np.array(
-            [self._noisy(q, alpha) if self.held.noise is not None else self._ranks(q, alpha) for q in self.shares]
+            [
+                self._noisy(q, alpha) if self.distribution.noise is not None else self._ranks(q, alpha)
+                for q in self.shares
+            ]
         )
 
     def _ranks(self, q: Fraction, alpha: float) -> tuple[float, float]:
         from scipy.special import bdtr
 
-        n, cells = int(self.held.n), self.held.cells
+        n, cells = int(self.distribution.n), self.distribution.cells
         k = np.arange(n + 1) if n <= 4096 else _near(n, float(q))
         below = bdtr(k, n, float(q))  # P[Bin(n, q) <= k]
         lower = k[below <= alpha / 2]  # l - 1: P[Bin < l] <= alpha/2
         upper = k[below >= 1 - alpha / 2]  # u - 1
-        # no rank is low (high) enough where there are few rows: the public bound of the column is
-        low = cells[self.held.cell_of_rank(int(lower[-1]) + 1)].low if len(lower) else cells[0].low
+        # With few rows no rank is low (or high) enough, and the public bound of the column takes its place.
+        low = cells[self.distribution.cell_of_rank(int(lower[-1]) + 1)].low if len(lower) else cells[0].low
         rank = int(upper[0]) + 1 if len(upper) else n + 1
-        high = cells[self.held.cell_of_rank(rank)].high if rank <= n else cells[-1].high
+        high = cells[self.distribution.cell_of_rank(rank)].high if rank <= n else cells[-1].high
         return float(low), float(high)
 
     def _noisy(self, q: Fraction, alpha: float) -> tuple[float, float]:
-        low, high = self.held.band(alpha)
+        low, high = self.distribution.band(alpha)
         first = next((j for j, v in enumerate(high) if v >= float(q)), len(high) - 1)
         last = next((j for j, v in enumerate(low) if v >= float(q)), len(low) - 1)
-        return float(self.held.cells[first].low), float(self.held.cells[max(first, last)].high)
+        return float(self.distribution.cells[first].low), float(self.distribution.cells[max(first, last)].high)
 
     @property
     def title(self) -> str:
         return f"Quantiles of {self.column}"
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("rows", self.n), ("cells of the grid", len(self.held.cells))]
+        return [("rows", self.n), ("cells of the grid", len(self.distribution.cells))]
 
     def tables(self) -> list[ResultTable]:
         ends = self.conf_int()
@@ -136,7 +141,7 @@ class QuantilesResult(CumulativeResult):
 
     @property
     def notes(self) -> list[str]:
-        if self.held.noise is not None:
+        if self.distribution.noise is not None:
             return ["Intervals come from the band of the whole distribution. " + NOISE_TOO]
         return [
             "The quantile of these rows lies between 'at least' and 'at most' for certain; intervals for the "
@@ -163,12 +168,12 @@ def quantiles(
     rng: Any = None,
 ) -> QuantilesResult:
     """`quantiles("pay", table, (0.1, 0.5, 0.9), grid=200)`: one round; `quantile` searches in several, with no grid."""
-    read = schema_for("quantiles", data, schema, [column], privacy)
-    read = widen_to_grid(read, column, grid) if schema is None else read
+    domain = schema_for("quantiles", data, schema, [column], privacy)
+    domain = widen_to_grid(domain, column, grid) if schema is None else domain
     if isinstance(shares, int | float | str):
         shares = (shares,)
     wanted = tuple(decimal_text(exact_number("quantiles", "shares", q)) or str(q) for q in shares)
-    model = Quantiles(read, column, grid_cuts("quantiles", read, column, grid), wanted)
+    model = Quantiles(domain, column, grid_cuts("quantiles", domain, column, grid), wanted)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -1,12 +1,12 @@
-"""Least squares where some columns are randomised answers: the regression on the true ones, from what their law says.
+"""Least squares with randomised columns: estimates the regression on the true answers, from the law of the reports.
 
-    A = sum t t',   c = sum t y,   read without bias (corrected.py);     beta = A^-1 c
+    A = sum t t',   c = sum t y,   unbiased (corrected_products.py);     beta = A^-1 c
     V = A^-1 (sum psi psi') A^-1,   psi_i = c_i - A_i beta               (the sandwich of the estimating equations)
 
-A regression on the reports as they are leans: a coefficient of a randomised covariate towards 0, those of other
-covariates by what they share with it. Here the sums are right on average, and beta with them as rows become many
-(corrected scores: Nakamura, Biometrika 77, 1990). V holds the sample and the randomisation together, since psi_i
-varies by both; as epsilon grows, psi_i becomes t_i (y_i - t_i beta) and V the covariance that econometricians call HC0.
+A regression on the reports themselves is biased: the coefficient of a randomised covariate towards 0, and others by
+their correlation with it. Here the sums are unbiased, and beta is consistent (corrected scores: Nakamura, Biometrika
+77, 1990). V covers sampling and randomisation together, since psi_i varies by both. As epsilon grows, psi_i becomes t_i
+(y_i - t_i beta), and V the covariance HC0.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, condition, inverse, matmul, rounded, solve, submatrix
+from murmure.econometrics.algebra.matrices import Matrix, condition_number, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
-from murmure.econometrics.design.design_matrix import Design, part_of
-from murmure.econometrics.design.wording import columns_in_words
+from murmure.econometrics.algebra.rounding import rounded
+from murmure.econometrics.design.design_matrix import Design, columns_in_words, part_of
+from murmure.econometrics.design.formula import columns_named, read_formula
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import Collinear, FitFailed
-from murmure.econometrics.fit import ask, schema_for
+from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.models.ols import check_columns, check_rows
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
 from murmure.econometrics.rows.reported_columns import ReportedColumn
+from murmure.econometrics.steps.least_squares import check_columns, check_rows
 from murmure.local.grr import GRR
 from murmure.local.piecewise import Piecewise
 from murmure.plan.codec import part_from_dict, part_to_dict
@@ -60,7 +62,9 @@ class RandomisedOLS:
     columns: tuple[str, ...]
     mechanisms: tuple[str, ...]
 
-    protects = "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    noise_refusal = (
+        "one report moves its sums by more than any bound that is known; it is protected at the person already"
+    )
     rounds = 2
 
     def __post_init__(self) -> None:
@@ -81,20 +85,20 @@ class RandomisedOLS:
                     f"{type(mechanism).__name__}.",
                     hint=f'build the mechanism with schema["{name}"]',
                 )
-        _ = self.corrected.products  # what the reports do not tell is refused now
+        _ = self.corrected.products  # refuses now what the reports cannot estimate
 
     @cached_property
     def corrected(self) -> CorrectedProducts:
-        held = zip(self.columns, self.mechanisms, strict=True)
-        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in held)
+        pairs = zip(self.columns, self.mechanisms, strict=True)
+        reported = tuple(ReportedColumn(name, part_from_dict(json.loads(text), MECHANISMS)) for name, text in pairs)
         return CorrectedProducts(reported, self.design.terms, self.design.outcome)
 
     @cached_property
     def domain(self) -> Schema:
-        """Of the table: where a column holds reports, these."""
-        held: dict[str, Any] = dict(self.design.domain.column_specs)
-        held |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
-        return Schema(held)
+        """The schema of the table, in which some columns hold reports."""
+        columns: dict[str, Any] = dict(self.design.domain.column_specs)
+        columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
+        return Schema(columns)
 
     def in_words(self) -> tuple[str, str]:
         en, fr = columns_in_words(self.design)
@@ -107,9 +111,9 @@ class RandomisedOLS:
         )
 
     def _ask(self, which: str, at: tuple[Fraction, ...] = ()) -> FunctionSums:
-        said = tuple(f"{v.numerator}/{v.denominator}" for v in at)
+        parameters = tuple(f"{v.numerator}/{v.denominator}" for v in at)
         settings = (which, self.corrected.to_text())
-        return FunctionSums(self.domain, "randomised", self.corrected.inputs, said, settings)
+        return FunctionSums(self.domain, "randomised", self.corrected.inputs, parameters, settings)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         answer: Any = yield self._ask("products")
@@ -129,7 +133,7 @@ class RandomisedOLS:
         return self._result(n, A, c, sums.get((p, p)), beta, S)
 
     def _check(self, A: list[list[Fraction]]) -> None:
-        """True columns may be combinations of others; and corrected sums of squares may be none, by chance."""
+        """Refuse true columns that are collinear, and corrected sums that chance made impossible."""
         factors, design = self.corrected.factors, self.design
         true = [j for j in range(len(A)) if not any(m.reported for m in factors[j])]
         if true:
@@ -194,22 +198,24 @@ class RandomisedOLS:
             has_intercept=one is not None,
             extras={"Epsilon of a person": self.epsilon},
             remarks=(*remarks, *self._paid()),
-            condition_number=condition(A),
+            condition_number=condition_number(A),
             design=self.design,
         )
 
     @property
     def epsilon(self) -> float:
-        """Of one person, for the columns that are read: costs add up."""
+        """The epsilon of one person for all columns that are read together."""
         return sequential([Cost(c.certificate.epsilon, math.inf) for c in self.corrected.columns]).epsilon
 
     def _paid(self) -> list[str]:
         out = []
         for column in self.corrected.columns:
-            held = column.certificate
-            provided = f", provided {held.assumption}" if held.assumption else ""
+            certificate = column.certificate
+            provided = f", provided {certificate.assumption}" if certificate.assumption else ""
             kind = type(column.mechanism).__name__
-            out.append(f"{column.name} came through {kind}: epsilon = {held.epsilon:.6g} for every person{provided}")
+            out.append(
+                f"{column.name} came through {kind}: epsilon = {certificate.epsilon:.6g} for every person{provided}"
+            )
         if len(out) > 1:
             out.append(f"together these columns cost every person epsilon = {self.epsilon:.6g}")
         true = [name for name in self.design.columns if name not in self.columns]
@@ -234,34 +240,32 @@ def randomised_ols(
     randomised: the mechanism of each such column, {"smoker": GRR(...), "income": Piecewise(...)}; the columns of one
     person are randomised independently of one another. schema: of the true answers. data and privacy as in `ask`.
     """
-    from murmure.econometrics.design.formula import named_in, read_formula
-
     if not isinstance(randomised, Mapping) or not randomised or not all(isinstance(name, str) for name in randomised):
         raise InvalidParameter(
             f"randomised_ols.randomised must name columns and their mechanisms, got {shorten(randomised)}.",
             hint='randomised={"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}',
         )
     for name, mechanism in randomised.items():
-        ReportedColumn(name, mechanism)  # refused now where it cannot be read
+        ReportedColumn(name, mechanism)  # refuses now what a regression cannot use
     if schema is None:
-        wanted = named_in(formula).columns
+        wanted = columns_named(formula).columns
         rest = [name for name in wanted if name not in randomised]
-        found = dict(schema_for("randomised_ols", data, None, rest, privacy).column_specs) if rest else {}
-        schema = Schema(found | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
+        columns = dict(schema_for("randomised_ols", data, None, rest, privacy).column_specs) if rest else {}
+        schema = Schema(columns | {name: Column(m.domain) for name, m in randomised.items() if name in wanted})
     else:
         schema = schema_for("randomised_ols", data, schema, None, privacy)
     design = read_formula(formula, schema)
-    read = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
-    if not read:
+    used = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
+    if not used:
         raise InvalidParameter(
             f"formula {shorten(formula, 100)} reads none of the randomised columns {', '.join(randomised)}.",
             hint="ols(...) is for true answers",
         )
-    model = RandomisedOLS(design, tuple(read), _written(*read.values()))
+    model = RandomisedOLS(design, tuple(used), _as_json(*used.values()))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 
-def _written(*mechanisms: Any) -> tuple[str, ...]:
+def _as_json(*mechanisms: Any) -> tuple[str, ...]:
     return tuple(json.dumps(part_to_dict(m), sort_keys=True, ensure_ascii=False) for m in mechanisms)
 
 
@@ -274,7 +278,7 @@ _HOSPITAL = Schema(
     }
 )
 _SMOKING, _INCOME = GRR(_HOSPITAL["smoker"], 2.0), Piecewise(Integers(0, 9), 4.0)
-_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).shown
+_LAW, _CELLS = _INCOME.channel, ReportedColumn("income", _INCOME).cell_values
 _BY_SMOKING = Design(
     domain=part_of(_HOSPITAL, ("stay", "age", "smoker")),
     formula="stay ~ age + smoker",
@@ -291,7 +295,7 @@ _BY_INCOME = Design(
     names=("Intercept", "age", "smoker[T.daily]:age"),
     terms=("1", "age", "(smoker == 'daily') * age"),
 )
-_ROWS: dict[str, list[Any]] = {  # reports by a rule: mostly near a truth, sometimes anywhere
+_ROWS: dict[str, list[Any]] = {  # made by a rule: mostly near a true answer, sometimes anywhere
     "stay": [(11 * (i * i % 3) + 3 * i) % 41 for i in range(60)],
     "age": [18 + (i * 29) % 80 for i in range(60)],
     "smoker": [("never", "once", "daily")[(i * i + i // 7) % 3] for i in range(60)],
@@ -302,8 +306,8 @@ _ROWS: dict[str, list[Any]] = {  # reports by a rule: mostly near a truth, somet
 }
 
 EXAMPLES = (
-    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _written(_SMOKING)), _ROWS),
-    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _written(_SMOKING, _INCOME)), _ROWS),
+    Example(RandomisedOLS(_BY_SMOKING, ("smoker",), _as_json(_SMOKING)), _ROWS),
+    Example(RandomisedOLS(_BY_INCOME, ("smoker", "income"), _as_json(_SMOKING, _INCOME)), _ROWS),
     Example(
         RandomisedOLS(
             Design(
@@ -315,7 +319,7 @@ EXAMPLES = (
                 ("1", "income"),
             ),
             ("income",),
-            _written(_INCOME),
+            _as_json(_INCOME),
         ),
         _ROWS,
     ),

@@ -1,10 +1,10 @@
-"""Ridge regression: every penalty from one round, since the sums are those of least squares.
+"""Ridge regression: all penalties from one round, since the sums are those of least squares.
 
     beta(lambda) = (A + lambda P)^-1 c,       df(lambda) = tr(A (A + lambda P)^-1)
     RSS(lambda) = y'y - 2 c'beta + beta'A beta,     GCV(lambda) = (RSS / n) / (1 - df / n)^2
 
 Hoerl and Kennard, Technometrics 12(1), 1970, eq. (2.1); generalised cross-validation: Golub, Heath and Wahba,
-Technometrics 21(2), 1979, eq. (1.4). P is the identity, without the intercept unless that is asked for.
+Technometrics 21(2), 1979, eq. (1.4). P is the identity; by default its entry of the intercept is 0.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics.algebra.matrices import (
-    submatrix,
-)
-from murmure.econometrics.design.design_matrix import Design
-from murmure.econometrics.design.wording import columns_in_words
-from murmure.econometrics.fit import ask, design_from_formula
-from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.models.ols import _DESIGN, _ROWS, check_columns
+from murmure.econometrics.algebra.matrices import submatrix
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
+from murmure.econometrics.design.from_formula import design_from_formula
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneQuestion
+from murmure.econometrics.models.ols import _DESIGN, _ROWS
 from murmure.econometrics.results.ridge_path import RidgePath, penalty
+from murmure.econometrics.steps.least_squares import check_columns
 from murmure.statistics.exact.cross_products import CrossProducts
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ LAMBDAS = ("0", "0.01", "0.1", "1", "10", "100", "1000", "10000")
 
 
 @dataclass(frozen=True)
-class Ridge(OneRound):
-    """Least squares with a penalty on the squares of coefficients. lambdas: penalties, as decimals or fractions."""
+class Ridge(OneQuestion):
+    """Least squares with a penalty on squared coefficients. lambdas: penalties, as decimals or fractions."""
 
     design: Design
     lambdas: tuple[str, ...] = LAMBDAS
@@ -74,12 +73,12 @@ class Ridge(OneRound):
             c=tuple(row[p] for row in crossed.matrix[:p]),
             yy=crossed.matrix[p][p],
             n=crossed.n,
-            penalised=tuple(not held for held in free),
+            penalised=tuple(not is_free for is_free in free),
             lambdas=tuple(penalty(text) for text in self.lambdas),
             noisy=crossed.noise is not None,
             design=self.design,
         )
-        _ = path.fits  # penalties that have no solution are refused here
+        _ = path.fits  # refuses penalties without a solution
         return path
 
 

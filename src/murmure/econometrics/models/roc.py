@@ -1,11 +1,11 @@
-"""How well a score tells yes from no: counts of both by cells of the score, one round.
+"""How well a score separates yes from no: counts of both by cells of the score, in one round.
 
     at threshold c:   TPR = share of yes with score > c,   FPR = share of no with score > c
     AUC = P[score of yes > score of no] + P[equal] / 2 = area under the points joined by lines
 
-Two rows in one cell count as equal, so AUC is off by at most half the chance that a yes and a no share a cell:
-sum_j yes_j no_j / (2 P N). Of a score's own values equal is equal, and AUC is exact. The standard error is that of
-Hanley and McNeil (Radiology 143, 1982), with Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A).
+Two rows in one cell count as equal, so the error of AUC is at most half the chance that a yes and a no share a cell:
+sum_j yes_j no_j / (2 P N). Without a grid AUC is exact. The standard error is that of Hanley and McNeil (Radiology 143,
+1982), with Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A).
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
-from murmure.econometrics.algebra.matrices import root
+from murmure.econometrics.algebra.rounding import Floats, root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, require_number, select_columns, widen_to_grid
 from murmure.econometrics.design.constant_columns import refuse_constant
 from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
-from murmure.econometrics.results.cumulative_counts import Cell, Floats, cells_between, cells_of
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -40,8 +41,8 @@ NOISY = "noise in the counts is not in Hanley and McNeil's formula"
 
 
 @dataclass(frozen=True)
-class ROC:
-    """The receiver operating characteristic of a score. cuts: a public grid of it; () for its own values.
+class ROC(OneRound):
+    """The receiver operating characteristic of a score. cuts: a public grid of the score; () for its values.
 
     outcome: a column of two values, of which the second is yes; or a condition, state == 'ill'.
     """
@@ -51,26 +52,23 @@ class ROC:
     outcome: str
     cuts: tuple[str, ...] = ()
 
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
-
     def __post_init__(self) -> None:
-        told = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)
-        object.__setattr__(self, "domain", select_columns("ROC", self.domain, [told, self.score]))
+        column = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)
+        object.__setattr__(self, "domain", select_columns("ROC", self.domain, [column, self.score]))
         require_number("ROC", self.domain, self.score)
-        cells = self.domain[self.happened.column].size
+        cells = self.domain[self.event_column.column].size
         object.__setattr__(
             self, "cuts", grid_cuts("ROC", self.domain, self.score, self.cuts or None, cells, what="cuts")
         )
         _ = self._question
 
     @property
-    def happened(self) -> EventColumn:
+    def event_column(self) -> EventColumn:
         return event_of("ROC", self.domain, self.outcome, "outcome")
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.score, self.cuts)
+        return count_cells(self.domain, self.score, self.cuts)
 
     def in_words(self) -> tuple[str, str]:
         n = self._question.shape[1]
@@ -81,26 +79,26 @@ class ROC:
 
     def steps(self) -> Generator[Any, Any, ROCResult]:
         counted: CellCounts = yield self._question
-        told = self.happened
+        event = self.event_column
         lines = [tuple(map(Fraction, line)) for line in np.asarray(counted.counts).tolist()]
-        labels = self.domain[told.column].labels()
-        yes = lines.pop(told.code)
+        labels = self.domain[event.column].labels()
+        yes = lines.pop(event.code)
         no = tuple(sum(line, Fraction(0)) for line in zip(*lines, strict=True))
-        other = labels[1 - told.code] if len(labels) == 2 else f"anything but {labels[told.code]}"
-        for label, held in ((other, no), (labels[told.code], yes)):
-            if sum(held) <= 0 and counted.noise is None:
-                refuse_constant(self.domain, told.column, "ROC.outcome", "there is nothing to tell apart")
+        other = labels[1 - event.code] if len(labels) == 2 else f"anything but {labels[event.code]}"
+        for label, counts in ((other, no), (labels[event.code], yes)):
+            if sum(counts) <= 0 and counted.noise is None:
+                refuse_constant(self.domain, event.column, "ROC.outcome", "there is nothing to tell apart")
                 raise NoVariation(
-                    f"nobody has {told.column} = {label}: there is nothing to tell apart.",
+                    f"nobody has {event.column} = {label}: there is nothing to tell apart.",
                     hint="look at the labels of the outcome",
-                    columns=[told.column],
+                    columns=[event.column],
                 )
-            if sum(held) <= 0:
+            if sum(counts) <= 0:
                 raise FitFailed(
-                    f"with the noise, nobody is left with {told.column} = {label}.", hint="a larger epsilon"
+                    f"with the noise, nobody is left with {event.column} = {label}.", hint="a larger epsilon"
                 )
         cells = tuple(cells_between(self.domain[self.score], self.cuts))
-        about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "happened": told.said}
+        about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "event_label": event.phrase}
         return ROCResult(cells=cells, no=no, yes=yes, noise=counted.noise, **about)
 
 
@@ -114,7 +112,7 @@ class ROCResult(ModelResult):
     no: tuple[Fraction, ...]
     yes: tuple[Fraction, ...]
     noise: float | None = None
-    happened: str = ""  # which label of the outcome is yes
+    event_label: str = ""  # the label that counts as yes
     how: How | None = None
 
     @property
@@ -127,15 +125,15 @@ class ROCResult(ModelResult):
 
     @property
     def thresholds(self) -> Floats:
-        """Called yes: a score above it. The last one lies below all scores."""
+        """A score above the threshold is called yes. The last threshold is below all scores."""
         ends = [float(cell.high) for cell in reversed(self.cells)]
         return np.array([*ends, -np.inf])
 
-    def _above(self, held: Sequence[Fraction]) -> Floats:
-        total, all_of, out = Fraction(0), sum(held, Fraction(0)), [0.0]
-        for v in reversed(held):
+    def _above(self, counts: Sequence[Fraction]) -> Floats:
+        total, everybody, out = Fraction(0), sum(counts, Fraction(0)), [0.0]
+        for v in reversed(counts):
             total += v
-            out.append(float(total / all_of))
+            out.append(float(total / everybody))
         return np.array(out)
 
     @property
@@ -161,7 +159,7 @@ class ROCResult(ModelResult):
 
     @property
     def error(self) -> float:
-        """How far the area is from that of the scores themselves, at most."""
+        """The largest distance of the area from that of the scores themselves."""
         shared = [no * yes for no, yes, c in zip(self.no, self.yes, self.cells, strict=True) if c.low < c.high]
         return float(abs(sum(shared, Fraction(0))) / (2 * sum(self.yes) * sum(self.no)))
 
@@ -171,11 +169,11 @@ class ROCResult(ModelResult):
         A, P, N = self._area, sum(self.yes), sum(self.no)
         if self.noise is not None:
             return None
-        one, two = A / (2 - A), 2 * A**2 / (1 + A)
-        return root((A * (1 - A) + (P - 1) * (one - A**2) + (N - 1) * (two - A**2)) / (P * N))
+        Q1, Q2 = A / (2 - A), 2 * A**2 / (1 + A)
+        return root((A * (1 - A) + (P - 1) * (Q1 - A**2) + (N - 1) * (Q2 - A**2)) / (P * N))
 
     def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
-        """Of the area, for the population; cut at 0 and 1."""
+        """The interval of the area, for the population; cut at 0 and 1."""
         alpha = check_alpha("conf_int", alpha)
         if self.se is None:
             return None
@@ -193,7 +191,7 @@ class ROCResult(ModelResult):
     def facts(self) -> list[tuple[str, Any]]:
         low, high = self.conf_int() or (None, None)
         return [
-            ("outcome", self.happened),
+            ("outcome", self.event_label),
             ("yes", self.positives),
             ("no", self.negatives),
             ("AUC", self.auc),
@@ -216,13 +214,13 @@ class ROCResult(ModelResult):
         return out if self.noise is None else [*out, f"No standard error: {NOISY}."]
 
     def plot(self, ax: Any = None) -> Any:
-        """The curve, and what chance would give; to an axis or a file."""
+        """The curve, and that of a random score; to an axis or a file."""
         target = ax
         ax, figure = drawing(target, (4.6, 4.6))
         ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
-        many = len(self.cells) > 40
-        said = f"AUC {self.auc:.3f}"
-        ax.plot(self.fpr, self.tpr, "-" if many else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=said)
+        dense = len(self.cells) > 40
+        label = f"AUC {self.auc:.3f}"
+        ax.plot(self.fpr, self.tpr, "-" if dense else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
         ax.set_aspect("equal")
         ax.set_xlabel("false positives")
         ax.set_ylabel("true positives")
@@ -247,10 +245,10 @@ def roc(
     rng: Any = None,
 ) -> ROCResult:
     """`roc("risk", table, outcome="ill", grid=100)`: points, area and its error; data and privacy as in `ask`."""
-    read = schema_for("roc", data, schema, [score, event_column_name(outcome)], privacy)
-    read = widen_to_grid(read, score, grid) if schema is None else read
-    cells = read[event_of("roc", read, outcome, "outcome").column].size
-    model = ROC(read, score, outcome, grid_cuts("roc", read, score, grid, cells))
+    domain = schema_for("roc", data, schema, [score, event_column_name(outcome)], privacy)
+    domain = widen_to_grid(domain, score, grid) if schema is None else domain
+    cells = domain[event_of("roc", domain, outcome, "outcome").column].size
+    model = ROC(domain, score, outcome, grid_cuts("roc", domain, score, grid, cells))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

@@ -3,7 +3,7 @@
     Welch    t = (m_1 - m_2) / sqrt(s_1^2/n_1 + s_2^2/n_2)      df by Welch (1947) and Satterthwaite (1946)
     pooled   t = (m_1 - m_2) / sqrt(s^2 (1/n_1 + 1/n_2))        df = n_1 + n_2 - 2
 
-Exact until the last rounding. With noise, the error of a difference of means counts it (delta method, normal law).
+Exact until the last rounding. With noise, the error of a difference of means includes it (delta method, normal law).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import signed_root
+from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import (
     check_alpha,
     normal_point,
@@ -33,11 +33,12 @@ from murmure.econometrics.design.columns import (
     require_number,
     select_columns,
 )
+from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import NoVariation
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
-from murmure.econometrics.fit import ask, schema_for
-from murmure.econometrics.model import Example
-from murmure.econometrics.results.group_means import GroupMean, asks, group_table, groups_of, plot_means
+from murmure.econometrics.fit import ask
+from murmure.econometrics.model import Example, OneRound
+from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
 from murmure.econometrics.results.result import ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
@@ -49,7 +50,7 @@ EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True)
-class TTest:
+class TTest(OneRound):
     """The mean of a column against `mu`, or the difference of its means in two groups (pooled: one variance)."""
 
     domain: Schema
@@ -59,9 +60,6 @@ class TTest:
     mu: str = "0"
     pooled: bool = False
     alternative: str = "two-sided"
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -94,16 +92,16 @@ class TTest:
                 f"a t-test of the mean of {self.column} against {self.mu}",
                 f"un test t de la moyenne de {self.column} contre {self.mu}",
             )
-        one, two = self.groups
+        first, second = self.groups
         return (
-            f"a t-test of {self.column} between {one} and {two} ({self.by})",
-            f"un test t de {self.column} entre {one} et {two} ({self.by})",
+            f"a t-test of {self.column} between {first} and {second} ({self.by})",
+            f"un test t de {self.column} entre {first} et {second} ({self.by})",
         )
 
     def steps(self) -> Generator[Any, Any, TTestResult]:
-        crossed: CrossProductsEstimate = yield asks(self.domain, self.column, self.by, self.groups)
+        crossed: CrossProductsEstimate = yield group_sums(self.domain, self.column, self.by, self.groups)
         labels = self.groups or (EVERYBODY,)
-        groups = groups_of(self.domain, self.column, self.by, labels, crossed)
+        groups = means_by_group(self.domain, self.column, self.by, labels, crossed)
         noisy = crossed.noise is not None
         if not noisy and all(g.scatter == 0 for g in groups):
             raise NoVariation(
@@ -124,7 +122,7 @@ class TTest:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TTestResult(ModelResult):
-    """`statistic`, `pvalue`, `df`, `difference` of the means (of one group: its mean), `se`, `conf_int()`."""
+    """`statistic`, `pvalue`, `df`, `difference` of the means (for one group: its mean), `se`, `conf_int()`."""
 
     column: str
     by: str | None
@@ -137,7 +135,7 @@ class TTestResult(ModelResult):
 
     @property
     def difference(self) -> float:
-        """Of the means, the first less the second; of one group, its mean."""
+        """The mean of the first group minus that of the second; for one group, its mean."""
         return float(self._difference)
 
     @property
@@ -147,15 +145,15 @@ class TTestResult(ModelResult):
 
     @property
     def _square(self) -> Fraction | None:
-        """The squared error of the difference; None where the noise leaves none."""
+        """The squared error of the difference; None if noise made a variance negative."""
         parts = [g.variance for g in self.groups]
         if any(v is None for v in parts):
             return None
         noise = sum((Fraction(g.noise) for g in self.groups), Fraction(0))
         if self.pooled and len(self.groups) == 2:
             a, b = self.groups
-            one = (a.scatter + b.scatter) / (a.n + b.n - 2)
-            return one * (1 / a.n + 1 / b.n) + noise
+            pooled = (a.scatter + b.scatter) / (a.n + b.n - 2)
+            return pooled * (1 / a.n + 1 / b.n) + noise
         return sum((v / g.n for v, g in zip(parts, self.groups, strict=True)), noise)  # type: ignore[operator]
 
     @property
@@ -164,7 +162,7 @@ class TTestResult(ModelResult):
 
     @property
     def df(self) -> float | None:
-        """None with noise: the law is then normal."""
+        """Degrees of freedom; None with noise, where the law is normal."""
         if self.noisy:
             return None
         if len(self.groups) == 1:
@@ -193,7 +191,7 @@ class TTestResult(ModelResult):
         return math.erfc(-t / math.sqrt(2)) / 2 if df is None else t_below(t, df)
 
     def conf_int(self, alpha: float = 0.05) -> tuple[float, float] | None:
-        """Of the difference, two-sided whatever the alternative."""
+        """The two-sided interval of the difference, for any alternative."""
         alpha = check_alpha("conf_int", alpha)
         if self.se is None:
             return None
@@ -245,10 +243,10 @@ def ttest(
     rng: Any = None,
 ) -> TTestResult:
     """`ttest("pay", table, by="sex")`: Welch's test, or with one variance (pooled=True); without `by`, against mu."""
-    read = schema_for("ttest", data, schema, [column, *([by] if by else [])], privacy)
+    domain = schema_for("ttest", data, schema, [column, *([by] if by else [])], privacy)
     tested = exact_number("ttest", "mu", mu)
     labels = () if groups is None else tuple(map(str, groups))
-    model = TTest(read, column, by, labels, decimal_text(tested) or str(tested), pooled, alternative)
+    model = TTest(domain, column, by, labels, decimal_text(tested) or str(tested), pooled, alternative)
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 
 

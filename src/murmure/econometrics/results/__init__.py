@@ -1,1 +1,1 @@
-"""What a fitted model says, and how it is printed."""
+"""The results of models, and how they are printed."""

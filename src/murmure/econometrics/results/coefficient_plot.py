@@ -1,4 +1,4 @@
-"""Coefficients drawn: a point and an interval for each, and the line of zero."""
+"""A plot of coefficients: a point and an interval for each, and a line at zero."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.regression import Regression
 
 BAR, POINT, QUIET = "#9db9e0", "#1f4e96", "#59616c"
-LETTERS = 30  # of a name beside the picture
-WIDE = 30.0  # times: intervals that differ by more cannot be seen on one axis
+LETTERS = 30  # of a name beside the plot
+WIDE = 30.0  # widths of intervals that differ by a larger factor cannot share an axis
 
 
 def plot_coefficients(result: Regression, target: Any = None, alpha: float = 0.05) -> Any:
     """To an axis, to a file, or to a new figure; returns the axis.
 
-    Coefficients have the units of their columns. Where one axis would hide some of them, each is drawn in its own
-    standard errors, and its value stands beside it.
+    Coefficients have the units of their columns. If one axis would hide some of them, each is drawn in units of its
+    standard error, with its value beside it.
     """
     ends, values = result.conf_int(alpha), result.params
     y = np.arange(len(values))[::-1]
@@ -33,15 +33,15 @@ def plot_coefficients(result: Regression, target: Any = None, alpha: float = 0.0
         if result.bse is not None and wide.min() > 0 and wide.max() > WIDE * wide.min():
             what = "coefficient, in its own standard errors"
             for row, value in zip(y, values, strict=True):
-                said = ax.get_yaxis_transform()
-                ax.text(1.02, row, number(float(value)), transform=said, va="center", fontsize=9, color=QUIET)
+                beside = ax.get_yaxis_transform()
+                ax.text(1.02, row, number(float(value)), transform=beside, va="center", fontsize=9, color=QUIET)
             values, ends = values / result.bse, ends / result.bse[:, None]
         ax.hlines(y, ends[:, 0], ends[:, 1], color=BAR, lw=5, zorder=2, label=f"{100 * (1 - alpha):g} % interval")
     ax.plot(values, y, "|", ms=11, mew=2, color=POINT, zorder=3, label="estimate")
     ax.axvline(0, color=QUIET, lw=0.8, zorder=1)
     ax.set_yticks(y, cut_labels(result.names, LETTERS), fontsize=9)
     for label in ax.get_yticklabels():
-        label.set_parse_math(False)  # a name with two $ is no formula
+        label.set_parse_math(False)  # a name with two $ is not a formula
     ax.set_ylim(-0.7, len(values) - 0.3)
     ax.set_xlabel(what if ends is not None else f"{what}; no intervals", parse_math=False)
     ax.set_title(cut(result.title, 66), loc="left", fontsize=10, fontweight="bold", parse_math=False)

@@ -1,4 +1,4 @@
-"""The words around figures, in French: facts, heads and titles of tables. What is not listed stays as it is."""
+"""French words for facts, heads and titles of tables. Words that are not listed stay English."""
 
 from __future__ import annotations
 
@@ -124,10 +124,10 @@ PATTERNS = (
 
 
 def in_french(text: str) -> str:
-    """The words as a French page has them."""
+    """The French words, if there are any; else the text itself."""
     if text in FRENCH:
         return FRENCH[text]
-    for pattern, said in PATTERNS:
+    for pattern, translation in PATTERNS:
         if re.match(pattern, text):
-            return re.sub(pattern, said, text)
+            return re.sub(pattern, translation, text)
     return text

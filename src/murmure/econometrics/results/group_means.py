@@ -1,34 +1,28 @@
-"""The mean of a number in groups, and its error: three sums a group, n, S[y - c] and S[(y - c)^2]."""
+"""The mean of a column in groups, and its error, from three sums for each group: n, S[y - c], S[(y - c)^2]."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from murmure.core.schema import Schema
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.algebra.delta_method import Traced
-from murmure.econometrics.algebra.matrices import root
 from murmure.econometrics.algebra.moments import cross
-from murmure.econometrics.algebra.tails import (
-    normal_point,
-    t_point,
-)
+from murmure.econometrics.algebra.rounding import root
+from murmure.econometrics.algebra.tails import normal_point, t_point
 from murmure.econometrics.design.columns import centred, label_condition
 from murmure.econometrics.errors import EmptyCategory, TooFewObservations
 from murmure.econometrics.results.result import ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True)
 class GroupMean:
-    """Of one group: how many, their mean and variance (divisor n - 1), and the variance of the noise in the mean."""
+    """One group: number of rows, mean, variance (divisor n - 1), and the variance of the noise in the mean."""
 
     label: str
     n: Fraction
@@ -42,12 +36,12 @@ class GroupMean:
 
     @property
     def se(self) -> float | None:
-        """Of the mean, with the noise that is in it."""
+        """The standard error of the mean, including noise."""
         return None if self.variance is None else root(self.variance / self.n + Fraction(self.noise))
 
 
-def asks(domain: Schema, column: str, by: str | None, groups: Sequence[str]) -> CrossProducts:
-    """n, S[u] and S[u^2] of every group, u = y less a public middle."""
+def group_sums(domain: Schema, column: str, by: str | None, groups: Sequence[str]) -> CrossProducts:
+    """The question for n, S[u] and S[u^2] of every group, u = y minus a public middle."""
     u = centred(domain, column)[0]
     if by is None:
         return CrossProducts(domain, ("1", u))
@@ -55,10 +49,15 @@ def asks(domain: Schema, column: str, by: str | None, groups: Sequence[str]) -> 
     return CrossProducts(domain, (*members, *(f"{member} * {u}" for member in members)))
 
 
-def groups_of(
-    domain: Schema, column: str, by: str | None, labels: Sequence[str], crossed: CrossProductsEstimate, least: int = 2
+def means_by_group(
+    domain: Schema,
+    column: str,
+    by: str | None,
+    labels: Sequence[str],
+    crossed: CrossProductsEstimate,
+    min_rows: int = 2,
 ) -> list[GroupMean]:
-    """Every group, refused by name where it is empty or has too few rows."""
+    """The mean of every group. A group that is empty or has too few rows is refused by name."""
     c, out = centred(domain, column)[1], []
     k, S = len(labels), crossed.matrix
     spread = None if crossed.noise is None else [float(v) for v in crossed.variance()]
@@ -71,10 +70,10 @@ def groups_of(
                 hint="groups=(...) names those to compare",
                 columns=[label],
             )
-        if n < least or (spread is not None and n <= 1):
-            seen = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
+        if n < min_rows or (spread is not None and n <= 1):
+            count = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
             raise TooFewObservations(
-                f"{who} {seen}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
+                f"{who} {count}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
             )
         noise = 0.0
         if spread is not None:

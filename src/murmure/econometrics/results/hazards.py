@@ -1,4 +1,4 @@
-"""What Cox's regression says: hazard ratios with their errors, the baseline, and survival of given rows."""
+"""The result of Cox's regression: hazard ratios with their errors, the baseline, and survival of given rows."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from murmure.econometrics.algebra.matrices import to_floats
+from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.results.result import ResultTable
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Hazards(Regression):
     """Coefficients are logarithms of hazard ratios. hazard: the baseline's (Breslow's), at columns that are all 0.
 
-    at_means: the same at the means of the columns. Zero may be far from all rows: hazard is infinite or 0 there where
-    floats hold it no more, and at_means is always a number. ties: how events at one time are counted ("breslow",
-    "efron"); the baseline is Breslow's with either, as in lifelines and statsmodels.
+    at_means: the same at the means of the columns. All zeros may be far from the rows: `hazard` may then overflow to
+    infinity, or underflow to 0, while at_means is always a number. ties: how events at one time are counted ("breslow",
+    "efron"); the baseline is Breslow's with both, as in lifelines and statsmodels.
     """
 
     times: tuple[float, ...] = ()
@@ -35,7 +32,7 @@ class Hazards(Regression):
 
     @property
     def hazard_ratios(self) -> Floats:
-        """exp(coefficient): how many times the hazard of somebody who has one unit more."""
+        """exp(coefficient): the factor of the hazard for one unit more of the column."""
         with np.errstate(over="ignore"):
             return np.exp(self.params)
 
@@ -48,7 +45,7 @@ class Hazards(Regression):
         return [*super().tables(), ResultTable("Hazard ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))]
 
     def baseline(self, *, at_means: bool = False) -> list[dict[str, float]]:
-        """At every time with an event: the baseline's hazard, its sum so far, and survival."""
+        """The hazard of the baseline, its cumulative sum and survival, at every time with an event."""
         rows, total = [], 0.0
         for t, d, h in zip(self.times, self.events, self.at_means if at_means else self.hazard, strict=True):
             if d:
@@ -57,13 +54,13 @@ class Hazards(Regression):
         return rows
 
     def predict(self, rows: Any) -> Floats:
-        """Hazards relative to the baseline, of columns that are all 0."""
+        """Hazards relative to the baseline, at which all columns are 0."""
         assert self.design is not None
         with np.errstate(over="ignore"):
             return np.exp(self.design.matrix(rows) @ self.params)
 
     def survival(self, rows: Any) -> Floats:
-        """The chance to stay beyond each time of the grid, one row for each row."""
+        """The probability to survive each time of the grid, one row for each row."""
         assert self.design is not None
         with np.errstate(over="ignore"):
             relative = np.exp((self.design.matrix(rows) - to_floats(self.means)) @ self.params)

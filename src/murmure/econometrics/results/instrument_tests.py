@@ -1,4 +1,4 @@
-"""Whether instruments can be trusted: how much they say, and whether those that are more than needed agree.
+"""Tests of instruments: how strong they are, and whether overidentifying ones agree.
 
     F of x      = (RSS_included - RSS_all) / k  /  (RSS_all / (n - q))         x on the included, and on all instruments
     Sargan      = n e'W (W'W)^-1 W'e / e'e ~ chi2(q - p)
@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from murmure.econometrics.algebra.matrices import Matrix, dot, solve, submatrix, to_float
+from murmure.econometrics.algebra.matrices import Matrix, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import to_float
 
 
 def first_stages(
     M: Matrix, endogenous: Mapping[str, int], W: Sequence[int], included: Sequence[int], n: int
 ) -> dict[str, Any]:
-    """Of every endogenous column, the F of the instruments that are not in the formula. M: all sums; others: places."""
+    """The F of the excluded instruments for every endogenous column. M: all sums; the others are indices in it."""
     from scipy.special import fdtrc
 
     more, left = len(W) - len(included), n - len(W)
@@ -35,7 +36,7 @@ def first_stages(
 def sargan(
     M: Matrix, W: Sequence[int], residual: Sequence[Fraction], rss: Fraction, n: int, over: int
 ) -> dict[str, Any]:
-    """Nothing where no instrument is more than needed. residual: as a combination of all factors of M."""
+    """Sargan's test; {} without overidentifying instruments. residual: as a combination of all factors of M."""
     from scipy.special import chdtrc
 
     if over == 0 or rss == 0:
@@ -46,7 +47,7 @@ def sargan(
 
 
 def _unexplained(M: Matrix, x: int, by: Sequence[int]) -> Fraction:
-    """The sum of squares of column x that these columns do not explain."""
+    """The sum of squares of column x that these columns leave unexplained."""
     if not by:
         return M[x][x]
     c = [M[w][x] for w in by]

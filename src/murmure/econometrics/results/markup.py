@@ -1,4 +1,4 @@
-"""Results as HTML for notebooks and pages, and as LaTeX for papers. Whatever a name holds is escaped."""
+"""Results as HTML for notebooks and pages, and as LaTeX for papers. All names are escaped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from murmure.core.show import STYLE
 from murmure.econometrics.results.french import in_french
-from murmure.econometrics.results.text import UNKNOWN, cells_of, facts_in_pairs
+from murmure.econometrics.results.text import UNKNOWN, cell_texts, facts_in_pairs
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult, ResultTable
@@ -41,7 +41,7 @@ def _table_html(table: ResultTable, say: Callable[[str], str]) -> str:
         return f"<tr>{first}{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells[1:])}</tr>"
 
     title = f"<p>{html.escape(say(table.title))}</p>" if table.title else ""
-    body = "".join(line(row, "td") for row in cells_of(table))
+    body = "".join(line(row, "td") for row in cell_texts(table))
     return f"{title}<table>{line([say(name) for name in table.head], 'th')}{body}</table>"
 
 
@@ -61,7 +61,7 @@ SPECIAL = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # after \\ a bracket would be read as a distance
+    "[": "{[}",  # after \\ a bracket would be an optional length
     "]": "{]}",
 }
 
@@ -80,7 +80,7 @@ def summary_latex(result: ModelResult) -> str:
         parts.append("\n".join([r"\begin{tabular}{lrlr}", r"\hline", *lines, r"\hline", r"\end{tabular}"]))
     for table in result.tables():
         head = " & ".join(latex(name) for name in table.head) + r" \\"
-        body = [" & ".join([latex(row[0]), *map(_number, row[1:])]) + r" \\" for row in cells_of(table)]
+        body = [" & ".join([latex(row[0]), *map(_number, row[1:])]) + r" \\" for row in cell_texts(table)]
         top = rf"\begin{{tabular}}{{l{'r' * (len(table.head) - 1)}}}"
         title = [latex(table.title) + "\n"] if table.title else []
         lines = [*title, top, r"\hline", head, r"\hline", *body, r"\hline", r"\end{tabular}"]
@@ -90,6 +90,6 @@ def summary_latex(result: ModelResult) -> str:
 
 
 def _number(text: str) -> str:
-    """A minus is a sign in mathematics and a dash in text; thousands are parted by a space at which no line breaks."""
-    said = re.sub(r"(?<=\d) (?=\d{3})", r"\\,", latex(text.removeprefix("-")))
-    return f"$-${said}" if text.startswith("-") and text != UNKNOWN else said if text != UNKNOWN else latex(text)
+    """In LaTeX: a minus needs mathematics (text shows a dash), and thousands a space without a line break."""
+    escaped = re.sub(r"(?<=\d) (?=\d{3})", r"\\,", latex(text.removeprefix("-")))
+    return f"$-${escaped}" if text.startswith("-") and text != UNKNOWN else escaped if text != UNKNOWN else latex(text)

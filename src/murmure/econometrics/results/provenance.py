@@ -1,4 +1,4 @@
-"""How a result was obtained: every result says it."""
+"""How a result was obtained, which every result reports."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
 
-Say = Callable[[str, str], str]  # picks one of two languages
+Say = Callable[[str, str], str]  # chooses between English and French
 
 
-def english(one: str, other: str) -> str:
-    return one
+def english(en: str, fr: str) -> str:
+    return en
 
 
-def french(one: str, other: str) -> str:
-    return other
+def french(en: str, fr: str) -> str:
+    return fr
 
 
 @dataclass(frozen=True)
 class How:
-    """Where the sums came from, how many there were, and what they told to whom."""
+    """Where the sums came from, how many there were, and what they revealed to whom."""
 
     privacy: str  # in words: "in the clear", "between 5 parties", ...
     rounds: int
-    sums: int  # numbers that were released, in all rounds
+    sums: int  # numbers released in all rounds
     parties: int | None = None
-    present: int | None = None  # of them, those in the sums
-    absent: tuple[str, ...] = ()  # why the others are not, where that is known: in English, and in French
+    present: int | None = None  # the parties whose rows are in the sums
+    absent: tuple[str, ...] = ()  # why the others are absent, if known: in English and in French
     rows: int | None = None
     bits: int | None = None  # of the longest sum
-    grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before they were added up
+    grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before adding up
     revealed: tuple[str, ...] = ()
     in_french: tuple[str, ...] = field(default=(), repr=False)  # `privacy`, then `revealed`, for French pages
     guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
-    rehearsal: bool = False  # between parties, all of them in one process
-    directly: tuple[str, str] | None = None  # English and French: how rows were read, where nothing was added up
+    rehearsal: bool = False  # all parties ran in one process
+    directly: tuple[str, str] | None = None  # how rows were read directly, without sums: English and French
 
     def lines(self) -> list[str]:
         """Plain sentences, for the foot of a summary."""
@@ -110,23 +110,23 @@ def how_of(
     seeded: bool = False,
     in_process: bool = False,
 ) -> How:
-    """From the plans that were asked and what was made of their sums. apart: tables that were added up in the clear.
+    """From the plans and the answers to them. apart: the number of tables that were added up in the clear.
 
-    in_process: whoever asked had the tables of all parties.
+    in_process: one process had the tables of all parties.
     """
-    noise, between = noise_in(privacy), isinstance(privacy, Secure)
+    noise, secure = noise_in(privacy), isinstance(privacy, Secure)
     parties = privacy.parties if isinstance(privacy, Secure) else apart
     rows = next((a.n for a in answers if getattr(a, "n", None) is not None), None)
     bits = [a.bits for a in answers if getattr(a, "bits", None)]
     grid = dict.fromkeys(name for a in answers for name in getattr(a, "grid", ()))
     guarantees = guarantees_of(plans, privacy)
-    rehearsal = between and in_process
+    rehearsal = secure and in_process
     return How(
         privacy=_where(privacy, parties, english),
         rounds=len(plans),
-        sums=sum(plan.statistic.width for plan in plans) + (between and noise is None) * len(plans),
+        sums=sum(plan.statistic.width for plan in plans) + (secure and noise is None) * len(plans),
         parties=parties,
-        present=present if between else apart,
+        present=present if secure else apart,
         rows=None if noise is not None else rows,
         bits=max(bits, default=None),
         grid=tuple(grid),
@@ -142,8 +142,8 @@ def how_of(
 def how_read_directly(
     of: Statistic, rows: int, tables: int | None, rounds: int, grid: Sequence[str], directly: tuple[str, str]
 ) -> How:
-    """Of figures that were read off one's own rows in the clear. of: any sum of them, since all tell as much about a
-    person: everything. tables: how many, where there are several.
+    """How figures were read off rows directly, in the clear. of: any statistic of the rows, since in the clear each
+    reveals everything about a person. tables: how many there are, if several.
     """
     out = how_of(Clear(), [Plan(of)], [], apart=tables)
     return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), directly=directly)
@@ -153,29 +153,29 @@ def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
         masked = say("by masked sums between {} parties", "par sommes masquées entre {} participants").format(parties)
-        thrown = say(", with noise that they threw in shares", ", avec un bruit jeté par parts")
-        return masked if noise is None else masked + thrown
+        with_noise = say(", with noise that they threw in shares", ", avec un bruit jeté par parts")
+        return masked if noise is None else masked + with_noise
     if noise is not None:
         return say("with noise at the curator", "avec du bruit chez le dépositaire")
     clear = say("in the clear", "en clair")
     return clear if parties is None else clear + say(" from ", ", de ") + pluralise(parties, "table", "tables")
 
 
-def _between(sharing: Any, rounds: int, say: Say) -> str:
-    """What coordinator, parties and colluders see of exact or noisy sums between parties."""
-    c = sharing.colluders
+def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
+    """What the coordinator, parties and colluders see of the sums between parties."""
+    colluders = sharing.colluders
     out = say(
         "The coordinator and every party see the sums over all parties, and what follows from these",
         "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle",
     )
-    if c:
+    if colluders:
         out += say(
             "; {} with the coordinator, the sums over the others",
             " ; {} avec le coordinateur, les sommes des autres",
         ).format(
             say(
-                pluralise(c, "party that colludes", "parties that collude"),
-                pluralise(c, "participant de connivence", "participants de connivence"),
+                pluralise(colluders, "party that colludes", "parties that collude"),
+                pluralise(colluders, "participant de connivence", "participants de connivence"),
             )
         )
     out += say(
@@ -185,18 +185,18 @@ def _between(sharing: Any, rounds: int, say: Say) -> str:
     more = say(
         " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
     )
-    many = say(pluralise(c, "party", "parties"), pluralise(c, "participant", "participants"))
+    limit = say(pluralise(colluders, "party", "parties"), pluralise(colluders, "participant", "participants"))
     trust = say(
         ", or the coordinator reports a false total from which the next question follows",
         ", ou si le coordinateur annonce un faux total dont dépend la question suivante",
     )
-    return out + more.format(many, trust if rounds > 1 else "")
+    return out + more.format(limit, trust if rounds > 1 else "")
 
 
 def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan], say: Say) -> list[str]:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
-        who = _between(privacy.sharing, len(plans), say)
+        who = _who_sees_what(privacy.sharing, len(plans), say)
     elif isinstance(privacy, Central):
         who = say(
             "The curator sees every row; whoever reads the result sees the noisy sums.",
@@ -205,16 +205,18 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
     else:
         who = say("Whoever ran this saw every row.", "Qui a fait ce calcul a vu chaque ligne.")
     if noise is None:
-        told = [plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")]  # English and French
-        more = dict.fromkeys(say(*both) for both in told) if isinstance(privacy, Secure) else {}
+        statements = [
+            plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")
+        ]  # English and French
+        more = dict.fromkeys(say(*both) for both in statements) if isinstance(privacy, Secure) else {}
         exact = say(
             "The sums are exact: no differential privacy.",
             "Les sommes sont exactes : aucune confidentialité différentielle.",
         )
         return [who, *more, exact]
-    read = guarantees["reader"]
-    delta = f", delta = {read.delta:g}" if read.delta else ""
+    reader = guarantees["reader"]
+    delta = f", delta = {reader.delta:g}" if reader.delta else ""
     row = say("one row", "d’une ligne")
     person = row if noise.unit == "row" else say("one person", "d’une personne") + f" ({noise.unit})"
     promise = say("Differential privacy of {}:", "Confidentialité différentielle {} :").format(person)
-    return [who, f"{promise} epsilon = {read.epsilon:.6g}{delta} ({read.relation})."]
+    return [who, f"{promise} epsilon = {reader.epsilon:.6g}{delta} ({reader.relation})."]

@@ -1,11 +1,11 @@
-"""A regression as statisticians know it: names and meanings are those of statsmodels' results.
+"""The result of a regression, with the names and meanings of statsmodels' results.
 
-Coefficients and their covariance are fractions, exact where the sums were; every figure below is rounded once, when it
-is read. What cannot be known is None, and the reason stands in the notes.
+Coefficients and their covariance are fractions, exact if the sums are. Every figure below is rounded once, when it is
+read. Unknown figures are None, and the notes give the reason.
 
-One meaning is R's: without an intercept, R-squared, F and df_model are about 0 and not about the mean, also where the
-indicators of all labels add up to one (`0 + C(g)`). statsmodels looks for such a hidden constant; here a formula says
-what it says, and the notes say so.
+One meaning is that of R: without an intercept, R-squared, F and df_model are about 0 and not about the mean, even if
+the indicators of all labels add up to one (`0 + C(g)`). statsmodels searches for such a hidden constant; here the
+formula is taken literally, and the notes say so.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, root, solve, submatrix, to_float, to_floats
+from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
+from murmure.econometrics.algebra.rounding import Floats, root, to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.results.result import ModelResult, ResultTable, plain
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.econometrics.results.provenance import How
 
-Floats = NDArray[np.float64]
 INTERCEPT = "Intercept"
 NONROBUST = "nonrobust"
 ABOUT_ZERO = "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."
@@ -45,7 +44,7 @@ def _normal(eta: Floats) -> Floats:
     return np.asarray(ndtr(eta))
 
 
-# from the linear predictor to the mean
+# From the linear predictor to the mean.
 INVERSE_LINKS: dict[str, Callable[[Floats], Floats]] = {
     "identity": lambda eta: eta,
     "logit": _logistic,
@@ -59,11 +58,11 @@ INVERSE_LINKS: dict[str, Callable[[Floats], Floats]] = {
 class Regression(ModelResult):
     """Coefficients with errors, tests and measures of fit.
 
-    rss, tss: sums of squares of residuals and of the outcome (about its mean where there is an intercept).
-    llf, llnull: logarithms of the likelihood here and of the model with an intercept only.
-    parameters: how many were estimated, where it is not one for each name (fixed effects, a dispersion).
-    df_inference: degrees of freedom of tests, where they are not df_resid (clusters).
-    extras: further figures by name; {row: figure} and {row: {column: figure}} are tables of their own.
+    rss, tss: sums of squares of residuals and of the outcome (about its mean, if there is an intercept).
+    llf, llnull: log-likelihoods of this model and of the model with an intercept only.
+    parameters: the number of parameters, if it is not that of the names (fixed effects, a dispersion).
+    df_inference: degrees of freedom of tests, if they are not df_resid (clusters).
+    extras: further figures by name; {row: figure} and {row: {column: figure}} become separate tables.
     """
 
     model: str
@@ -85,14 +84,14 @@ class Regression(ModelResult):
     has_intercept: bool = True
     parameters: int | None = None
     df_inference: float | None = None
-    wald_f: bool = False  # F is Wald's, also without robust errors: what is explained is no sum of squares
+    wald_f: bool = False  # F is always Wald's, since the explained part is not a sum of squares (2SLS)
     extras: Mapping[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    reason: str | None = None  # why there are no standard errors, where there are none
+    reason: str | None = None  # why there are no standard errors, if there are none
     condition_number: float | None = None
     design: Design | None = None
     link: str = "identity"
-    effect: str | None = None  # the name of the coefficient that the model is about, where there is one
+    effect: str | None = None  # the name of the coefficient of interest, if there is one
     how: How | None = None
 
     # -- coefficients
@@ -103,9 +102,9 @@ class Regression(ModelResult):
 
     def __getitem__(self, name: str) -> float:
         """The coefficient of this name."""
-        return to_float(self.coefficients[self._at(name)])
+        return to_float(self.coefficients[self._index(name)])
 
-    def _at(self, name: str) -> int:
+    def _index(self, name: str) -> int:
         if name not in self.names:
             raise InvalidParameter(f"there is no coefficient {shorten(name)}; there are {', '.join(self.names)}.")
         return self.names.index(name)
@@ -123,7 +122,7 @@ class Regression(ModelResult):
 
     @property
     def tvalues(self) -> Floats | None:
-        """Of t or z, whichever `use_t` says."""
+        """t statistics, or z statistics without `use_t`."""
         errors = self.bse
         if errors is None:
             return None
@@ -136,7 +135,7 @@ class Regression(ModelResult):
 
     @property
     def pvalues(self) -> Floats | None:
-        """Of the hypothesis that a coefficient is 0, both tails."""
+        """Two-sided p-values of the hypothesis that a coefficient is 0."""
         from scipy.special import ndtr, stdtr
 
         t = self.tvalues
@@ -177,7 +176,7 @@ class Regression(ModelResult):
 
     @property
     def ess(self) -> float | None:
-        """What the model explains of the sum of squares."""
+        """The explained sum of squares."""
         return None if self.tss is None or self.rss is None else to_float(self.tss - self.rss)
 
     @property
@@ -190,19 +189,19 @@ class Regression(ModelResult):
 
     @property
     def rsquared(self) -> float | None:
-        """The share of the sum of squares that is explained; about 0 and not the mean where there is no intercept."""
+        """The explained share of the sum of squares; without an intercept about 0, and not about the mean."""
         return to_float(1 - self.rss / self.tss) if self.rss is not None and self.tss else None
 
     @property
     def rsquared_adj(self) -> float | None:
         if self.rss is None or not self.tss or not self.df_resid or self.n is None:
             return None
-        free = self.n - self.k + Fraction(self.df_model)  # of the outcome, when only levels are taken out
+        free = self.n - self.k + Fraction(self.df_model)  # degrees of freedom of the outcome without its levels
         return to_float(1 - free * self.rss / (Fraction(self.df_resid) * self.tss))
 
     @property
     def fvalue(self) -> float | None:
-        """Of the hypothesis that all coefficients but the intercept are 0; with robust errors, Wald's form of it."""
+        """F of the hypothesis that all coefficients but the intercept are 0; with robust errors, Wald's form."""
         if self.tss is None or self.rss is None or not self.df_model or not self.df_resid:
             return None
         if self.cov_type == NONROBUST and not self.wald_f:
@@ -219,7 +218,7 @@ class Regression(ModelResult):
 
     def wald(self, names: Sequence[str]) -> float | None:
         """b'V^-1 b / k of these coefficients: F(k, df) where all of them are 0. None with fewer clusters than that."""
-        at = [self._at(name) for name in names]
+        at = [self._index(name) for name in names]
         if self.covariance is None or not at or (self.df_inference is not None and len(at) > self.df_inference):
             return None
         b = [self.coefficients[j] for j in at]
@@ -276,15 +275,15 @@ class Regression(ModelResult):
         return f"{self.model}: {self.formula}"
 
     def facts(self) -> list[tuple[str, Any]]:
-        held: list[tuple[str, Any]] = [
+        about: list[tuple[str, Any]] = [
             ("Outcome", self.outcome),
             ("Errors", "none" if self.covariance is None else self.cov_type),
             ("Rows", self.n),
         ]
         if self.how is not None:
-            held += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
-        held += [("Effect", self.effect)] * (self.effect is not None)
-        held += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
+            about += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
+        about += [("Effect", self.effect)] * (self.effect is not None)
+        about += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
         fit: list[tuple[str, Any]] = [
             ("R-squared", self.rsquared),
             ("Adj. R-squared", self.rsquared_adj),
@@ -297,8 +296,8 @@ class Regression(ModelResult):
             ("BIC", self.bic),
             ("Condition number", self.condition_number),
         ]
-        held += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
-        return [*held, ("", None), *((name, value) for name, value in fit if value is not None)]
+        about += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
+        return [*about, ("", None), *((name, value) for name, value in fit if value is not None)]
 
     def tables(self) -> list[ResultTable]:
         what = "t" if self.use_t else "z"
@@ -308,10 +307,10 @@ class Regression(ModelResult):
             head = ("", "coef", "std err", what, f"P>|{what}|", "[0.025", "0.975]")
             rows = [tuple(row[name] for name in TIDY) for row in self.tidy()]
             main = ResultTable("", head, tuple(rows))
-        return [main, *(_more(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
+        return [main, *(_extra_table(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
 
     def tidy(self) -> list[dict[str, Any]]:
-        """One row for each coefficient, with the names that R's broom has."""
+        """One row for each coefficient, with the names of R's broom."""
         ends = self.conf_int()
         columns = (
             self.names,
@@ -325,7 +324,7 @@ class Regression(ModelResult):
         return [None] * len(self.names) if values is None else [plain(v) for v in values]
 
     def to_dict(self) -> dict[str, Any]:
-        """All that is shown, and the coefficients as exact fractions."""
+        """Everything that is shown, and the coefficients as exact fractions."""
         about = {"model": self.model, "formula": self.formula, "outcome": self.outcome, "cov_type": self.cov_type}
         exact = dict(zip(self.names, map(str, self.coefficients), strict=True))
         return super().to_dict() | about | {"coefficients": self.tidy(), "exact": exact}
@@ -340,12 +339,14 @@ class Regression(ModelResult):
 TIDY = ("term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 
 
-def _more(title: str, held: Mapping[str, Any]) -> ResultTable:
+def _extra_table(title: str, figures: Mapping[str, Any]) -> ResultTable:
     """A table of further figures: {row: figure}, or {row: {column: figure}}."""
-    inner = next((value for value in held.values() if isinstance(value, Mapping)), None)
+    inner = next((value for value in figures.values() if isinstance(value, Mapping)), None)
     if inner is None:
-        return ResultTable(title, ("", "value"), tuple(held.items()))
-    return ResultTable(title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in held.items()))
+        return ResultTable(title, ("", "value"), tuple(figures.items()))
+    return ResultTable(
+        title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in figures.items())
+    )
 
 
 def _count(value: float | None) -> Any:

@@ -1,6 +1,6 @@
-"""What every result can do: be read in a terminal, in a notebook, in a paper, in a frame, and say where it came from.
+"""The base of all results: text, HTML, LaTeX, JSON and frames, and how the result was obtained.
 
-A result says *what* it shows (a title, facts, tables, notes) and never how: text_tables.py and markup.py do that.
+A result decides *what* it shows (a title, facts, tables, notes); text.py and markup.py decide how.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from murmure.catalogue import persisted_name
+from murmure.econometrics.algebra.rounding import to_float
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-FRAMES = ("pandas", "polars", "pyarrow")  # the first that is installed holds a frame
+FRAMES = ("pandas", "polars", "pyarrow")  # the first that is installed is used
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table: the first cell of a row names it. Cells are texts, numbers, or None: unknown."""
+    """A table. The first cell of a row is its name. Cells are texts, numbers, or None for unknown."""
 
     title: str
     head: tuple[str, ...]
@@ -42,7 +43,7 @@ class ModelResult:
         if "__repr__" not in cls.__dict__:  # else @dataclass would write one that lists every field
             cls.__repr__ = ModelResult.__repr__  # type: ignore[method-assign]
 
-    # -- what a result says about itself
+    # -- what is shown
 
     @property
     def title(self) -> str:
@@ -51,7 +52,7 @@ class ModelResult:
     def facts(self) -> list[tuple[str, Any]]:
         """Single figures about the whole, in two columns above the tables: ("Rows", 16), ("R-squared", 0.995).
 
-        ("", None) is a gap: what comes after it stands in the second column.
+        ("", None) is a gap: facts after it are in the second column.
         """
         return []
 
@@ -60,10 +61,10 @@ class ModelResult:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know: why a figure is missing, what was done to noisy sums."""
-        held: list[str] = [str(remark) for remark in getattr(self, "remarks", ())]
+        """What a reader must know, such as why a figure is missing."""
+        remarks: list[str] = [str(remark) for remark in getattr(self, "remarks", ())]
         reason = getattr(self, "reason", None)
-        return [*held, f"No standard errors: {reason}."] if reason else held
+        return [*remarks, f"No standard errors: {reason}."] if reason else remarks
 
     @property
     def origin(self) -> list[str]:
@@ -71,7 +72,7 @@ class ModelResult:
         return [] if self.how is None else self.how.lines()
 
     def tidy(self) -> list[dict[str, Any]]:
-        """One dictionary for each row of each table."""
+        """One dictionary for each row of every table."""
         tables = self.tables()
         out: list[dict[str, Any]] = []
         for table in tables:
@@ -83,7 +84,7 @@ class ModelResult:
     # -- how it is shown
 
     def summary(self) -> str:
-        """As text, some 78 letters wide."""
+        """As text, about 78 letters wide."""
         from murmure.econometrics.results.text import summary_text
 
         return summary_text(self)
@@ -100,7 +101,7 @@ class ModelResult:
         return summary_latex(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """All that is shown, as plain lists and dictionaries."""
+        """Everything that is shown, as plain lists and dictionaries."""
         return {
             "type": persisted_name(self),
             "title": self.title,
@@ -117,7 +118,7 @@ class ModelResult:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """`tidy()` as a frame of pandas, polars or pyarrow, whichever is there; with none, a dictionary of columns."""
+        """`tidy()` as a frame of pandas, polars or pyarrow, whichever is installed; else a dictionary of columns."""
         rows = self.tidy()
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: [row.get(name) for row in rows] for name in names}
@@ -126,7 +127,8 @@ class ModelResult:
             return columns
         import narwhals as nw
 
-        return nw.from_dict({name: _of_one_type(held) for name, held in columns.items()}, backend=backend).to_native()  # type: ignore[arg-type]
+        typed = {name: _of_one_type(column) for name, column in columns.items()}
+        return nw.from_dict(typed, backend=backend).to_native()  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         return self.summary()
@@ -135,25 +137,23 @@ class ModelResult:
         return self.to_html()
 
 
-def _of_one_type(held: list[Any]) -> list[Any]:
-    """Columns of a frame hold one type: where texts and numbers meet, all are texts."""
-    if any(isinstance(v, str) for v in held):
-        return [v if v is None else str(v) for v in held]
-    return [v if v is None else float(v) for v in held] if any(isinstance(v, float) for v in held) else held
+def _of_one_type(column: list[Any]) -> list[Any]:
+    """The column with one type, as frames need it: all texts if there are texts, all floats if there are floats."""
+    if any(isinstance(v, str) for v in column):
+        return [v if v is None else str(v) for v in column]
+    return [v if v is None else float(v) for v in column] if any(isinstance(v, float) for v in column) else column
 
 
 def plain(value: Any) -> Any:
-    """For JSON and frames: fractions and numpy's numbers as Python's, what is no number as None."""
+    """For JSON and frames: fractions and numpy's numbers as Python's; infinity and NaN as None."""
     if isinstance(value, Fraction):
-        from murmure.econometrics.algebra.matrices import to_float
-
         value = to_float(value)
     elif isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(name): plain(held) for name, held in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(held) for held in value]
+        return [plain(item) for item in value]
     return value if value is None or isinstance(value, str | int | bool) else str(value)

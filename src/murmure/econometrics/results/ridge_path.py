@@ -1,4 +1,4 @@
-"""Ridge with every penalty: what the sums of one round say about each of them."""
+"""Ridge fits for any penalty, all from the sums of one round."""
 
 from __future__ import annotations
 
@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import (
-    Matrix,
-    Singular,
-    Vector,
-    dot,
-    inverse,
-    matmul,
-    quadratic,
-    times,
-    to_float,
-    to_floats,
-)
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, inverse, matmul, quadratic, times
+from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
 from murmure.econometrics.results.result import ModelResult, ResultTable
@@ -33,19 +23,19 @@ BIASED = "ridge is biased towards 0, and by how much nobody knows"
 
 
 def penalty(value: Any) -> Fraction:
-    """A penalty as it was written: "0.1", "1/3", 10."""
+    """A penalty, exactly as written: "0.1", "1/3", 10."""
     try:
-        held = Fraction(str(value)) if not isinstance(value, Fraction) else value
+        number = Fraction(str(value)) if not isinstance(value, Fraction) else value
     except (ValueError, ZeroDivisionError):
-        held = Fraction(-1)
-    if held < 0 or isinstance(value, bool):
+        number = Fraction(-1)
+    if number < 0 or isinstance(value, bool):
         raise InvalidParameter(f"a penalty of ridge must be a number that is not negative, got {shorten(value)}.")
-    return held
+    return number
 
 
 @dataclass(frozen=True, repr=False)
 class RidgeFit:
-    """The fit with one penalty. gcv: None where the number of rows is not known."""
+    """The fit with one penalty. gcv: None if the number of rows is unknown."""
 
     penalty: Fraction
     names: tuple[str, ...]
@@ -59,13 +49,13 @@ class RidgeFit:
         return to_floats(self.coefficients)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, self.params, strict=True))
-        return f"RidgeFit(lambda = {to_float(self.penalty):g}: {said}; df = {to_float(self.df):.4g})"
+        listed = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, self.params, strict=True))
+        return f"RidgeFit(lambda = {to_float(self.penalty):g}: {listed}; df = {to_float(self.df):.4g})"
 
 
 @dataclass(frozen=True, eq=False)
 class RidgePath(ModelResult):
-    """Fits with many penalties. `at(lambda)` gives any, `best` the one of least generalised cross-validation."""
+    """Fits with many penalties: `at(lambda)` gives any, `best` the one with the least generalised cross-validation."""
 
     formula: str
     outcome: str
@@ -79,14 +69,14 @@ class RidgePath(ModelResult):
     noisy: bool = False
     design: Design | None = None
     how: How | None = None
-    _held: dict[Fraction, RidgeFit] = field(default_factory=dict, repr=False)
+    _fits: dict[Fraction, RidgeFit] = field(default_factory=dict, repr=False)
 
     def at(self, lambda_: Any) -> RidgeFit:
-        """The fit with this penalty, whether it was asked for or not: the sums are the same."""
-        held = penalty(lambda_)
-        if held not in self._held:
-            self._held[held] = self._fit(held)
-        return self._held[held]
+        """The fit with any penalty, also one that was not asked for: the sums are the same."""
+        key = penalty(lambda_)
+        if key not in self._fits:
+            self._fits[key] = self._fit(key)
+        return self._fits[key]
 
     def _fit(self, lambda_: Fraction) -> RidgeFit:
         p = len(self.names)
@@ -113,23 +103,23 @@ class RidgePath(ModelResult):
 
     @property
     def fits(self) -> list[RidgeFit]:
-        return [self.at(held) for held in self.lambdas]
+        return [self.at(lambda_) for lambda_ in self.lambdas]
 
     @property
     def best(self) -> RidgeFit | None:
-        """Of the penalties that were asked for; None where the number of rows is not known."""
+        """The best fit of the penalties that were asked for; None if the number of rows is unknown."""
         known = [fit for fit in self.fits if fit.gcv is not None]
         return min(known, key=lambda fit: fit.gcv or 0) if known else None
 
     @property
     def params(self) -> Any:
-        """Of the best fit; of the first where none is known to be the best."""
+        """Coefficients of the best fit; of the first, if the best is unknown."""
         return (self.best or self.fits[0]).params
 
-    bse = None  # ridge is biased
+    bse = None  # ridge is biased, so standard errors would mislead
 
     def predict(self, rows: Any, lambda_: Any = None) -> Any:
-        """With this penalty, or with the best one."""
+        """Predictions with this penalty, or with the best one."""
         if self.design is None:
             raise InvalidParameter("this path has no design: it cannot predict.")
         params = self.params if lambda_ is None else self.at(lambda_).params
@@ -143,7 +133,7 @@ class RidgePath(ModelResult):
 
     def facts(self) -> list[tuple[str, Any]]:
         best = self.best
-        free = [name for name, held in zip(self.names, self.penalised, strict=True) if not held]
+        free = [name for name, is_penalised in zip(self.names, self.penalised, strict=True) if not is_penalised]
         return [
             ("Outcome", self.outcome),
             ("Rows", self.n),

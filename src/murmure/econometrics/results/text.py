@@ -1,4 +1,4 @@
-"""Results as text: facts in two columns, tables with their numbers aligned, notes wrapped."""
+"""Results as text: facts in two columns, tables with aligned numbers, wrapped notes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.short_labels import cut, cut_labels
-from murmure.econometrics.algebra.matrices import to_float
+from murmure.econometrics.algebra.rounding import to_float
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult, ResultTable
@@ -23,7 +23,7 @@ UNKNOWN = "-"
 
 
 def figure(value: Any, head: str = "") -> str:
-    """One cell: five digits of a number, three decimals of a p-value, and of the statistic that it belongs to."""
+    """The text of a cell: five digits of a number, three decimals of a p-value and of t or z."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool | np.bool_):
@@ -45,7 +45,7 @@ def figure(value: Any, head: str = "") -> str:
 
 
 def number(value: float) -> str:
-    """Five significant digits, and no exponent while the number is neither huge nor tiny."""
+    """Five significant digits; with an exponent only if the number is huge or tiny."""
     size = abs(value)
     if size == 0:
         return "0"
@@ -65,7 +65,7 @@ def summary_text(result: ModelResult) -> str:
         parts.append("-" * wide)
     for text in tables:
         parts += [text, "-" * wide]
-    parts[-1] = "=" * wide  # the last rule closes what the first one opened
+    parts[-1] = "=" * wide  # the last rule matches the first
     parts += [textwrap.fill(note, WIDTH, subsequent_indent="  ") for note in (*result.notes, *result.origin)]
     return "\n".join(parts)
 
@@ -74,11 +74,11 @@ Fact = tuple[str, str]
 
 
 def facts_in_pairs(facts: Sequence[tuple[str, Any]]) -> list[tuple[Fact, Fact]]:
-    """Facts as text in two columns, side by side. A fact without a name is a gap: the second column begins after it."""
-    said = [(name, figure(value, name) if name else "") for name, value in facts]
-    gap = next((i for i, (name, _) in enumerate(said) if not name), None)
-    half = -(-len(said) // 2)
-    left, right = (said[:half], said[half:]) if gap is None else (said[:gap], said[gap + 1 :])
+    """Facts as text, in two columns. A fact without a name is a gap, after which the second column begins."""
+    texts = [(name, figure(value, name) if name else "") for name, value in facts]
+    gap = next((i for i, (name, _) in enumerate(texts) if not name), None)
+    half = -(-len(texts) // 2)
+    left, right = (texts[:half], texts[half:]) if gap is None else (texts[:gap], texts[gap + 1 :])
     rows = max(len(left), len(right))
     left, right = (column + [("", "")] * (rows - len(column)) for column in (left, right))
     return list(zip(left, right, strict=True))
@@ -96,20 +96,20 @@ def _fact(name: str, text: str, width: int) -> str:
     return f"{name}: {cut(text, room):>{room}}"
 
 
-def cells_of(table: ResultTable) -> list[list[str]]:
-    """The rows as text; of a long table the first and the last, since people read it (to_frame and tidy have all)."""
+def cell_texts(table: ResultTable) -> list[list[str]]:
+    """The rows as text. Long tables are shortened to their first and last rows; to_frame and tidy have all."""
     rows = list(table.rows)
     skipped = len(rows) - FIRST - LAST
-    said = [[figure(v, h) for v, h in zip(row, table.head, strict=True)] for row in rows]
+    cells = [[figure(v, h) for v, h in zip(row, table.head, strict=True)] for row in rows]
     if skipped < 2:
-        return said
+        return cells
     gap = [f"... {figure(skipped)} more rows ...", *[""] * (len(table.head) - 1)]
-    return [*said[:FIRST], gap, *said[-LAST:]]
+    return [*cells[:FIRST], gap, *cells[-LAST:]]
 
 
 def table_text(table: ResultTable) -> str:
-    """Names to the left, numbers to the right; one of many columns is as wide as the page."""
-    cells = [list(table.head), *cells_of(table)]
+    """The table as text: names to the left, numbers to the right; with many columns as wide as the page."""
+    cells = [list(table.head), *cell_texts(table)]
     for row, name in zip(cells, cut_labels([row[0] for row in cells], MAX_NAME_WIDTH), strict=True):
         row[0] = name
     wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]
@@ -117,7 +117,7 @@ def table_text(table: ResultTable) -> str:
     if len(wide) > 1 and spare > 0:
         more = min(4, spare // (len(wide) - 1))
         wide[1:] = [w + more for w in wide[1:]]
-        if len(wide) > 4:  # a narrow table stays narrow: names and numbers keep together
+        if len(wide) > 4:  # a table with few columns stays narrow, so that names and numbers stay close
             wide[0] += spare - more * (len(wide) - 1)
     lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in cells]
     lines.insert(1, "-" * max(map(len, lines)))

@@ -1,10 +1,10 @@
-"""The sums that a regression needs, from rows in which some columns are reports: every product is read without bias.
+"""The sums of a regression, from rows in which some columns are randomised reports: every product is unbiased.
 
     t_a t_b = sum over monomials of   coefficient * (true columns) * f_1(x_1) f_2(x_2) ...      x_j: randomised columns
 
-Within a column the product of functions is one function, which is read as one: an indicator is its own square, the
-square of a number has readings of its own. Between columns the product of readings is unbiased, because the columns of
-a person are randomised independently: E[r_1 r_2 | row] = f_1(x_1) f_2(x_2).
+Within a column the product of functions is one function, with unbiased values of its own: an indicator is its own
+square, and the square of a number has separate values. Between columns the product of unbiased values is unbiased,
+because the columns of a person are randomised independently: E[r_1 r_2 | row] = f_1(x_1) f_2(x_2).
 
 (Corrected scores: Nakamura, Biometrika 77(1), 1990, 127-137; there for errors of measurement.)
 """
@@ -18,45 +18,46 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from murmure.catalogue import MECHANISMS
-from murmure.econometrics.rows.monomials import Sum, multiplied, split
-from murmure.econometrics.rows.reported_columns import Floats, Function, ReportedColumn
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.monomials import Polynomial, multiply, split
+from murmure.econometrics.rows.reported_columns import Function, ReportedColumn
 from murmure.plan.codec import part_from_dict, part_to_dict
 
 
 @dataclass(frozen=True)
 class CorrectedProducts:
-    """Which products are added up, of which readings: data that travel with the question."""
+    """Which products are added up, of which reports. These data are sent with the question."""
 
     columns: tuple[ReportedColumn, ...]
     terms: tuple[str, ...]
     outcome: str
 
     @cached_property
-    def factors(self) -> tuple[Sum, ...]:
-        """Of every term and, last, of the outcome."""
+    def factors(self) -> tuple[Polynomial, ...]:
+        """Every term and, last, the outcome, as sums of monomials."""
         return tuple(split(text, self.columns) for text in (*self.terms, self.outcome))
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Products of terms with one another and with the outcome; last its square, where reports tell it."""
+        """The pairs of terms, and of terms with the outcome; last its square, if reports give an unbiased one."""
         p = len(self.terms)
         pairs = [(a, b) for a in range(p + 1) for b in range(a, p + 1)][:-1]
-        return (*pairs, (p, p)) if self.tells_square else tuple(pairs)
+        return (*pairs, (p, p)) if self.has_square else tuple(pairs)
 
     @cached_property
-    def tells_square(self) -> bool:
-        product = multiplied(self.factors[-1], self.factors[-1])
-        return all(self.columns[i].tells(f) for m in product for i, f in m.reported if isinstance(f, int))
+    def has_square(self) -> bool:
+        product = multiply(self.factors[-1], self.factors[-1])
+        return all(self.columns[i].has_unbiased(f) for m in product for i, f in m.reported if isinstance(f, int))
 
     @cached_property
-    def products(self) -> tuple[Sum, ...]:
-        """Each of the pairs as a sum of monomials; refuses what the reports do not tell."""
-        out = tuple(multiplied(self.factors[a], self.factors[b]) for a, b in self.pairs)
+    def products(self) -> tuple[Polynomial, ...]:
+        """Each of the pairs as a sum of monomials. Refuses functions without unbiased values."""
+        out = tuple(multiply(self.factors[a], self.factors[b]) for a, b in self.pairs)
         for product in out:
             for monomial in product:
                 for i, function in monomial.reported:
-                    if isinstance(function, int) and not self.columns[i].tells(function):
-                        raise self.columns[i].refused(function)
+                    if isinstance(function, int) and not self.columns[i].has_unbiased(function):
+                        raise self.columns[i].refusal(function)
         return out
 
     @cached_property
@@ -65,17 +66,17 @@ class CorrectedProducts:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """What has to be known of a row: its reports, then expressions of its true columns."""
+        """The expressions to evaluate in a row: its reports, then its true columns."""
         return (*(text for column in self.columns for text in column.inputs), *self._true)
 
     def rows(self, x: tuple[Floats, ...]) -> list[Floats]:
-        """The reading of every product, in every row. Row by row: nothing depends on which rows stand together."""
+        """Unbiased values of every product in every row. They do not depend on how rows are cut into batches."""
         reports, at = [], 0
         for column in self.columns:
             reports.append(column.reports(x[at : at + len(column.inputs)]))
             at += len(column.inputs)
         true = dict(zip(self._true, x[at:], strict=True))
-        held: dict[tuple[int, Function], Floats] = {}
+        unbiased: dict[tuple[int, Function], Floats] = {}
         out, n = [], len(x[0]) if x else 0
         for product in self.products:
             total = np.zeros(n)
@@ -84,9 +85,9 @@ class CorrectedProducts:
                 for text in monomial.true:
                     value = value * true[text]
                 for i, function in monomial.reported:
-                    if (i, function) not in held:
-                        held[i, function] = self.columns[i].unbiased_values(function)[reports[i]]
-                    value = value * held[i, function]
+                    if (i, function) not in unbiased:
+                        unbiased[i, function] = self.columns[i].unbiased_values(function)[reports[i]]
+                    value = value * unbiased[i, function]
                 total = total + value
             out.append(total)
         return out
@@ -95,16 +96,16 @@ class CorrectedProducts:
 
     def to_text(self) -> str:
         columns = [[column.name, part_to_dict(column.mechanism)] for column in self.columns]
-        held = {"columns": columns, "terms": list(self.terms), "outcome": self.outcome}
-        return json.dumps(held, sort_keys=True, ensure_ascii=False)
+        data = {"columns": columns, "terms": list(self.terms), "outcome": self.outcome}
+        return json.dumps(data, sort_keys=True, ensure_ascii=False)
 
     @staticmethod
     def from_text(text: str) -> CorrectedProducts:
-        return _read(text)
+        return _parse(text)
 
 
 @lru_cache(maxsize=32)
-def _read(text: str) -> CorrectedProducts:
-    held = json.loads(text)
-    columns = tuple(ReportedColumn(name, part_from_dict(part, MECHANISMS)) for name, part in held["columns"])
-    return CorrectedProducts(columns, tuple(held["terms"]), held["outcome"])
+def _parse(text: str) -> CorrectedProducts:
+    raw = json.loads(text)
+    columns = tuple(ReportedColumn(name, part_from_dict(part, MECHANISMS)) for name, part in raw["columns"])
+    return CorrectedProducts(columns, tuple(raw["terms"]), raw["outcome"])

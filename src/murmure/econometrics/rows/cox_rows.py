@@ -1,4 +1,4 @@
-"""What a row adds to the sums of Cox's model, at the time at which it leaves (cox.py)."""
+"""What a row adds to the sums of Cox's model, at the time at which it leaves (models/cox.py)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.rows.glm_rows import linear, squared, stacked
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import linear_predictor, stack_sums, weighted_products
 
-Floats = NDArray[np.float64]
-CAP = 40.0  # of |x'b|
-
-
+# |x'b| is cut here, so that e^(x'b) cannot overflow; cut rows are counted.
+CAP = 40.0
 MODES = ("start", "step", "efron start", "efron step")
 
 
@@ -27,11 +25,11 @@ class _Settings:
     mode: str
     scales: list[int]
     times: Floats
-    tied: list[int]  # places that events share; of "efron step" only
+    tied: list[int]  # indices of times that events share; "efron step" only
 
 
 @lru_cache(64)
-def _read(inputs: int, settings: tuple[str, ...]) -> _Settings:
+def _parse(inputs: int, settings: tuple[str, ...]) -> _Settings:
     mode, scales, times, tied, count = "", list[int](), np.empty(0), list[int](), 0
     try:
         mode, p, *rest = settings
@@ -51,65 +49,65 @@ def _read(inputs: int, settings: tuple[str, ...]) -> _Settings:
 
 @dataclass(frozen=True)
 class CoxRows:
-    """The row function: inputs are time, event and columns; settings what is added up ("start", "step"; with Efron's
-    ties "efron start", "efron step"), the number of columns, the times that events share ("efron step" only, by their
-    numbers in the grid), the exponents of two that divide the columns, and the grid; `at` holds b, then what is taken
-    off x'b.
+    """The row function. inputs: time, event and columns. settings: what is added up ("start", "step"; with Efron's ties
+    "efron start", "efron step"), the number of columns, the times that events share ("efron step" only, by their
+    indices in the grid), the exponents of two that divide the columns, and the grid. at: b, then what is subtracted
+    from x'b.
 
-    "efron start" asks for what "start" does. Its name says that later rounds ask about events by themselves, for
-    whoever judges how few rows a sum is about (statistics/conditions/conditions.py).
+    "efron start" asks for the same sums as "start". Its name announces that later rounds ask about events alone, for
+    the checks of how few rows a sum is about (statistics/conditions/conditions.py).
     """
 
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
-        held = self._settings(inputs, settings)
-        wanted = 0 if held.mode.endswith("start") else len(held.scales) + 1
+        parsed = self._settings(inputs, settings)
+        wanted = 0 if parsed.mode.endswith("start") else len(parsed.scales) + 1
         if len(at) != wanted:
             raise InvalidParameter(f"the sums of Cox's model are taken at {wanted} parameters, got {len(at)}.")
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
-        held = self._settings(inputs, settings)
-        p = len(held.scales)
+        parsed = self._settings(inputs, settings)
+        p = len(parsed.scales)
         single = [str(j + 1) for j in range(p)]
         square = [f"{i + 1}, {j + 1}" for i in range(p) for j in range(i, p)]
-        if held.mode.endswith("start"):
+        if parsed.mode.endswith("start"):
             return ("time", "events", *(f"sum {j}" for j in single), *(f"sum of events {j}" for j in single), *square)
         each = ("w", *(f"w {j}" for j in (*single, *square)))
-        tied = tuple(f"{name} of tied events" for name in each) if held.tied else ()
+        tied = tuple(f"{name} of tied events" for name in each) if parsed.tied else ()
         return ("time", *each, *tied, "at the cap")
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
-        held = self._settings(x, settings)
-        event, z = x[1], [column * 2.0**-k for column, k in zip(x[2:], held.scales, strict=True)]
-        places = np.minimum(np.searchsorted(held.times, x[0], side="left"), len(held.times) - 1)
+        parsed = self._settings(x, settings)
+        event, z = x[1], [column * 2.0**-k for column, k in zip(x[2:], parsed.scales, strict=True)]
+        places = np.minimum(np.searchsorted(parsed.times, x[0], side="left"), len(parsed.times) - 1)
         place = places.astype(float)
-        if held.mode.endswith("start"):
-            return stacked([place, event, *z, *(event * column for column in z), *squared(z, 1.0)])
-        eta = linear(z, at) - at[-1]
+        if parsed.mode.endswith("start"):
+            return stack_sums([place, event, *z, *(event * column for column in z), *weighted_products(z, 1.0)])
+        eta = linear_predictor(z, at) - at[-1]
         cut = np.clip(eta, -CAP, CAP)
         w = np.exp(cut)
-        each = [w, *(w * column for column in z), *squared(z, w)]
-        if held.tied:  # nothing of an event that is alone at its time
-            among = event * np.isin(places, held.tied)
+        each = [w, *(w * column for column in z), *weighted_products(z, w)]
+        if parsed.tied:  # an event that is alone at its time adds nothing
+            among = event * np.isin(places, parsed.tied)
             each += [among * column for column in each]
-        return stacked([place, *each, (cut != eta).astype(float)])
+        return stack_sums([place, *each, (cut != eta).astype(float)])
 
     def _settings(self, inputs: Sequence[Any], settings: tuple[str, ...]) -> _Settings:
-        return _read(len(inputs), tuple(settings))
+        return _parse(len(inputs), tuple(settings))
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
-        held = self._settings(inputs, settings)
-        columns, t = ", ".join(inputs[2:]), len(held.times)
-        if held.mode.endswith("start"):
+        parsed = self._settings(inputs, settings)
+        columns, t = ", ".join(inputs[2:]), len(parsed.times)
+        if parsed.mode.endswith("start"):
             return (
                 f"events, and sums of {columns} and their products",
                 f"événements, et sommes de {columns} et de leurs produits",
             )
         tied = (
             (
-                f", and of those of them with the event at {len(held.tied)} times with two events or more",
-                f", et de ceux d’entre eux qui ont l’événement à {len(held.tied)} dates avec deux événements ou plus",
+                f", and of those of them with the event at {len(parsed.tied)} times with two events or more",
+                f", et de ceux d’entre eux qui ont l’événement à {len(parsed.tied)} dates avec deux événements ou plus",
             )
-            if held.tied
+            if parsed.tied
             else ("", "")
         )
         return (

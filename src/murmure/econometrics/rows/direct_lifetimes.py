@@ -1,4 +1,4 @@
-"""Who had an event and when, counted on one's own rows: at every time that a row has, however many there are."""
+"""Events and rows at risk, counted directly on rows in the clear, at every time of a row."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from murmure.statistics.expressions.terms import grid_of
 def needs_direct_rows(
     owner: str, domain: Schema, time: str, cells: int, grid: Any, data: Any, privacy: Any, engine: Any, ledger: Any
 ) -> bool:
-    """Whether there are too many times to be counted without a grid, and rows are at hand to see which they have.
+    """Whether there are too many possible times to count without a grid, and rows can be read directly.
 
-    cells: counts at one time.
+    cells: how many counts there are at one time.
     """
-    many = require_number(owner, domain, time).size * cells > MAX_CELLS
-    return many and grid is None and ledger is None and can_read_directly(data, privacy, engine)
+    too_many = require_number(owner, domain, time).size * cells > MAX_CELLS
+    return too_many and grid is None and ledger is None and can_read_directly(data, privacy, engine)
 
 
-def count_lifetimes(followed: FollowUp, data: Any) -> tuple[list[GroupLifetimes], How]:
-    """Of every group; refused by name where nobody is in it. All groups have the same times."""
-    rows = DirectRows.load(followed.owner, followed.domain, data)
-    domain: Any = followed.domain[followed.time]
-    found, place = np.unique(rows.codes[followed.time], return_inverse=True)
+def count_lifetimes(follow_up: FollowUp, data: Any) -> tuple[list[GroupLifetimes], How]:
+    """The lifetimes of every group, all at the same times. An empty group is refused by name."""
+    rows = DirectRows.load(follow_up.owner, follow_up.domain, data)
+    domain: Any = follow_up.domain[follow_up.time]
+    codes, place = np.unique(rows.codes[follow_up.time], return_inverse=True)
     first, step = grid_of(domain)
-    last = step / 2 if isinstance(domain, Interval) else Fraction(0)  # a cell counts at its upper end
-    times = tuple(first + step * code + last for code in found.tolist())
-    happened = followed.happened
-    had = rows.codes[happened.column] == happened.code
-    labels = [] if followed.by is None else list(followed.domain[followed.by].labels())
+    last = step / 2 if isinstance(domain, Interval) else Fraction(0)  # rows of a cell count at its upper end
+    times = tuple(first + step * code + last for code in codes.tolist())
+    event = follow_up.event_column
+    had = rows.codes[event.column] == event.code
+    labels = [] if follow_up.by is None else list(follow_up.domain[follow_up.by].labels())
     out = []
-    for label in followed.groups or (EVERYBODY,):
-        here = np.ones(rows.n, bool) if followed.by is None else rows.codes[followed.by] == labels.index(label)
+    for label in follow_up.groups or (EVERYBODY,):
+        here = np.ones(rows.n, bool) if follow_up.by is None else rows.codes[follow_up.by] == labels.index(label)
         if not here.any():
-            followed.refuse_empty(label)
-        events = np.bincount(place[here & had], minlength=len(found))
-        at_risk = np.bincount(place[here], minlength=len(found))[::-1].cumsum()[::-1]
+            follow_up.refuse_empty(label)
+        events = np.bincount(place[here & had], minlength=len(codes))
+        at_risk = np.bincount(place[here], minlength=len(codes))[::-1].cumsum()[::-1]
         out.append(GroupLifetimes(label, times, *(tuple(map(Fraction, line.tolist())) for line in (events, at_risk))))
-    many = len(found)
-    way = (f"counted at their own {many} times", f"comptées à leurs {many} dates")
+    time_count = len(codes)
+    way = (f"counted at their own {time_count} times", f"comptées à leurs {time_count} dates")
     how = how_read_directly(Count(domain), rows.n, rows.tables, 1, rounded_columns(rows.domain), way)
     return out, how

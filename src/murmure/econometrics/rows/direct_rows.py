@@ -1,7 +1,7 @@
-"""The rows of one's own tables in memory: read once by their schema, and evaluated as often as a model likes.
+"""The rows of tables in memory, in the clear: parsed once by their schema, and evaluated as often as needed.
 
-Sums are all that a model needs, and all that leaves a party. In the clear the rows are at hand, and what would take a
-sum for each of many times (survival) is read off them directly: nobody has to choose a grid first.
+Models need only sums, and only sums leave a party. In the clear the rows are available, and survival models, which
+would take a sum for each of many times, read them directly, without a grid.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.errors import EmptySource, MurmureError, OutsideDomain
 from murmure.core.schema import Schema
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.fit import resolve_data
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
@@ -23,23 +24,22 @@ from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-Floats = NDArray[np.float64]
 Codes = NDArray[Any]
 
 
 def can_read_directly(data: Any, privacy: Any, engine: Any) -> bool:
-    """Whether whoever asks has the rows on this machine, and nothing is to be hidden from them.
+    """Whether rows are on this machine and there is no privacy.
 
-    An engine that was named is one to add up with, batch by batch: for what does not fit into memory.
+    With an engine rows are added up batch by batch instead, since they may not fit into memory.
     """
     tables = data if isinstance(data, list | tuple) else [data]
-    on_spark = any(type(one).__module__.startswith("pyspark.") for one in tables)
+    on_spark = any(type(table).__module__.startswith("pyspark.") for table in tables)
     return (privacy is None or isinstance(privacy, Clear)) and engine is None and not on_spark
 
 
 @dataclass(frozen=True, eq=False)
 class DirectRows:
-    """Codes by column, of all tables one after the other. tables: how many there are, where there are several."""
+    """Codes by column, of all tables one after the other. tables: how many, if several."""
 
     domain: Schema
     codes: Mapping[str, Codes] = field(repr=False)
@@ -48,12 +48,12 @@ class DirectRows:
 
     @classmethod
     def load(cls, owner: str, domain: Schema, data: Any) -> DirectRows:
-        """What these tables hold of the columns of this schema; a value that it does not allow is refused."""
+        """The columns of this schema in these tables. A value outside the schema is refused."""
         _, frame, apart, _ = resolve_data(owner, None, data)
         parts: list[tuple[Codes, ...]] = []
-        for i, one in enumerate(frame.frames if isinstance(frame, SeparateTables) else [frame]):
+        for i, table in enumerate(frame.frames if isinstance(frame, SeparateTables) else [frame]):
             try:
-                parts += _batches(domain, one)
+                parts += _batches(domain, table)
             except MurmureError as error:
                 if apart is None:
                     raise
@@ -63,14 +63,14 @@ class DirectRows:
         return cls(domain, codes, len(codes[names[0]]), apart)
 
     def floats(self, expressions: Sequence[str]) -> list[Floats]:
-        """Each expression, every exact value correctly rounded, as in the sums between parties (Evaluated)."""
+        """Each expression, every value correctly rounded, as in the sums between parties (FunctionSums)."""
         terms = Terms(self.domain)
         numbers = [read_expression(text, terms) for text in expressions]
-        held = terms.values(terms.needed(numbers), self.codes)
-        return [FunctionSums._floats(held[k], terms[k].unit, self.n) for k in numbers]
+        values = terms.values(terms.dependencies(numbers), self.codes)
+        return [FunctionSums._floats(values[k], terms[k].unit, self.n) for k in numbers]
 
     def sums(self, statistic: Any) -> Any:
-        """What a statistic of some of these columns says about all rows."""
+        """The exact estimate of a statistic, from all rows."""
         total = statistic.tally([self.codes[name] for name in statistic.domain.private])
         return statistic.interpret_exact(total, self.n)
 
@@ -82,7 +82,7 @@ def _batches(domain: Schema, table: Any) -> list[tuple[Codes, ...]]:
         if batch.num_rows:
             try:
                 out.append(domain.encode(batch))
-            except OutsideDomain as error:  # the row of the whole table, not of its batch
+            except OutsideDomain as error:  # report the row of the table, not of its batch
                 raise error.later(rows) from None
             rows += batch.num_rows
     if not rows:

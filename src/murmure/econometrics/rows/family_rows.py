@@ -1,16 +1,16 @@
-"""Laws that a study declares by name: what one row adds to the score, the information and the log-likelihood.
+"""Laws that a study names: what one row adds to the score, the information and the log-likelihood.
 
     exponential   log f = -eta - y e^-eta                            mean e^eta
     weibull       log f = theta + t - log y - e^t                    t = k (log y - eta), k = e^theta: the shape
     beta          log f = ln G(phi) - ln G(a) - ln G(b) + (a - 1) log y + (b - 1) log(1 - y)
                   a = mu phi, b = (1 - mu) phi, mu = 1 / (1 + e^-eta), phi = e^theta: the precision
 
-eta = z'b. Shapes and precisions are positive, so their logarithms theta are estimated: every theta is allowed, and none
-is at a bound. Weibull: Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 2nd ed. 2002, section
-2.2.2 (scale e^eta); beta: Ferrari and Cribari-Neto, J. Appl. Statist. 31(7), 2004, eqs. (3) to (8).
+eta = z'b. Shapes and precisions are positive, so their logarithms theta are estimated: these have no bounds. Weibull:
+Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 2nd ed. 2002, section 2.2.2 (scale e^eta);
+beta: Ferrari and Cribari-Neto, J. Appl. Statist. 31(7), 2004, eqs. (3) to (8).
 
-Derivatives are ours, as everything that a study runs; u = dl/d eta, w = -d^2 l/d eta^2 and those in theta as in
-families.py, where the sums are made.
+Derivatives are written here, so that a study runs no code of others: u = dl/d eta, w = -d^2 l/d eta^2 and those in
+theta as in glm_rows.py, where the sums are made.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import math
 
 import numpy as np
 
-from murmure.econometrics.rows.glm_rows import Family, FamilyRows, Floats, Point
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import Family, FamilyRows, Point
 
 EULER = 0.5772156649015329  # -E[log y] of the exponential law of scale one
-MAX_THETA_FLOAT = 60.0  # of theta in floats: e^60 is beyond any shape that rows can tell
+MAX_THETA_FLOAT = 60.0  # rows cannot determine a shape near e^60, and e^theta does not overflow
 
 
 def _exponential(y: Floats, eta: Floats, theta: float) -> Point:
@@ -63,24 +64,38 @@ def _beta(y: Floats, eta: Floats, theta: float) -> Point:
     return Point(u, w, llf, llf, llf, (), (first, -cross, -second))
 
 
-def _log(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    """Least squares of log y, moved by what an exponential law has there: a first guess of eta."""
+def _start_log(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+    """Weights and response of a first guess: least squares of log y, shifted by its mean in the exponential law."""
     return np.ones_like(y), np.log(y) + EULER
 
 
-def _logit(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+def _start_logit(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     return np.ones_like(y), np.log(y) - np.log1p(-y)
 
 
 LAWS = {
     law.name: law
     for law in (
-        Family("exponential", 40.0, _exponential, _log, lambda y, o: (y,), ("y",), measures=False),
+        Family("exponential", 40.0, _exponential, _start_log, lambda y, o: (y,), ("y",), measures=False),
         Family(
-            "weibull", 40.0, _weibull, _log, lambda y, o: (_log(y, o)[1] ** 2,), ("squares",), extra=1, measures=False
+            "weibull",
+            40.0,
+            _weibull,
+            _start_log,
+            lambda y, o: (_start_log(y, o)[1] ** 2,),
+            ("squares",),
+            extra=1,
+            measures=False,
         ),
         Family(
-            "beta", 700.0, _beta, _logit, lambda y, o: (_logit(y, o)[1] ** 2,), ("squares",), extra=1, measures=False
+            "beta",
+            700.0,
+            _beta,
+            _start_logit,
+            lambda y, o: (_start_logit(y, o)[1] ** 2,),
+            ("squares",),
+            extra=1,
+            measures=False,
         ),
     )
 }

@@ -13,9 +13,9 @@ McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, sections 4.4, 6.2
 Regression Analysis of Count Data, 2013, section 3.3.1. w is the observed information: all but "inverse" and "nb2" are
 concave in eta everywhere, and Newton's steps are those of the exact likelihood.
 
-These are floats, and may be: a party evaluates its own rows alone, and its sums are whole numbers (Evaluated). Every
-row is computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks.
-z are the columns divided by public powers of two, so that |z| <= 1 and sums of any unit fit.
+Floats are allowed here: a party evaluates only its own rows, and its sums are whole numbers (FunctionSums). Rows are
+computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks. z are
+the columns divided by public powers of two, so that |z| <= 1 and sums of any unit fit.
 """
 
 from __future__ import annotations
@@ -26,21 +26,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 
-Floats = NDArray[np.float64]
-
-MAX_SUMMAND = 2.0**61  # of what one row adds; beyond, it is cut and counted
-APART = 2.0**-10  # of a step that moves separated rows by one or more: rows that move less have settled
-LARGE = 24.0  # from which Stirling's series is as exact as floats
+MAX_SUMMAND = 2.0**61  # what one row adds is cut here; cut rows are counted
+# A step moves separated rows by one or more; rows that it moves by less than this have settled.
+MIN_MOVE = 2.0**-10
+STIRLING_FROM = 24.0  # from here on Stirling's series is as accurate as floats
 MODES = ("start", "step", "squares", "score", "separation")
 
 
 @dataclass(frozen=True)
 class Point:
-    """One row each: the derivatives of l, and figures of fit."""
+    """The derivatives of l and the measures of fit, for each row."""
 
     u: Floats
     w: Floats
@@ -49,7 +48,7 @@ class Point:
     deviance: Floats
     other: tuple[Floats, ...] = ()  # further figures of the family
     further: tuple[Floats, Floats, Floats] | None = None  # dl/d theta, - d^2 l/d eta d theta, - d^2 l/d theta^2
-    outside: Any = False  # rows where l is not defined
+    outside: Any = False  # rows at which l is not defined
 
 
 @dataclass(frozen=True)
@@ -57,15 +56,17 @@ class Family:
     """A family and its link."""
 
     name: str
-    cap: float  # |eta| is held within it
+    cap: float  # |eta| is cut at it
     at: Callable[[Floats, Floats, float], Point]  # y, eta, theta
-    start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and working response of a first guess
-    null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the model with a constant alone needs
+    start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and response of a first guess
+    null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the null model needs
     null_names: tuple[str, ...]
     other: tuple[str, ...] = ()
-    extra: int = 0  # parameters besides those of eta
-    measures: bool = True  # whether chi-squared and deviance are asked for
-    settles: Callable[[Floats], tuple[Any, Any]] | None = None  # y: rows that let eta go down for ever, and up for ever
+    extra: int = 0  # further parameters, besides those of eta
+    measures: bool = True  # whether to add up chi-squared and deviance
+    settles: Callable[[Floats], tuple[Any, Any]] | None = (
+        None  # y: rows whose likelihood grows as eta goes to -inf, and to inf
+    )
 
 
 # -- families ---------------------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def _logit(y: Floats, eta: Floats, theta: float) -> Point:
     from scipy.special import expit
 
     q = 2 * y - 1
-    mu, miss = expit(eta), expit(-q * eta)  # miss: the chance of what did not happen
+    mu, miss = expit(eta), expit(-q * eta)  # miss: the probability of the other outcome
     llf = -(np.maximum(-q * eta, 0) + np.log1p(np.exp(-np.abs(eta))))
     odds = np.exp(np.minimum(-q * eta, 80.0))  # (y - mu)^2 / (mu (1 - mu))
     return Point(q * miss, mu * expit(-eta), llf, odds, -2 * llf)
@@ -91,8 +92,8 @@ def _probit(y: Floats, eta: Floats, theta: float) -> Point:
     return Point(u, u * (u + eta), llf, odds, -2 * llf)
 
 
-def _half(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    """b = 0: for logit the step from there is 4 (y - 1/2) on z; probit's differs by a constant."""
+def _start_binary(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+    """A step from b = 0, which regresses 4 (y - 1/2) on z for the logit; for the probit up to a factor."""
     return np.full_like(y, 0.25), 4 * (y - 0.5)
 
 
@@ -104,7 +105,7 @@ def _poisson(y: Floats, eta: Floats, theta: float) -> Point:
     return Point(y - mu, mu, y * eta - mu - gammaln(y + 1), (y - mu) ** 2 / mu, deviance)
 
 
-def _counted(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+def _start_counts(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     mu = y + 0.1
     return mu, np.log(mu) + (y - mu) / mu - offset
 
@@ -143,7 +144,7 @@ def _rising(s: float, y: Floats) -> tuple[Floats, Floats, Floats]:
     """ln Gamma(s + y) - ln Gamma(s) and its first two derivatives in s, without the difference of two large numbers."""
     from scipy.special import gammaln, polygamma, psi
 
-    if s < LARGE:
+    if s < STIRLING_FROM:
         return gammaln(s + y) - gammaln(s), psi(s + y) - psi(s), polygamma(1, s + y) - polygamma(1, s)
     x, log = s + y, np.log1p(y / s)
     # Stirling: ln Gamma(x) = (x - 1/2) ln x - x + r(x), r = 1/(12 x) - 1/(360 x^3) + 1/(1260 x^5) - 1/(1680 x^7)
@@ -167,28 +168,28 @@ def _ddr(x: Any) -> Any:
     return (1 / 6 - (1 / 30 - (1 / 42 - 1 / (30 * x * x)) / (x * x)) / (x * x)) / x**3
 
 
-def _ones_and_zeros(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+def _null_outcome(y: Floats, offset: Floats) -> tuple[Floats, ...]:
     return (y,)
 
 
-def _counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
+def _null_counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
     from scipy.special import gammaln
 
     return y, y * offset, np.exp(np.clip(offset, -40.0, 40.0)), gammaln(y + 1)
 
 
-_COUNTS = ("y", "y offset", "exp(offset)", "log(y!)")
+_NULL_COUNTS = ("y", "y offset", "exp(offset)", "log(y!)")
 _GAMMA = ("log(y / mu)", "y / mu", "log(y)")
 
 FAMILIES = {
     family.name: family
     for family in (
-        Family("logit", 700.0, _logit, _half, _ones_and_zeros, ("y",), settles=lambda y: (y == 0, y == 1)),
-        Family("probit", 1000.0, _probit, _half, _ones_and_zeros, ("y",), settles=lambda y: (y == 0, y == 1)),
-        Family("poisson", 40.0, _poisson, _counted, _counts, _COUNTS, settles=lambda y: (y == 0, y < 0)),
-        Family("gamma", 40.0, _gamma, lambda y, o: (np.ones_like(y), np.log(y) - o), _ones_and_zeros, ("y",), _GAMMA),
-        Family("inverse", math.inf, _inverse, lambda y, o: (y * y, 1 / y), _ones_and_zeros, ("y",), _GAMMA),
-        Family("nb2", 40.0, _nb2, _counted, _counts, _COUNTS, (), 1, settles=lambda y: (y == 0, y < 0)),
+        Family("logit", 700.0, _logit, _start_binary, _null_outcome, ("y",), settles=lambda y: (y == 0, y == 1)),
+        Family("probit", 1000.0, _probit, _start_binary, _null_outcome, ("y",), settles=lambda y: (y == 0, y == 1)),
+        Family("poisson", 40.0, _poisson, _start_counts, _null_counts, _NULL_COUNTS, settles=lambda y: (y == 0, y < 0)),
+        Family("gamma", 40.0, _gamma, lambda y, o: (np.ones_like(y), np.log(y) - o), _null_outcome, ("y",), _GAMMA),
+        Family("inverse", math.inf, _inverse, lambda y, o: (y * y, 1 / y), _null_outcome, ("y",), _GAMMA),
+        Family("nb2", 40.0, _nb2, _start_counts, _null_counts, _NULL_COUNTS, (), 1, settles=lambda y: (y == 0, y < 0)),
     )
 }
 
@@ -198,10 +199,10 @@ FAMILIES = {
 
 @dataclass(frozen=True)
 class FamilyRows:
-    """The row function of one family, for `Evaluated`.
+    """The row function of one family, for FunctionSums.
 
-    inputs: the outcome, the offset where there is one, then the columns. settings: what is added up (MODES), "offset"
-    or "", the exponent of two that divides the outcome, and those that divide the columns.
+    inputs: the outcome, the offset if there is one, then the columns. settings: what is added up (MODES), "offset" or
+    "", the exponent of two that divides the outcome, and those that divide the columns.
     """
 
     family: Family
@@ -212,8 +213,8 @@ class FamilyRows:
             scales = [int(k) for k in exponents]
         except ValueError:
             mode, offset, scales = "", "?", []
-        held = 1 + (offset == "offset") + len(scales) - 1
-        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or held != len(inputs):
+        wanted = 1 + (offset == "offset") + len(scales) - 1
+        if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or wanted != len(inputs):
             raise InvalidParameter(
                 f"{self.family.name}: inputs and settings must fit together, got {len(inputs)} and {shorten(settings)}."
             )
@@ -254,38 +255,38 @@ class FamilyRows:
         p, family = len(z), self.family
         if mode == "start":
             w, response = family.start(y, offset)
-            return stacked([*scored(z, w * response), *squared(z, w), *family.null(y, offset)])
-        eta = linear(z, at)
+            return stack_sums([*times_columns(z, w * response), *weighted_products(z, w), *family.null(y, offset)])
+        eta = linear_predictor(z, at)
         if mode == "separation":
-            return stacked(self._separated(y, eta))
+            return stack_sums(self._separated(y, eta))
         eta = eta + offset
-        held = np.clip(eta, -family.cap, family.cap)
+        capped = np.clip(eta, -family.cap, family.cap)
         theta = at[p] if family.extra else 0.0
-        point = family.at(y, held, theta)
+        point = family.at(y, capped, theta)
         u, further = point.u, point.further
-        score = scored(z, u) + ([] if further is None else [further[0]])
+        score = times_columns(z, u) + ([] if further is None else [further[0]])
         if mode == "score":
-            return stacked(score)
+            return stack_sums(score)
         if mode == "squares":
-            return stacked(squared(score, 1.0))
-        information = squared(z, point.w)
-        if further is not None:  # the column of theta at the end of each line of the matrix
-            cross = [*scored(z, further[1]), further[2]]
+            return stack_sums(weighted_products(score, 1.0))
+        information = weighted_products(z, point.w)
+        if further is not None:  # theta is the last column of each line of the matrix
+            cross = [*times_columns(z, further[1]), further[2]]
             information = [
                 np.concatenate([a, b[None]]) for a, b in zip([*information, np.empty((0, len(y)))], cross, strict=True)
             ]
-        outside = np.asarray(point.outside) | (held != eta)
+        outside = np.asarray(point.outside) | (capped != eta)
         measures = [point.chi2, point.deviance] if family.measures else []
         figures = [point.llf, *measures, outside.astype(float), *point.other]
         k = len(score)
-        return stacked([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
+        return stack_sums([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
 
     def _separated(self, y: Floats, moved: Floats) -> list[Floats]:
-        """Rows whose likelihood falls without end along this direction, and rows for which it rises."""
+        """Indicators of rows whose likelihood falls without bound in this direction, and of rows for which it rises."""
         assert self.family.settles is not None
         down, up = self.family.settles(y)
-        along = (down & (moved < -APART)) | (up & (moved > APART))
-        return [((np.abs(moved) > APART) & ~along).astype(float), along.astype(float)]
+        along = (down & (moved < -MIN_MOVE)) | (up & (moved > MIN_MOVE))
+        return [((np.abs(moved) > MIN_MOVE) & ~along).astype(float), along.astype(float)]
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
         mode, offset, _ = self._settings(inputs, settings)
@@ -322,30 +323,30 @@ MODE_WORDS = {
 }
 
 
-def linear(z: Sequence[Floats], b: Sequence[float]) -> Floats:
-    """z'b, column after column: the same for a row wherever it stands."""
+def linear_predictor(z: Sequence[Floats], b: Sequence[float]) -> Floats:
+    """z'b, column by column: a row has the same value in every block."""
     eta = z[0] * b[0]
     for column, factor in zip(z[1:], b[1:], strict=False):
         eta = eta + column * factor
     return eta
 
 
-def scored(z: Sequence[Floats], u: Floats) -> list[Floats]:
+def times_columns(z: Sequence[Floats], u: Floats) -> list[Floats]:
     return [column * u for column in z]
 
 
-def squared(z: Sequence[Floats], w: Floats | float) -> list[Floats]:
-    """w z z', the upper half row by row: an array for each row of the matrix."""
+def weighted_products(z: Sequence[Floats], w: Floats | float) -> list[Floats]:
+    """w z z': the upper half of the matrix, an array for each of its rows."""
     lines = np.stack(z)
     return [column * w * lines[i:] for i, column in enumerate(z)]
 
 
-def stacked(parts: Sequence[Floats], counted: int | None = None) -> Floats:
-    """One column for each line; what one row may not add is cut, and the row is counted in column `counted`."""
+def stack_sums(parts: Sequence[Floats], counted: int | None = None) -> Floats:
+    """One column for each part. Values beyond MAX_SUMMAND are cut, and their rows counted in column `counted`."""
     out = np.concatenate([part if part.ndim == 2 else part[None] for part in parts]).T
     if out.size and out.min() >= -MAX_SUMMAND and out.max() <= MAX_SUMMAND:
         return out
-    wild = ~(np.abs(out) <= MAX_SUMMAND)  # not a number is wild too
+    wild = ~(np.abs(out) <= MAX_SUMMAND)  # also if it is NaN
     out = np.clip(np.nan_to_num(out, nan=0.0, posinf=MAX_SUMMAND, neginf=-MAX_SUMMAND), -MAX_SUMMAND, MAX_SUMMAND)
     if counted is not None:
         out[wild.any(axis=1), counted] = 1.0

@@ -1,4 +1,4 @@
-"""What a row adds to the sums of k-means: one to the size of the cluster whose centre is nearest, and its columns."""
+"""What a row adds to the sums of k-means: one to the size of the nearest cluster, and its columns."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter
-from murmure.econometrics.rows.glm_rows import stacked
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows.glm_rows import stack_sums
 from murmure.statistics.expressions.row_functions import name_list
 
-Floats = NDArray[np.float64]
 MAX_CLUSTERS = 1000
 
 
 @dataclass(frozen=True)
 class KMeansRows:
-    """The row function: inputs are columns; settings are the number of centres and, for each column, the exponent of
-    two that divides it; `at` holds the centres one after another, in columns so divided, then a factor each.
+    """The row function. inputs: the columns. settings: the number of centres, and the exponent of two that divides each
+    column. at: the centres one after the other, in divided columns, then a factor for each column.
     """
 
     def _settings(self, inputs: Sequence[Any], settings: Sequence[str]) -> tuple[int, list[int]]:
@@ -56,16 +55,16 @@ class KMeansRows:
             near[closer], best[closer] = i, far[closer]
         out = []
         for i in range(k):
-            own = (near == i).astype(float)
-            out += [own, *(own * column for column in z)]
-        return stacked([*out, best])
+            is_member = (near == i).astype(float)
+            out += [is_member, *(is_member * column for column in z)]
+        return stack_sums([*out, best])
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
         k, _ = self._settings(inputs, settings)
-        some = name_list(inputs)
+        listed = name_list(inputs)
         return (
-            f"how many rows lie nearest to each of {k} given centres, and the sums of {some} there",
-            f"combien de lignes sont les plus proches de chacun de {k} centres donnés, et les sommes de {some}",
+            f"how many rows lie nearest to each of {k} given centres, and the sums of {listed} there",
+            f"combien de lignes sont les plus proches de chacun de {k} centres donnés, et les sommes de {listed}",
         )
 
 

@@ -1,4 +1,4 @@
-"""Who had an event, who left without, and when: counts by group and time, which survival is read off."""
+"""Counts of events and of censored rows by group and time, for models of survival."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import (
     MAX_CELLS,
     MAX_COUNTS,
+    bounds_of_domain,
     chosen_labels,
-    ends_of,
     grid_cuts,
     require_number,
     select_columns,
 )
 from murmure.econometrics.design.event_column import EventColumn, event_column_name, event_of
 from murmure.econometrics.errors import EmptyCategory
-from murmure.econometrics.results.cumulative_counts import cells_between, cells_of
+from murmure.econometrics.model import OneRound
+from murmure.econometrics.results.cumulative_counts import cells_between, count_cells
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -31,7 +32,7 @@ EVERYBODY = "everybody"
 
 @dataclass(frozen=True)
 class GroupLifetimes:
-    """One group. at_risk[j]: those with a time of times[j] or later; events[j]: those of them who had it then."""
+    """One group. at_risk[j]: rows with a time of times[j] or later; events[j]: rows with the event at times[j]."""
 
     label: str
     times: tuple[Fraction, ...]
@@ -45,9 +46,9 @@ class GroupLifetimes:
 
 @dataclass(frozen=True)
 class FollowUp:
-    """Whose survival is looked at.
+    """The columns of a survival analysis.
 
-    event: a column of two values, of which the second says that it happened; or a condition, state == 'dead'.
+    event: a column of two values, of which the second is the event; or a condition, state == 'dead'.
     """
 
     domain: Schema
@@ -56,7 +57,7 @@ class FollowUp:
     by: str | None = None
     groups: tuple[str, ...] = ()
 
-    called: ClassVar[str] = ""  # what messages call it; else its class
+    called: ClassVar[str] = ""  # its name in messages; "": the name of the class
 
     @property
     def owner(self) -> str:
@@ -64,11 +65,11 @@ class FollowUp:
 
     def __post_init__(self) -> None:
         owner = self.owner
-        names = [*([self.by] if self.by else []), self._event_column, self.time]
+        names = [*([self.by] if self.by else []), self._event_column_name, self.time]
         object.__setattr__(self, "domain", select_columns(owner, self.domain, names))
         time = require_number(owner, self.domain, self.time)
-        _ = self.happened
-        if ends_of(time)[0] < 0:
+        _ = self.event_column
+        if bounds_of_domain(time)[0] < 0:
             raise InvalidParameter(
                 f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
                 hint="time runs from 0; give the column a lower bound of 0",
@@ -80,15 +81,15 @@ class FollowUp:
 
     @property
     def cells(self) -> int:
-        """Of one time: each label of the event, in each group."""
-        return self.domain[self._event_column].size * (1 if self.by is None else self.domain[self.by].size)
+        """How many counts there are at one time: one for each label of the event in each group."""
+        return self.domain[self._event_column_name].size * (1 if self.by is None else self.domain[self.by].size)
 
     @property
-    def _event_column(self) -> str:
+    def _event_column_name(self) -> str:
         return self.event if self.event in self.domain else str(event_column_name(self.event))
 
     @property
-    def happened(self) -> EventColumn:
+    def event_column(self) -> EventColumn:
         return event_of(self.owner, self.domain, self.event, "event")
 
     def refuse_empty(self, label: str) -> None:
@@ -100,13 +101,10 @@ class FollowUp:
 
 
 @dataclass(frozen=True)
-class Lifetimes(FollowUp):
-    """The counts that a model of survival asks for. cuts: a public grid of times; () for the column's own values."""
+class Lifetimes(FollowUp, OneRound):
+    """The counts of a survival model. cuts: a public grid of times; () for the values of the column."""
 
     cuts: tuple[str, ...] = ()
-
-    protects: ClassVar[str | None] = None
-    rounds: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,32 +114,32 @@ class Lifetimes(FollowUp):
 
     @property
     def _question(self) -> Cells:
-        return cells_of(self.domain, self.time, self.cuts)
+        return count_cells(self.domain, self.time, self.cuts)
 
     def limit_in_words(self) -> tuple[str, str]:
-        """What between parties cannot be exceeded, for those who have not joined yet."""
+        """The limits between parties, for those who consider joining a study."""
         n, cells = self._question.shape[-1], self.cells
-        least, most = MAX_CELLS // cells, MAX_COUNTS // cells
+        without_grid, with_grid = MAX_CELLS // cells, MAX_COUNTS // cells
         grid = (" of a public grid", " d’une grille publique") if self.cuts else ("", "")
         return (
-            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {least} times at most "
-            f"without a public grid, and {most} with one",
-            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir {least} "
-            f"dates au plus sans grille publique, et {most} avec",
+            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {without_grid} times at "
+            f"most without a public grid, and {with_grid} with one",
+            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir "
+            f"{without_grid} dates au plus sans grille publique, et {with_grid} avec",
         )
 
-    def lives(self, counted: CellCounts) -> list[GroupLifetimes]:
-        """Of every group; refused by name where nobody is in it."""
-        held = np.asarray(counted.counts)
-        held = held.reshape(1, *held.shape) if self.by is None else held
+    def group_lifetimes(self, counted: CellCounts) -> list[GroupLifetimes]:
+        """The lifetimes of every group. An empty group is refused by name."""
+        counts = np.asarray(counted.counts)
+        counts = counts.reshape(1, *counts.shape) if self.by is None else counts
         labels = [EVERYBODY] if self.by is None else list(self.domain[self.by].labels())
         times = [cell.high for cell in cells_between(self.domain[self.time], self.cuts)]
-        beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # the last cell has no time on the grid
-        out, code = [], self.happened.code
+        beyond = bool(self.cuts) and times[-1] > Fraction(self.cuts[-1])  # then the last cell lies beyond the grid
+        out, code = [], self.event_column.code
         for label in self.groups or (EVERYBODY,):
-            lines = [list(map(Fraction, line)) for line in held[labels.index(label)].tolist()]
-            had, leaving = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
-            at_risk = _from_the_end(leaving)
+            lines = [list(map(Fraction, line)) for line in counts[labels.index(label)].tolist()]
+            had, leavers = lines[code], [sum(line, Fraction(0)) for line in zip(*lines, strict=True)]
+            at_risk = _from_the_end(leavers)
             if at_risk[0] <= 0 and counted.noise is None:
                 self.refuse_empty(label)
             last = len(times) - beyond
@@ -149,9 +147,9 @@ class Lifetimes(FollowUp):
         return out
 
 
-def _from_the_end(held: Sequence[Fraction]) -> list[Any]:
+def _from_the_end(counts: Sequence[Fraction]) -> list[Any]:
     out, total = [], Fraction(0)
-    for v in reversed(held):
+    for v in reversed(counts):
         total += v
         out.append(total)
     return out[::-1]

@@ -1,9 +1,9 @@
-"""Expressions of true and of randomised columns, multiplied out: sums of products that can be read factor by factor.
+"""Expressions of true and randomised columns as sums of monomials, whose factors can be estimated separately.
 
     (smoker == 'yes') * (age - income)   =   [smoker: f] age  -  [smoker: f] [income: x]
 
-A part that reads no randomised column stays as it is written. Of a randomised column of labels any function is one
-factor, given by its value at each label; of a randomised number there are powers, and nothing else.
+A part without randomised columns stays as it is. A function of a randomised column of labels is one factor, given by
+its value at each label. Of a randomised number only powers are allowed.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from murmure.statistics.expressions.parser import MAX_POWER, read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
-MAX_MONOMIALS = 4096  # of one product; whoever reads a stranger's question multiplies it out
-NOTHING = Schema({"nothing": Integers(0, 1)})  # for numbers, which read no column
+# Parties expand the questions that others send, so the work must be bounded.
+MAX_MONOMIALS = 4096
+NOTHING = Schema({"nothing": Integers(0, 1)})  # for constants, which need no column
 WAY_OUT = "through GRR, of a domain of few values, every function of the column can be read"
 
 
 @dataclass(frozen=True)
 class Monomial:
-    """A product: expressions of true columns, and one function of each of some randomised columns."""
+    """A product of expressions of true columns, and of one function of each of some randomised columns."""
 
     true: tuple[str, ...] = ()
-    reported: tuple[tuple[int, Function], ...] = ()  # the number of the column, and the function
+    reported: tuple[tuple[int, Function], ...] = ()  # index of the column, and the function
 
     def times(self, other: Monomial) -> Monomial:
-        held = dict(self.reported)
+        functions = dict(self.reported)
         for column, function in other.reported:
-            held[column] = _product(held[column], function) if column in held else function
-        return Monomial(tuple(sorted((*self.true, *other.true))), tuple(sorted(held.items())))
+            functions[column] = _product(functions[column], function) if column in functions else function
+        return Monomial(tuple(sorted((*self.true, *other.true))), tuple(sorted(functions.items())))
 
 
 def _product(f: Function, g: Function) -> Function:
@@ -50,14 +51,14 @@ def _product(f: Function, g: Function) -> Function:
     return tuple(a * b for a, b in zip(f, g, strict=True))
 
 
-Sum = dict[Monomial, Fraction]
+Polynomial = dict[Monomial, Fraction]
 
 
-def multiplied(a: Sum, b: Sum) -> Sum:
+def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
     out: Counter[Monomial] = Counter()
-    for one, x in a.items():
-        for two, y in b.items():
-            out[one.times(two)] += x * y  # type: ignore[assignment]
+    for left, x in a.items():
+        for right, y in b.items():
+            out[left.times(right)] += x * y  # type: ignore[assignment]
             if len(out) > MAX_MONOMIALS:
                 raise InvalidParameter(
                     f"a product of two terms has more than {MAX_MONOMIALS} parts once it is multiplied out.",
@@ -67,7 +68,7 @@ def multiplied(a: Sum, b: Sum) -> Sum:
     return {m: Fraction(v) for m, v in out.items() if v and m not in never}
 
 
-def _added(a: Sum, b: Sum, sign: int) -> Sum:
+def _add(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:
     out = dict(a)
     for m, v in b.items():
         out[m] = out.get(m, Fraction(0)) + sign * v
@@ -75,7 +76,7 @@ def _added(a: Sum, b: Sum, sign: int) -> Sum:
 
 
 class Splitter:
-    """One expression as a sum of monomials."""
+    """Splits one expression into a sum of monomials."""
 
     def __init__(self, text: str, columns: tuple[ReportedColumn, ...]) -> None:
         self.text, self.columns = text, columns
@@ -83,10 +84,12 @@ class Splitter:
         self.at = {column.name: i for i, column in enumerate(columns)}
 
     def refuse(self, node: ast.AST, name: str, why: str) -> InvalidParameter:
-        what = f"{self.said(node)} of {shorten(self.text, 80)}" if node is not self.tree else shorten(self.text, 80)
+        what = (
+            f"{self.source_text(node)} of {shorten(self.text, 80)}" if node is not self.tree else shorten(self.text, 80)
+        )
         return InvalidParameter(f"{what} reads the randomised column {name!r}: {why}.", hint=WAY_OUT)
 
-    def said(self, node: ast.AST) -> str:
+    def source_text(self, node: ast.AST) -> str:
         text = ast.get_source_segment(self.source, node) or ""
         for word, name in self.quoted.items():
             text = text.replace(word, f"`{name}`")
@@ -94,15 +97,15 @@ class Splitter:
 
     def names(self, node: ast.AST) -> set[str]:
         called = {id(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
-        held = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called]
-        return {self.quoted.get(name, name) for name in held}
+        words = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and id(n) not in called]
+        return {self.quoted.get(name, name) for name in words}
 
-    def split(self, node: ast.expr) -> Sum:
+    def split(self, node: ast.expr) -> Polynomial:
         names = self.names(node)
-        ours = sorted(names & self.at.keys())
-        if not ours:
+        reported = sorted(names & self.at.keys())
+        if not reported:
             return self._true(node)
-        column = self.columns[self.at[ours[0]]]
+        column = self.columns[self.at[reported[0]]]
         if len(names) == 1 and not column.is_number:
             return {Monomial((), ((self.at[column.name], self._table(node, column)),)): Fraction(1)}
         if isinstance(node, ast.Name):
@@ -113,11 +116,11 @@ class Splitter:
             sign = -1 if isinstance(node.op, ast.USub) else 1
             return {m: sign * v for m, v in self.split(node.operand).items()}
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return _added({Monomial(): Fraction(1)}, self.split(node.operand), -1)
+            return _add({Monomial(): Fraction(1)}, self.split(node.operand), -1)
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-            out: Sum = {Monomial(): Fraction(1)}
+            out: Polynomial = {Monomial(): Fraction(1)}
             for part in node.values:
-                out = multiplied(out, self.split(part))
+                out = multiply(out, self.split(part))
             return out
         why = "columns that stand together in a function or a comparison cannot be read apart"
         if len(names) == 1:
@@ -125,43 +128,45 @@ class Splitter:
             why = f"reports of {kind} tell the number itself and at most its square, and no other function of it"
         raise self.refuse(node, column.name, why)
 
-    def _true(self, node: ast.expr) -> Sum:
+    def _true(self, node: ast.expr) -> Polynomial:
         if self.names(node):
-            return {Monomial((self.said(node),)): Fraction(1)}
+            return {Monomial((self.source_text(node),)): Fraction(1)}
         terms = Terms(NOTHING)
-        held = terms[read_expression(self.said(node), terms)]  # a number
-        return {Monomial(): held.unit * held.low} if held.low else {}
+        term = terms[read_expression(self.source_text(node), terms)]  # a number
+        return {Monomial(): term.unit * term.low} if term.low else {}
 
-    def _binary(self, node: ast.BinOp) -> Sum:
+    def _binary(self, node: ast.BinOp) -> Polynomial:
         left = self.split(node.left)
         if isinstance(node.op, ast.Pow):
             power = node.right.value if isinstance(node.right, ast.Constant) else None
             if not isinstance(power, int) or not 1 <= power <= MAX_POWER:
-                raise InvalidParameter(f"a power must be a whole number from 1 to {MAX_POWER}, got {self.said(node)}.")
+                raise InvalidParameter(
+                    f"a power must be a whole number from 1 to {MAX_POWER}, got {self.source_text(node)}."
+                )
             out = left
             for _ in range(power - 1):
-                out = multiplied(out, left)
+                out = multiply(out, left)
             return out
         right = self.split(node.right)
         if isinstance(node.op, ast.Add | ast.Sub):
-            return _added(left, right, 1 if isinstance(node.op, ast.Add) else -1)
+            return _add(left, right, 1 if isinstance(node.op, ast.Add) else -1)
         if isinstance(node.op, ast.Div):
             if right.keys() != {Monomial()}:
-                raise InvalidParameter(f"only a number other than 0 can divide, got {self.said(node)}.")
+                raise InvalidParameter(f"only a number other than 0 can divide, got {self.source_text(node)}.")
             return {m: v / right[Monomial()] for m, v in left.items()}
-        return multiplied(left, right)
+        return multiply(left, right)
 
     def _table(self, node: ast.expr, column: ReportedColumn) -> tuple[Fraction, ...]:
-        """A function of labels, by its value at each of them."""
+        """The value of a function of labels at each label."""
         terms = Terms(Schema({column.name: column.domain}))
-        number = read_expression(self.said(node), terms)
+        number = read_expression(self.source_text(node), terms)
         k = column.domain.size
-        held = terms.values(terms.needed([number]), {column.name: np.arange(k)})[number]
-        whole = [held] * k if isinstance(held, int) else [int(v) for v in held]
+        values = terms.values(terms.dependencies([number]), {column.name: np.arange(k)})[number]
+        whole = [values] * k if isinstance(values, int) else [int(v) for v in values]
         return tuple(terms[number].unit * v for v in whole)
 
 
-def split(text: str, columns: tuple[ReportedColumn, ...]) -> Sum:
-    """An expression as a sum of monomials; refuses what reports of these columns do not tell."""
+def split(text: str, columns: tuple[ReportedColumn, ...]) -> Polynomial:
+    """An expression as a sum of monomials. Refuses functions that reports of these columns cannot estimate."""
     splitter = Splitter(text, columns)
     return splitter.split(splitter.tree)

@@ -1,6 +1,6 @@
 """What one row of a randomised table adds to the sums of a regression (statistics/exact/function_sums.py adds it up).
 
-products   the unbiased readings of t_a t_b, t_a y, and y y where reports tell it       (corrected_products.py)
+products   unbiased values of t_a t_b, t_a y, and y y if reports give it                (corrected_products.py)
 scatter    psi_a psi_b,   psi = c_i - A_i beta,   the row's part of the estimating equations, at a public beta
 """
 
@@ -9,39 +9,39 @@ from __future__ import annotations
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
-from murmure.econometrics.rows.reported_columns import Floats
 
 
 class RandomisedRows:
-    """settings: which of the two, and the columns, mechanisms and terms as JSON (Corrected.to_text)."""
+    """settings: which of the two, and the columns, mechanisms and terms as JSON (CorrectedProducts.to_text)."""
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
-        which, asked = settings[0], CorrectedProducts.from_text(settings[1])
+        which, products = settings[0], CorrectedProducts.from_text(settings[1])
         if which == "products":
-            names = [f"({text})" for text in (*asked.terms, asked.outcome)]
-            if len(set(names)) < len(names):  # one term twice: collinear, which is said later
+            names = [f"({text})" for text in (*products.terms, products.outcome)]
+            if len(set(names)) < len(names):  # equal terms are collinear, which is refused later
                 names = [f"{text} {i}" for i, text in enumerate(names)]
-            return tuple(f"{names[a]} * {names[b]}" for a, b in asked.pairs)
-        p = len(asked.terms)
+            return tuple(f"{names[a]} * {names[b]}" for a, b in products.pairs)
+        p = len(products.terms)
         return tuple(f"psi {a} * psi {b}" for a in range(p) for b in range(a, p))
 
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
-        which, asked = settings[0], CorrectedProducts.from_text(settings[1])
-        wanted = {"products": 0, "scatter": len(asked.terms)}.get(which)
-        if len(settings) != 2 or wanted != len(at) or inputs != asked.inputs:
+        which, products = settings[0], CorrectedProducts.from_text(settings[1])
+        wanted = {"products": 0, "scatter": len(products.terms)}.get(which)
+        if len(settings) != 2 or wanted != len(at) or inputs != products.inputs:
             raise InvalidParameter(
                 f"Evaluated of randomised answers: inputs, parameters and settings do not fit ({shorten(which)}).",
                 hint="randomised_ols(...) writes such questions",
             )
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
-        which, asked = settings[0], CorrectedProducts.from_text(settings[1])
-        held = asked.rows(x)
+        which, products = settings[0], CorrectedProducts.from_text(settings[1])
+        readings = products.rows(x)
         if which == "products":
-            return np.stack(held, axis=1)
-        p = len(asked.terms)
-        product = dict(zip(asked.pairs, held, strict=True))
+            return np.stack(readings, axis=1)
+        p = len(products.terms)
+        product = dict(zip(products.pairs, readings, strict=True))
         psi = []
         for a in range(p):
             left = product[a, p]
@@ -51,18 +51,18 @@ class RandomisedRows:
         return np.stack([psi[a] * psi[b] for a in range(p) for b in range(a, p)], axis=1)
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
-        asked = CorrectedProducts.from_text(settings[1])
-        through = ", ".join(f"{c.name} ({type(c.mechanism).__name__})" for c in asked.columns)
+        products = CorrectedProducts.from_text(settings[1])
+        through = ", ".join(f"{c.name} ({type(c.mechanism).__name__})" for c in products.columns)
         if settings[0] == "products":
-            named = ", ".join((*asked.terms, asked.outcome))
+            named = ", ".join((*products.terms, products.outcome))
             return (
                 f"products of {named}, read without bias from the reports of {through}",
                 f"produits de {named}, lus sans biais dans les réponses de {through}",
             )
         return (
-            f"squares and products of what each row leaves of the equations for {', '.join(asked.terms)}, at the "
+            f"squares and products of what each row leaves of the equations for {', '.join(products.terms)}, at the "
             f"coefficients that were found, from the reports of {through}",
-            f"carrés et produits de ce que chaque ligne laisse des équations pour {', '.join(asked.terms)}, aux "
+            f"carrés et produits de ce que chaque ligne laisse des équations pour {', '.join(products.terms)}, aux "
             f"coefficients trouvés, d’après les réponses de {through}",
         )
 

@@ -1,12 +1,12 @@
-"""What one randomised answer is worth: numbers whose expectation, given the true answer, is a function of it.
+"""Unbiased values of randomised answers: numbers whose expectation, given the true answer, is a function of it.
 
     E[r_f(report) | x] = f(x)
 
     labels    (GRR, Warner, UnrelatedQuestion)  any f:   r_f(y) = sum_x f(x) r_x(y),   r_x(y) = (1[y = x] - q) / (p - q)
     numbers   (Piecewise, Hybrid, SquareWave)   x and x**2: a line and a parabola in the report (local/piecewise.py)
-              (Duchi, and Hybrid below 0.61)    x alone: one bit says nothing of a square
+              (Duchi, and Hybrid below 0.61)    x alone: one bit contains nothing about a square
 
-Laws are those of the mechanism's integers, so nothing here is estimated. Cells of a table are as `sanitise` writes them
+Laws are the exact ones of the mechanism, so nothing here is estimated. Cells of a table are as `sanitise` writes them
 (local/base/report_columns.py): a label, or the number whose expectation is the true one.
 """
 
@@ -28,22 +28,22 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.factors import levels_of, quoted
 from murmure.local.base.randomisers import NumericOracle
 from murmure.local.grr import GRR
 from murmure.local.warner import YesNo
 from murmure.statistics.expressions.terms import grid_of
 
-Floats = NDArray[np.float64]
 Function = tuple[Fraction, ...] | int  # of labels: the value at each; of a number: the power
 
-FINER = 1000  # steps between two reports: a cell that lies nowhere near one is refused
+FINER = 1000  # steps of the grid between two reports, so that a cell which is not a report can be refused
 MAX_REPORTED_LABELS = 4096
 
 
 @dataclass(frozen=True)
 class ReportedColumn:
-    """A column of a table that holds reports, and the mechanism that they came through."""
+    """A column of reports in a table, and the mechanism of the reports."""
 
     name: str
     mechanism: Any
@@ -67,12 +67,12 @@ class ReportedColumn:
 
     @property
     def domain(self) -> Any:
-        """Of the true answers."""
+        """The domain of the true answers."""
         return self.mechanism.domain
 
     @property
     def is_number(self) -> bool:
-        """Whether reports are read as a number; else as one of several labels."""
+        """Whether reports are numbers; else they are labels."""
         return isinstance(self.mechanism, NumericOracle)
 
     @cached_property
@@ -82,24 +82,24 @@ class ReportedColumn:
     # -- the cells of a table
 
     @cached_property
-    def shown(self) -> Floats:
-        """The number that stands in a table for each report, as `sanitise` writes it."""
+    def cell_values(self) -> Floats:
+        """The number in the table for each report, as `sanitise` writes it."""
         low, step, _ = self.domain.scale()
         return np.asarray(low + step * self.mechanism.readouts()[0], np.float64)
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
-        return np.argsort(self.shown, kind="stable")
+        return np.argsort(self.cell_values, kind="stable")
 
     @cached_property
     def _places(self) -> Floats:
-        return self.shown[self._order]
+        return self.cell_values[self._order]
 
     @cached_property
     def cells(self) -> Any:
-        """The domain of what stands in the table: of numbers the range of reports, which is wider than that of answers.
+        """The domain of the cells: of numbers the range of reports, which is wider than that of answers.
 
-        A report is a float that is no short decimal; on this grid the nearest report is a thousand times nearer.
+        Reports are floats with many digits. The grid is fine enough to recognise the nearest report.
         """
         if not self.is_number:
             return self.domain
@@ -111,17 +111,17 @@ class ReportedColumn:
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
-        """What has to be known of a cell, as expressions."""
+        """The expressions that determine the report in a cell."""
         if isinstance(self.domain, Categories):
             return tuple(condition for _, condition in levels_of(Schema({self.name: self.domain}), self.name)[1:])
         return (quoted(self.name),)
 
     def reports(self, x: tuple[Floats, ...]) -> NDArray[np.intp]:
-        """The number of the report in every row, from its inputs."""
+        """The index of the report in every row, from its inputs."""
         if isinstance(self.domain, Categories):
             code = np.zeros(len(x[0]), np.intp)
-            for c, held in enumerate(x, start=1):
-                code[held != 0] = c
+            for c, is_label in enumerate(x, start=1):
+                code[is_label != 0] = c
             return code
         if not self.is_number:
             first, step = grid_of(self.domain)
@@ -141,10 +141,10 @@ class ReportedColumn:
             )
         return self._order[near]
 
-    # -- what they are worth
+    # -- unbiased values
 
     def unbiased_values(self, function: Function) -> Floats:
-        """r(report), for every report."""
+        """r(report), for every possible report."""
         if isinstance(function, int):
             return self._power(function)
         out = []
@@ -164,14 +164,14 @@ class ReportedColumn:
         if power == 1:
             return np.asarray(first + step * code, np.float64)
         if power != 2 or square is None:
-            raise self.refused(power)
+            raise self.refusal(power)
         return np.asarray(first * first + 2 * first * step * code + step * step * square, np.float64)
 
-    def tells(self, power: int) -> bool:
-        """Whether there are unbiased readings of this power of the number."""
+    def has_unbiased(self, power: int) -> bool:
+        """Whether reports give unbiased values of this power of the number."""
         return power < 2 or (power == 2 and self.mechanism.readouts()[1] is not None)
 
-    def refused(self, power: int) -> InvalidParameter:
+    def refusal(self, power: int) -> InvalidParameter:
         kind, what = type(self.mechanism).__name__, f"{quoted(self.name)} ** {power}"
         if power == 2:
             return InvalidParameter(
@@ -181,6 +181,6 @@ class ReportedColumn:
             )
         return InvalidParameter(
             f"the regression needs {what}, and reports of {kind} tell a number"
-            f"{' and its square' if self.tells(2) else ''}, no more.",
+            f"{' and its square' if self.has_unbiased(2) else ''}, no more.",
             hint="through GRR, of a domain of few values, every function of the column can be read",
         )

@@ -1,14 +1,14 @@
-"""Residuals times columns that were made orthogonal by public combinations: what robust errors add up.
+"""Residuals times orthogonal combinations of columns, which are added up for robust errors.
 
     e = (y - z'b) / s,     v = T'z,     h = v'v / n
 
-with b, s, n and T public from the round before: sum v v' = n I, so h is the leverage of a row. Sums of e^2 z z' of
-columns that nearly depend on one another lose their digits to rounding before they are multiplied by A^-1 twice; sums
-of e^2 v v' keep them, and robust.py goes back to the columns exactly.
+b, s, n and T are public from the round before: sum v v' = n I, so h is the leverage of a row. If columns nearly depend
+on one another, sums of e^2 z z' lose their digits to rounding before they are multiplied by A^-1 twice. Sums of e^2 v
+v' keep them, and robust_errors.py goes back to the columns exactly.
 
-A residual is what is left of large numbers, and so is v where columns have large offsets or nearly depend on one
-another: y, z, b and T come as pairs of floats (pairs.py), and e, v and 1 - h are correct to their last digits unless
-2**50 times as much cancels out.
+A residual is a small difference of large numbers, and so is v if columns have large offsets or nearly depend on one
+another. So y, z, b and T are pairs of floats (double_double.py), and e, v and 1 - h are correct to their last digits
+unless 2**50 times as much cancels out.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.double_double import DoubleDoubleSums, Low, added, squares
-from murmure.statistics.expressions.row_functions import Floats, name_list
+from murmure.statistics.expressions.row_functions import name_list
 
 KINDS = ("HC0", "HC2", "HC3", "scores")
-ALONE = 1e-12  # 1 - h below it: a column of its own fits the row exactly, whatever its outcome
+ALONE = 1e-12  # 1 - h below it: a column that only this row has fits the row exactly
 
 
 class WhitenedScores:
-    """inputs: y, then p columns. at: b (p numbers), s, n, T by rows, its upper half; then what floats round away of b
-    and of T. s is a power of two. settings, one word:
+    """inputs: y, then p columns. at: b (p numbers), s, n, the upper half of T by rows; then the low parts of b and T.
+    s is a power of two. settings, one word:
 
     HC0     e^2 v_a v_b                      White, Econometrica 48(4), 1980
     HC2     the same over 1 - h              MacKinnon and White, J. Econometrics 29(3), 1985
@@ -35,7 +36,7 @@ class WhitenedScores:
     scores  e v_a
     """
 
-    pairs = True  # columns come as high + low
+    pairs = True  # each column is given as high + low
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         if len(inputs) < 2 or len(settings) != 1 or settings[0] not in KINDS:
@@ -56,14 +57,14 @@ class WhitenedScores:
 
     def values(self, x: tuple[Any, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         (y, y_low), z, p = x[0], x[1:], len(x) - 1
-        e, v, v_low = _combined(y, y_low, z, at)
+        e, v, v_low = _residuals_and_columns(y, y_low, z, at)
         if settings[0] == "scores":
             return (e * v).T
         first, second = np.triu_indices(p)
         if settings[0] == "HC0":
             v *= e
             return (v[first] * v[second]).T
-        left = _left(v, v_low, at[p + 1])
+        left = _one_less_leverage(v, v_low, at[p + 1])
         alone = left < ALONE
         left[alone] = 1.0
         weight = np.where(alone, 0.0, e * e / (left if settings[0] == "HC2" else left * left))
@@ -79,25 +80,27 @@ class WhitenedScores:
         )
 
 
-def _combined(y: Floats, y_low: Low, z: tuple[Any, ...], at: tuple[float, ...]) -> tuple[Floats, Floats, Floats]:
-    """e / s, v, and what is rounded away of v."""
+def _residuals_and_columns(
+    y: Floats, y_low: Low, z: tuple[Any, ...], at: tuple[float, ...]
+) -> tuple[Floats, Floats, Floats]:
+    """e / s, v, and the low part of v."""
     p = len(z)
     s, half = at[p], p + 2 + p * (p + 1) // 2
     t, t_low = (np.zeros((p, p + 1)) for _ in range(2))  # of v_0, ..., v_{p-1}, and of e
-    for held, b, T in ((t, at[:p], at[p + 2 : half]), (t_low, at[half : half + p], at[half + p :])):
-        held[np.triu_indices(p)] = T
-        held[:, p] = -np.array(b)
+    for factors, b, T in ((t, at[:p], at[p + 2 : half]), (t_low, at[half : half + p], at[half + p :])):
+        factors[np.triu_indices(p)] = T
+        factors[:, p] = -np.array(b)
     sums = DoubleDoubleSums(p + 1, len(y))
     sums.high[p] = y
     if y_low is not None:
         sums.low[p] = y_low
-    for k, (column, low) in enumerate(z):  # one after the other: a row's value is that of the row alone
+    for k, (column, low) in enumerate(z):  # one by one: a row has the same value in every block
         sums.add(k, t[k, k:], t_low[k, k:], column, low)
     high, low = sums.done()
     return high[p] / s, high[:p], low[:p]
 
 
-def _left(v: Floats, low: Floats, n: float) -> Floats:
+def _one_less_leverage(v: Floats, low: Floats, n: float) -> Floats:
     """1 - h."""
     squared, rest = squares(v, low)
     high, less = added([(n, 0.0), *zip(-squared, -rest, strict=True)])

@@ -1,15 +1,16 @@
-"""Columns in which floats keep their digits: where others explain nearly all of a column, what they leave of it.
+"""Coordinates in which floats keep their digits: a column that others nearly explain is replaced by what they leave.
 
     v = T z,    T lower triangular with ones on its diagonal, short decimals elsewhere;    v 2^-k is about one
 
 Rows are floats, and products of columns that nearly depend on one another lose their digits: seconds since 1970 within
-an hour are a constant to six digits, and their squares to twelve. Sums of a first round say what of each column others
-leave (Gram and Schmidt). Where that is little, the next question asks for the difference itself, "time - 1763001500",
-which is exact before it becomes a float (terms.py). The model is the same, and goes back exactly:
+an hour are constant to six digits, and their squares to twelve. The sums of a first round show what others leave of
+each column (Gram and Schmidt). If that is little, the next question asks for the difference itself, "time -
+1763001500", which is exact before it becomes a float (statistics/expressions/terms.py). The model stays the same, and b
+follows exactly:
 
     b = T' D c,    Cov(b) = T' D Cov(c) D T,    D = diag(2^-k)
 
-T need not be exact for that, and is rounded to the digits that matter. All is decided in fractions.
+This holds for any T, so T is rounded to the digits that matter. Everything is decided in fractions.
 """
 
 from __future__ import annotations
@@ -24,37 +25,30 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import (
-    Matrix,
-    Vector,
-    identity,
-    matmul,
-    root,
-    rounded,
-    times,
-    to_floats,
-    transpose,
-)
+from murmure.econometrics.algebra.matrices import Matrix, Vector, identity, matmul, solve, times, transpose
+from murmure.econometrics.algebra.rounding import root, rounded, to_floats
 from murmure.econometrics.design.columns import decimal_text
 from murmure.econometrics.design.scales import bounds_of, exponent, is_label
 from murmure.econometrics.errors import Collinear, EmptyCategory, FitFailed
 from murmure.statistics.expressions.parser import NUMBER
 
-LITTLE = Fraction(1, 1 << 16)  # of a column's squares: others leave less, and the difference is asked for
-UNSEEN = Fraction(1, 1 << 50)  # of a column's squares: less is the rounding of rows
-NOTHING = Fraction(1, 1 << 88)  # of a column's squares: 2^-44 of it, where decimals from floats are rounded at 2^-52
-SMALL = Fraction(1, 1 << 26)  # mean squares of which the grid of sums, 2^-62, keeps too few bits
-FINE = Fraction(1, 1 << 12)  # steps of a column that could hide there
-CLOSER = 28  # bits by which a column is brought closer at once
-DIGITS = 9  # of standard errors that hold; where fewer do, the result says so
-PLAIN = re.compile(r"[^\W\d]\w*|`[^`]*`")
+# Shares of the squares of a column. Others leave less than SMALL_REST: the difference is asked for.
+SMALL_REST = Fraction(1, 1 << 16)
+ROUNDING = Fraction(1, 1 << 50)  # less is the rounding of rows
+# 2^-44 of the column itself: decimals from floats are rounded at 2^-52.
+DEPENDENT = Fraction(1, 1 << 88)
+SMALL_SQUARE = Fraction(1, 1 << 26)  # of smaller mean squares the grid of sums, 2^-62, keeps too few bits
+FINE_STEP = Fraction(1, 1 << 12)  # a column with finer steps may have such small numbers
+MAX_SHIFT_BITS = 28  # a column is scaled up by at most this in one round
+MIN_DIGITS = 9  # correct digits of standard errors; with fewer the result has a remark
+PLAIN_TERM = re.compile(r"[^\W\d]\w*|`[^`]*`")
 
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Columns by name and term, how each is asked for (a row of T), and the powers of two that divide them.
+    """Columns by name and term, the combination that is asked for (a row of T), and the powers of two that divide them.
 
-    A constant that is there to be taken off others, and has no coefficient, has the name "".
+    A constant without a coefficient, which is only subtracted from others, has the name "".
     """
 
     domain: Schema
@@ -62,7 +56,7 @@ class Coordinates:
     terms: tuple[str, ...]
     T: Matrix
     scales: tuple[int, ...]
-    squares: Vector | None = None  # of the columns themselves, as the first answer has them
+    squares: Vector | None = None  # of the columns themselves, from the first answer
 
     @classmethod
     def of(cls, domain: Schema, names: Sequence[str], terms: Sequence[str]) -> Coordinates:
@@ -72,22 +66,22 @@ class Coordinates:
 
     @cached_property
     def expressions(self) -> tuple[str, ...]:
-        """What is asked for."""
-        held = [self._expression(row, j) for j, row in enumerate(self.T)]
-        assert all(text is not None for text in held)
-        return tuple(text for text in held if text is not None)
+        """The expressions that are asked for."""
+        texts = [self._expression(row, j) for j, row in enumerate(self.T)]
+        assert all(text is not None for text in texts)
+        return tuple(text for text in texts if text is not None)
 
     def _expression(self, row: Vector, j: int) -> str | None:
-        """None: it cannot be written down."""
+        """Row j of T as an expression; None if a factor has no exact decimal."""
         out = self.terms[j]
         others = [(k, v) for k, v in enumerate(row) if v and k != j]
         if others:
-            out = _held(out)
+            out = _bracketed(out)
         for k, v in others:
-            number = _written(abs(v))
-            if number is None:  # no exact multiples
+            number = _number_text(abs(v))
+            if number is None:
                 return None
-            out += f" {'-+'[v > 0]} " + (number if self.terms[k] == "1" else f"{number} * {_held(self.terms[k])}")
+            out += f" {'-+'[v > 0]} " + (number if self.terms[k] == "1" else f"{number} * {_bracketed(self.terms[k])}")
         return out
 
     def _readable(self, row: Vector, j: int) -> bool:
@@ -99,15 +93,15 @@ class Coordinates:
 
     @property
     def _order(self) -> list[int]:
-        """The constant first: others are taken less their mean, and it stays."""
+        """The constant first: others are taken minus their means, and it stays as it is."""
         return sorted(range(len(self.terms)), key=lambda j: self.terms[j] != "1")
 
-    # -- better ones
+    # -- improving
 
     def improved(self, gram: Matrix, n: int) -> Coordinates | None:
-        """From the sums of products of what was asked for. None: floats tell these columns apart.
+        """Better coordinates, from the sums of products in these; None if floats can tell these columns apart.
 
-        Columns that depend on one another are refused, and named; so is one that is 0 everywhere.
+        Columns that depend on one another are refused by name, and so is one that is 0 everywhere.
         """
         p = len(self.terms)
         raw = [gram[j][j] * Fraction(4) ** k for j, k in enumerate(self.scales)]
@@ -117,13 +111,13 @@ class Coordinates:
         combos: list[dict[int, Fraction]] = [{j: Fraction(1)} for j in range(p)]
         T, scales, kept = list(self.T), list(self.scales), list[int]()
         for j in self._order:
-            own = gram[j][j]
-            if own <= SMALL * n and self._may_hide(j):
-                scales[j] -= min(CLOSER, -_half_log(own / n)) if own else CLOSER
+            square = gram[j][j]
+            if square <= SMALL_SQUARE * n and self._may_hide(j):
+                scales[j] -= min(MAX_SHIFT_BITS, -_half_log(square / n)) if square else MAX_SHIFT_BITS
                 continue
-            if not own and not apart[j]:
+            if not square and not apart[j]:
                 self._refuse_empty(j)
-            if not own or raw[j] <= NOTHING * squares[j]:
+            if not square or raw[j] <= DEPENDENT * squares[j]:
                 self._refuse_dependent(j, dict(enumerate(self.T[j])), squares)
             for k in kept:
                 factor = rounded(m[j][k] / m[k][k], 192)
@@ -131,30 +125,33 @@ class Coordinates:
                     m[j] = [rounded(a - factor * b, 192) for a, b in zip(m[j], m[k], strict=True)]
                     for i, v in combos[k].items():
                         combos[j][i] = combos[j].get(i, Fraction(0)) - factor * v
-            left = m[j][j] / own
-            if left > UNSEEN:
+            left = m[j][j] / square
+            if left > ROUNDING:
                 kept.append(j)
-            if left >= LITTLE:
+            if left >= SMALL_REST:
                 continue
-            for combo in (combos[j], self._less_mean(gram, j)):  # the second where the first is too long to be said
-                rest = max(_square(combo, gram) / own, UNSEEN) * raw[j]
+            for combo in (
+                combos[j],
+                self._less_mean(gram, j),
+            ):  # the second, if the first has too many digits for a question
+                rest = max(_square(combo, gram) / square, ROUNDING) * raw[j]
                 better = self._rounded(self._combined(combo, j), j, rest, squares)
                 if better is not None:
                     break
             if better is not None and better != self.T[j]:
                 T[j], scales[j] = better, _half_log(rest / n)
-            elif left <= UNSEEN:
+            elif left <= ROUNDING:
                 self._refuse_dependent(j, dict(enumerate(self._combined(combos[j], j))), squares)
         if (tuple(T), tuple(scales)) == (self.T, self.scales):
             return None
         return replace(self, T=tuple(T), scales=tuple(scales), squares=squares)
 
     def _may_hide(self, j: int) -> bool:
-        """Whether numbers of this column may be so small that sums do not see them."""
-        return bounds_of(self.domain, self.expressions[j])[2] < FINE * Fraction(2) ** self.scales[j]
+        """Whether numbers of this column may be too small for the grid of sums."""
+        return bounds_of(self.domain, self.expressions[j])[2] < FINE_STEP * Fraction(2) ** self.scales[j]
 
     def _combined(self, combo: Mapping[int, Fraction], j: int) -> Vector:
-        """What is left of column j, of the columns themselves."""
+        """What is left of column j, as a combination of the columns themselves."""
         out = [Fraction(0)] * len(self.terms)
         for i, v in combo.items():
             by = v * Fraction(2) ** (self.scales[j] - self.scales[i])
@@ -162,7 +159,7 @@ class Coordinates:
         return tuple(out)
 
     def _rounded(self, exact: Vector, j: int, rest: Fraction, squares: Vector) -> Vector | None:
-        """The same in decimals so short that rounding adds 2^-8 to what is left. None: too long for a question."""
+        """The row in decimals so short that rounding adds 2^-8 to what is left; None if too long for a question."""
         fine = rest / (1 << 16) / len(exact) ** 2
         row = tuple(v if k == j or not v else _to_decimal(v, fine / squares[k]) for k, v in enumerate(exact))
         return row if self._readable(row, j) else None
@@ -171,10 +168,15 @@ class Coordinates:
         one = next((k for k, term in enumerate(self.terms) if term == "1"), j)
         return {j: Fraction(1)} if one == j else {j: Fraction(1), one: -rounded(gram[j][one] / gram[one][one], 192)}
 
-    # -- and back
+    # -- back to the units of the columns
 
-    def back(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
-        """b and its covariance, from those of the coordinates; `units`: of further parameters, which stay."""
+    def from_units(self, b: Sequence[Fraction]) -> Vector:
+        """c with b = T' D c, rounded: coefficients in these coordinates."""
+        c = [row[0] for row in solve(transpose(self.T), [[v] for v in b])]
+        return tuple(rounded(v * Fraction(2) ** k) for v, k in zip(c, self.scales, strict=True))
+
+    def to_units(self, c: Vector, covariance: Matrix, units: Sequence[Fraction] = ()) -> tuple[Vector, Matrix]:
+        """b and its covariance, from those in these coordinates. units: factors of further parameters."""
         D = [*(Fraction(2) ** -k for k in self.scales), *units]
         b = tuple(v * d for v, d in zip(c, D, strict=True))
         cov: Matrix = tuple(
@@ -187,16 +189,16 @@ class Coordinates:
         return times(transpose(T), b), matmul(matmul(transpose(T), cov), T)
 
     def largest_moves(self, step: Sequence[Fraction]) -> list[str]:
-        """The columns with the largest part in a step, each by its own range; no constant."""
+        """The columns that a step moves most, relative to their ranges; without the constant."""
         moves = {}
         for name, text, d, k in zip(self.names, self.expressions, step, self.scales, strict=False):
             low, high, _ = bounds_of(self.domain, text)
             if high > low:
                 moves[name] = abs(d) * min((high - low) / Fraction(2) ** k, Fraction(4))
-        most = max(moves.values(), default=Fraction(0))
-        return [name for name, move in moves.items() if 8 * move >= most]
+        largest = max(moves.values(), default=Fraction(0))
+        return [name for name, move in moves.items() if 8 * move >= largest]
 
-    # -- none
+    # -- refusals
 
     def _refuse_empty(self, j: int) -> None:
         kind, why = (
@@ -208,24 +210,24 @@ class Coordinates:
         raise kind(f"column {self.names[j]!r}: {why}.", hint=hint, columns=[self.names[j]])
 
     def _refuse_dependent(self, j: int, combo: Mapping[int, Fraction], squares: Vector) -> None:
-        # only those whose share of the column is no rounding
+        # Name only columns whose share is more than rounding.
         small = Fraction(1, 1 << 30)
         shares = [k for k, v in combo.items() if k != j and v * v * squares[k] > small * squares[j]]
         others = [k for k in shares if self.names[k]]
-        said = ", ".join(repr(self.names[k]) for k in others) or "0"
+        listed = ", ".join(repr(self.names[k]) for k in others) or "0"
         raise Collinear(
-            f"column {self.names[j]!r} is a combination of others: {shorten(said, 300)}.",
+            f"column {self.names[j]!r} is a combination of others: {shorten(listed, 300)}.",
             hint="leave one of them out of the formula; what differs by less than 2^-44 is the same to floats",
             columns=[self.names[j], *(self.names[k] for k in others)],
         )
 
 
 def lost_digits(information: Matrix) -> str | None:
-    """A remark, where rounding of rows leaves standard errors fewer than nine digits: 2^-53 times cond(Z)^2."""
+    """A remark, if rounding of rows, 2^-53 times cond(Z)^2, leaves standard errors fewer than nine digits."""
     lengths = [root(max(row[j], 0)) or 1.0 for j, row in enumerate(information)]
     ends = np.linalg.eigvalsh(to_floats(information) / np.outer(lengths, lengths))
     digits = int(max(-np.log10(2.0**-53 * ends[-1] / max(ends[0], 1e-300)), 0.0))
-    if digits >= DIGITS:
+    if digits >= MIN_DIGITS:
         return None
     return (
         f"some columns are nearly a combination of others: about {digits} digits of the standard errors hold, since "
@@ -238,12 +240,12 @@ def _square(combo: Mapping[int, Fraction], gram: Matrix) -> Fraction:
     return sum((a * b * gram[i][k] for i, a in combo.items() for k, b in combo.items()), Fraction(0))
 
 
-def _held(term: str) -> str:
-    return term if PLAIN.fullmatch(term) else f"({term})"
+def _bracketed(term: str) -> str:
+    return term if PLAIN_TERM.fullmatch(term) else f"({term})"
 
 
-def _written(v: Fraction) -> str | None:
-    """A positive decimal as expressions read it."""
+def _number_text(v: Fraction) -> str | None:
+    """A positive decimal in the grammar of expressions, or None."""
     text = decimal_text(v)
     if text is None or NUMBER.fullmatch(text):
         return text
@@ -255,13 +257,13 @@ def _written(v: Fraction) -> str | None:
 
 
 def _check_possible(square: Fraction) -> None:
-    """Totals come from a coordinator: what no rows can add up to ends the fit, and not in a search without end."""
+    """Refuse impossible totals. They come from a coordinator, and must not cause an endless search."""
     if square <= 0:
         raise FitFailed("these totals are none that rows can have: a sum of squares is not positive.")
 
 
 def _to_decimal(v: Fraction, square: Fraction) -> Fraction:
-    """The nearest multiple of the largest power of ten whose square is no more than that."""
+    """v rounded to a multiple of the largest power of ten whose square is at most `square`."""
     _check_possible(square)
     e = (square.numerator.bit_length() - square.denominator.bit_length()) * 3 // 20 + 2  # 10^(2 e) > square
     while Fraction(100) ** e > square:
@@ -270,7 +272,7 @@ def _to_decimal(v: Fraction, square: Fraction) -> Fraction:
 
 
 def _half_log(v: Fraction) -> int:
-    """The least k with v <= 4^k."""
+    """The smallest k with v <= 4^k."""
     _check_possible(v)
     k = (v.numerator.bit_length() - v.denominator.bit_length() - 1) // 2
     while Fraction(4) ** k < v:

@@ -1,67 +1,57 @@
-"""Maximum likelihood, or any estimating equation, by a score of one's own: a Python function of parameters and rows.
+"""Maximum likelihood, or any estimating equation, by a custom score: a Python function of parameters and rows.
 
     score(theta, rows) -> (n, p)      psi_i = dl_i / d theta, one row each; rows: a dictionary of columns of floats
     A = -S[d psi / d theta'],   B = S[psi psi']
     b <- b + A^-1 S[psi]        Newton
     Cov = A^-1 B A^-T           Huber 1967; Stefanski and Boos, Amer. Statist. 56(1), 2002, eq. (9)
 
-Without a Hessian A is made of central differences of each row's score. Of a likelihood A is symmetric (and is made so
-where a log-likelihood is given), its top is where A is positive, and where A is not
+Without a Hessian, A comes from central differences of the score of each row. For a likelihood A is symmetric (and is
+made so if a log-likelihood is given). A maximum has a positive definite A; where A is not positive definite
 
     b <- b + B^-1 S[psi]        Berndt, Hall, Hall and Hausman 1974
 
-goes uphill. Of other equations (a ratio of means, instruments) A need not be symmetric, B^-1 S[psi] leads nowhere, and
-Newton's step is taken whatever A is. So a score alone whose A is symmetric counts as that of a likelihood.
+goes uphill. For other equations (a ratio of means, instruments) A need not be symmetric, B^-1 S[psi] leads nowhere, and
+Newton's step is always taken. So a score without log-likelihood counts as that of a likelihood if its A is symmetric.
 
 The function runs where the rows are: on this machine, on its engine, or for all parties in one process. A study over a
-network does not take it, since nobody should run the code of others on rows of their own; what it asks has no name
-there (`OwnSums` is in no catalogue), and plans hold a digest of the function's code and never the code. Families by
-name (family_mle.py) run there: every party has their formulas.
+network does not take it, since no party should run the code of others on its rows: the statistic is not in any
+catalogue, and plans contain a digest of the code and never the code itself. Families by name (models/mle.py) run in
+studies, since every party has their formulas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, transpose
-from murmure.econometrics.design.columns import exact_number
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, symmetric, transpose
+from murmure.econometrics.algebra.positive_definite import is_positive_definite
+from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.errors import FitFailed, NotConverged, TooFewObservations
-from murmure.econometrics.fit import ask, columns_in_text, schema_for
-from murmure.econometrics.models.mle import FamilyName, family_model
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
 from murmure.econometrics.steps.digest_of_code import digest_of_code
-from murmure.econometrics.steps.newton import (
-    Iterate,
-    RoundLimit,
-    check_rounds,
-    climb,
-    is_positive_definite,
-    newton_step,
-    symmetric,
-)
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, newton_step
 from murmure.statistics.exact.function_sums import FunctionSums
 
-Floats = NDArray[np.float64]
 Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
 
-FAR = 2
-ALIKE = Fraction(1, 1 << 24)  # of squares: A is symmetric, as far as central differences tell
-STEP = 2.0**-17  # of central differences, of a parameter's size: the cube root of a float's rounding
+MAX_MOVE = 2  # of a parameter in one step, relative to its size
+SYMMETRIC_WITHIN = Fraction(1, 1 << 24)  # of squares: the accuracy of central differences
+# Of central differences, relative to a parameter: the cube root of the rounding of floats minimises their error.
+DIFFERENCE_STEP = 2.0**-17
 
 
 @dataclass(frozen=True, eq=False)
 class CustomRows:
-    """The row function of somebody's own score."""
+    """The row function of a custom score."""
 
     columns: tuple[str, ...]
     p: int
@@ -77,47 +67,47 @@ class CustomRows:
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         theta, rows = np.array(at), dict(zip(self.columns, x, strict=True))
-        psi, h = self._called("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
+        psi, h = self._call("score", self.score, theta, rows, (self.p,)), self._derivative(theta, rows)
         information = [-h[:, i, j] for i in range(self.p) for j in range(self.p)]
         products = [psi[:, i] * psi[:, j] for i in range(self.p) for j in range(i, self.p)]
-        more = [] if self.loglik is None else [self._called("loglik", self.loglik, theta, rows, ())]
+        more = [] if self.loglik is None else [self._call("loglik", self.loglik, theta, rows, ())]
         out = np.stack([*psi.T, *information, *products, *more], axis=1)
-        good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # no number is not good
+        good = (np.abs(out) <= MAX_SUMMAND).all(axis=1)  # NaN is not
         return np.concatenate([np.where(good[:, None], out, 0.0), ~good[:, None]], axis=1)
 
     def _derivative(self, theta: Floats, rows: dict[str, Floats]) -> Floats:
-        """Of every row's score, in every parameter: (n, p, p)."""
+        """The derivative of the score of every row in every parameter: (n, p, p)."""
         if self.hessian is not None:
-            return self._called("hessian", self.hessian, theta, rows, (self.p, self.p))
+            return self._call("hessian", self.hessian, theta, rows, (self.p, self.p))
         out = []
         for j in range(self.p):
-            far = STEP * max(1.0, abs(theta[j]))
+            step = DIFFERENCE_STEP * max(1.0, abs(theta[j]))
             up, down = theta.copy(), theta.copy()
-            up[j], down[j] = theta[j] + far, theta[j] - far
-            apart = [self._called("score", self.score, point, rows, (self.p,)) for point in (up, down)]
-            out.append((apart[0] - apart[1]) / (up[j] - down[j]))
+            up[j], down[j] = theta[j] + step, theta[j] - step
+            scores = [self._call("score", self.score, point, rows, (self.p,)) for point in (up, down)]
+            out.append((scores[0] - scores[1]) / (up[j] - down[j]))
         return np.stack(out, axis=2)
 
-    def _called(
+    def _call(
         self, name: str, function: Score, theta: Floats, rows: dict[str, Floats], shape: tuple[int, ...]
     ) -> Floats:
         n = len(next(iter(rows.values())))
-        found = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
-        if found.shape != (n, *shape):
+        values = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
+        if values.shape != (n, *shape):
             raise InvalidParameter(
-                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {found.shape}.",
+                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {values.shape}.",
                 hint="one row for each row; np.stack([...], axis=1)",
             )
-        return found
+        return values
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
-        some = ", ".join(inputs)
-        return f"a score of one's own, of {some}", f"un score à soi, de {some}"
+        listed = ", ".join(inputs)
+        return f"a score of one's own, of {listed}", f"un score à soi, de {listed}"
 
 
 @dataclass(frozen=True)
 class CustomSums(FunctionSums):
-    """Sums of one's own function. `function` is a digest of its code; what is called is held beside the fields."""
+    """Sums of a custom function. `function` is the digest of its code; plans are JSON, so the code is not a field."""
 
     @classmethod
     def of(cls, rows: CustomRows, domain: Schema, digest: str, at: Vector) -> CustomSums:
@@ -130,9 +120,9 @@ class CustomSums(FunctionSums):
 
 @dataclass(frozen=True)
 class MLE:
-    """An estimate by one's own score; `MLE.of(...)` makes it, since the function is held beside the fields."""
+    """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
-    protects: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
+    noise_refusal: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
     domain: Schema
     columns: tuple[str, ...]
     names: tuple[str, ...]
@@ -159,64 +149,69 @@ class MLE:
         digest = digest_of_code(rows.score, rows.hessian, rows.loglik)
         out = cls(domain, rows.columns, tuple(names), tuple(str(v) for v in start), digest, *more)
         vars(out)["_rows"] = rows
-        _ = out.question(tuple(start))  # what cannot be added up is refused now
+        _ = out.question(tuple(start))  # refuses now what cannot be added up
         return out
 
     @property
-    def _own(self) -> CustomRows:
+    def _custom_rows(self) -> CustomRows:
         if "_rows" not in vars(self):
             raise InvalidParameter("this MLE holds no function.", hint="mle(score, start, data, columns)")
-        held: CustomRows = vars(self)["_rows"]
-        return held
+        rows: CustomRows = vars(self)["_rows"]
+        return rows
 
     def in_words(self) -> tuple[str, str]:
-        some = ", ".join(self.columns)
-        return f"maximum likelihood by one's own function of {some}", f"un maximum de vraisemblance à soi, de {some}"
+        listed = ", ".join(self.columns)
+        return (
+            f"maximum likelihood by one's own function of {listed}",
+            f"un maximum de vraisemblance à soi, de {listed}",
+        )
 
     # -- the ascent
 
     def question(self, at: Vector) -> CustomSums:
-        return CustomSums.of(self._own, self.domain, self.digest, at)
+        return CustomSums.of(self._custom_rows, self.domain, self.digest, at)
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        """A point where some row has no score is none to go to: steps are halved."""
+        """A point at which some row has no score counts as outside, so that the step is halved."""
         p, sums = len(at), [Fraction(v) for v in answer.sums]
         named = dict(zip(answer.labels, sums, strict=True))
         A: Matrix = tuple(tuple(sums[p + p * i : 2 * p + p * i]) for i in range(p))
         llf, outside = named.get("log-likelihood"), named["no numbers"] > 0
         if llf is not None:
-            A = _halved(A)
-        place = Iterate(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
-        B = self._products(place)
-        return place if _is_symmetric(A, B) else replace(place, spread=B)
+            A = _symmetric_part(A)
+        iterate = Iterate(at, answer.n, tuple(sums[:p]), A, llf, named, outside)
+        B = self._products(iterate)
+        return iterate if _is_symmetric(A, B) else replace(iterate, spread=B)
 
-    def step(self, place: Iterate) -> Vector:
-        """Newton's, or of Berndt and others; no parameter moves by more than a few times its size at once."""
-        newton = place.spread is not None or is_positive_definite(place.information)
-        step = newton_step(place if newton else replace(place, information=self._products(place)))
-        far = max(abs(d) / (FAR * max(Fraction(1), abs(b))) for d, b in zip(step, place.at, strict=True))
-        return tuple(d / max(far, Fraction(1)) for d in step)
+    def step(self, iterate: Iterate) -> Vector:
+        """Newton's step, or that of Berndt and others, with no parameter moving by more than MAX_MOVE times its size."""
+        newton = iterate.spread is not None or is_positive_definite(iterate.information)
+        step = newton_step(iterate if newton else replace(iterate, information=self._products(iterate)))
+        times_too_far = max(
+            abs(d) / (MAX_MOVE * max(Fraction(1), abs(b))) for d, b in zip(step, iterate.at, strict=True)
+        )
+        return tuple(d / max(times_too_far, Fraction(1)) for d in step)
 
-    def _products(self, place: Iterate) -> Matrix:
-        return symmetric([v for name, v in place.sums.items() if name.startswith("products ")], len(self.names))
+    def _products(self, iterate: Iterate) -> Matrix:
+        return symmetric([v for name, v in iterate.sums.items() if name.startswith("products ")], len(self.names))
 
     def separation(self, step: Vector) -> None:
         return None
 
-    def along(self, step: Vector) -> list[str]:
+    def moving_columns(self, step: Vector) -> list[str]:
         return list(self.names)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.names), RoundLimit(self.rounds, "maximum likelihood")
         try:
-            at, place = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
+            at, iterate = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
         except NotConverged as error:
             message = str(error).removesuffix(f"\n  Hint: {error.hint}")
             raise NotConverged(message, hint=WAYS_OUT) from None
-        if place.n <= p:
-            raise TooFewObservations(f"{place.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
+        if iterate.n <= p:
+            raise TooFewObservations(f"{iterate.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
         try:
-            covariance = self._covariance(place)
+            covariance = self._covariance(iterate)
         except Singular:
             raise FitFailed(
                 "maximum likelihood: the matrix of second derivatives is singular at the estimate.",
@@ -229,18 +224,18 @@ class MLE:
             names=self.names,
             coefficients=at,
             covariance=covariance,
-            n=place.n,
+            n=iterate.n,
             df_model=p,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
             cov_type=self.errors,
-            llf=None if place.llf is None else float(place.llf),
+            llf=None if iterate.llf is None else float(iterate.llf),
             has_intercept=False,
         )
 
-    def _covariance(self, place: Iterate) -> Matrix:
-        A, B = place.information, self._products(place)
-        if self.errors != "sandwich" and place.spread is not None:
+    def _covariance(self, iterate: Iterate) -> Matrix:
+        A, B = iterate.information, self._products(iterate)
+        if self.errors != "sandwich" and iterate.spread is not None:
             raise FitFailed(
                 f"mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
                 f"{self.errors!r} are those of likelihoods.",
@@ -249,87 +244,26 @@ class MLE:
         if self.errors == "opg":
             return inverse(B)
         if self.errors == "hessian":
-            return inverse(_halved(A))
+            return inverse(_symmetric_part(A))
         bread = inverse(A)
-        return _halved(matmul(matmul(bread, B), transpose(bread)))
+        return _symmetric_part(matmul(matmul(bread, B), transpose(bread)))
 
 
-def _halved(A: Matrix) -> Matrix:
-    """The symmetric part."""
+def _symmetric_part(A: Matrix) -> Matrix:
+    """The symmetric part of A."""
     return tuple(tuple((v + A[j][i]) / 2 for j, v in enumerate(row)) for i, row in enumerate(A))
 
 
 def _is_symmetric(A: Matrix, B: Matrix) -> bool:
-    """Within the rounding of central differences; B has the units of A."""
+    """Whether A is symmetric within the accuracy of central differences. B has the units of A."""
 
     def size(i: int, j: int) -> Fraction:
         return max(abs(A[i][i] * A[j][j]), B[i][i] * B[j][j])
 
-    return all((A[i][j] - A[j][i]) ** 2 <= ALIKE * size(i, j) for i in range(len(A)) for j in range(i))
+    return all((A[i][j] - A[j][i]) ** 2 <= SYMMETRIC_WITHIN * size(i, j) for i in range(len(A)) for j in range(i))
 
 
 WAYS_OUT = (
     "begin elsewhere, allow more, rounds=..., or give the log-likelihood, loglik=...; a score falls where its "
     "parameter rises: x - theta, not theta - x"
 )
-
-
-def mle(
-    score: Score | None = None,
-    start: Mapping[str, Any] | Sequence[Any] | None = None,
-    data: Any = None,
-    columns: Sequence[str] = (),
-    *,
-    family: FamilyName | None = None,
-    formula: str | None = None,
-    hessian: Score | None = None,
-    loglik: Score | None = None,
-    errors: Errors | None = None,
-    rounds: int | None = None,
-    schema: Any = None,
-    privacy: Any = None,
-    engine: Any = None,
-    ledger: Any = None,
-    rng: Any = None,
-) -> Regression:
-    """Maximum likelihood of a named family, or by a score of one's own; data and privacy as in `ask`.
-
-    `mle(family="weibull", formula="days ~ age", data=table)`: family is "exponential", "weibull", "beta" or
-    "multinomial" (an outcome of labels); "days ~ 1" is the law of one column. Families run in studies too. errors:
-    "hessian" (the default), "sandwich" or "opg". start may be left out.
-
-    `mle(score, start, table, columns)` solves S[score(theta, rows)] = 0 by Newton's steps (likelihoods: or BHHH's).
-    score(theta, rows) -> (n, p): rows maps each of `columns` (columns, or expressions of them) to floats.
-    hessian(theta, rows) -> (n, p, p): derivatives of the score, [:, i, j] of score i in parameter j. loglik(theta,
-    rows) -> (n,): steps are halved where its sum falls. start: a value for each parameter, by name or in a list.
-    errors: "sandwich" (the default) holds for any equation; "hessian" and "opg" where the score is that of the true
-    likelihood.
-    """
-    if score is None and hessian is None and loglik is None and not columns:
-        named: Any = family_model(family, formula, data, schema, privacy, errors, rounds, start)
-        return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
-    if family is not None or formula is not None:
-        raise InvalidParameter(
-            "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
-            hint='mle(family="weibull", formula="days ~ age", data=table), or mle(score, start, table, columns)',
-        )
-    for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
-        if not callable(function) and (name == "score" or function is not None):
-            raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
-    assert callable(score)
-    if isinstance(columns, str):
-        raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
-    if start is None:
-        raise InvalidParameter(
-            "mle.start must give every parameter a value; it is left out.",
-            hint='{"mean": 0, "log sd": 0}, or a list of numbers',
-        )
-    names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
-    values = [exact_number("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]
-    read = list(dict.fromkeys(name for text in columns for name in columns_in_text(text)))
-    held = schema_for("mle", data, schema, read, privacy)
-    rows = CustomRows(tuple(columns), len(values), score, hessian, loglik)
-    model = MLE.of(
-        rows, held, names, values, "sandwich" if errors is None else errors, 100 if rounds is None else rounds
-    )
-    return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

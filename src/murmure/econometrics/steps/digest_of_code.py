@@ -1,7 +1,7 @@
-"""A name for what a function of one's own does: of its code as Python compiled it, and of what it holds beside it.
+"""A digest of a custom function: of its compiled code, and of the values that it uses.
 
-Names of files and lines are not in it. Numbers, texts, arrays and other functions that it finds around itself (in a
-closure, in defaults, among the globals that it names) are; of any other object only its type is.
+File names and line numbers do not count. Numbers, texts, arrays and other functions that it uses (in its closure, its
+defaults, or the globals that it names) do; of any other object only the type does.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ DEPTH = 8
 
 
 def digest_of_code(*functions: Any) -> str:
-    """`own ` and 64 letters."""
-    held = hashlib.sha256(b"murmure own function\n")
+    """`own ` and 64 hexadecimal digits."""
+    digest = hashlib.sha256(b"murmure own function\n")
     for function in functions:
-        held.update(repr(_plain(function, DEPTH)).encode())
-    return f"own {held.hexdigest()}"
+        digest.update(repr(_plain(function, DEPTH)).encode())
+    return f"own {digest.hexdigest()}"
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Texts and lists alone, without addresses."""
+    """The value as texts and lists, without memory addresses."""
     name = type(value).__name__
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return f"{name} {value!r}"
@@ -35,11 +35,11 @@ def _plain(value: Any, depth: int) -> Any:
         whole = np.ascontiguousarray(value)
         return [name, str(whole.dtype), whole.shape, "" if whole.dtype.hasobject else whole.tobytes().hex()]
     if isinstance(value, tuple | list):
-        return [name, *(_plain(one, depth - 1) for one in value)]
+        return [name, *(_plain(item, depth - 1) for item in value)]
     if isinstance(value, set | frozenset):
-        return [name, *sorted(repr(_plain(one, depth - 1)) for one in value)]
+        return [name, *sorted(repr(_plain(item, depth - 1)) for item in value)]
     if isinstance(value, Mapping):
-        return [name, *([_plain(key, depth - 1), _plain(one, depth - 1)] for key, one in value.items())]
+        return [name, *([_plain(key, depth - 1), _plain(item, depth - 1)] for key, item in value.items())]
     if isinstance(value, CodeType):
         return [value.co_code.hex(), value.co_names, value.co_varnames, _plain(value.co_consts, depth - 1)]
     code = getattr(value, "__code__", None)
@@ -49,19 +49,19 @@ def _plain(value: Any, depth: int) -> Any:
 def _function(function: Any, code: CodeType, depth: int) -> list[Any]:
     cells = [_plain(_content(cell), depth) for cell in getattr(function, "__closure__", None) or ()]
     around = getattr(function, "__globals__", {})
-    found = {name: _plain(around[name], depth) for name in _names(code) if name in around}
+    globals_used = {name: _plain(around[name], depth) for name in _names(code) if name in around}
     defaults = (getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None))
-    return [_plain(code, depth), cells, sorted(found.items()), _plain(defaults, depth)]
+    return [_plain(code, depth), cells, sorted(globals_used.items()), _plain(defaults, depth)]
 
 
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
-    except ValueError:  # nothing is in it yet
+    except ValueError:  # the cell is still empty
         return None
 
 
 def _names(code: CodeType) -> set[str]:
-    """Of globals that it may look up, in functions inside it too."""
-    inner = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
+    """Names of globals that the code may look up, including those of inner functions."""
+    inner = (_names(inner_code) for inner_code in code.co_consts if isinstance(inner_code, CodeType))
     return {*code.co_names}.union(*inner)

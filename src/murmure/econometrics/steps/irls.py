@@ -1,10 +1,10 @@
-"""What regressions with a link share: a first guess, Newton's steps on sums, robust errors, and the result.
+"""Regressions with a link: a first guess, Newton's steps on sums, robust errors, and the result.
 
-    start       Z'W z of a public first guess (families.py): the rank of the design is known before anything is fitted
+    start       Z'W z of a public first guess (glm_rows.py): shows the rank of the design before anything is fitted
     each round  score, information and log-likelihood at b, summed over all rows
     end         Cov = H^-1, H the observed information; Cov = H^-1 S[u u'] H^-1 (HC0, HC1, cluster: one more round)
 
-Where columns nearly depend on one another the start is asked again, for what is left of them (coordinates.py).
+If columns nearly depend on one another, the start is repeated in better coordinates (coordinates.py).
 
 White, Econometrica 50(1), 1982, eq. (3.2). With clusters u is summed within a party before it is squared. For few rows
 or parties: HC1 n / (n - k), as in least squares and Stata's robust; cluster G / (G - 1) (n - 1) / (n - k). statsmodels
@@ -24,36 +24,25 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, rounded, solve, submatrix
+from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, scaled, solve, symmetric
 from murmure.econometrics.design.constant_columns import constant_value
-from murmure.econometrics.design.design_matrix import Design
+from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.scales import bounds_of
-from murmure.econometrics.design.wording import columns_in_words
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewObservations
 from murmure.econometrics.results.regression import INVERSE_LINKS, Regression
 from murmure.econometrics.results.result import ResultTable
 from murmure.econometrics.rows.glm_rows import FAMILIES, MODE_WORDS, NAMES, Family
 from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
-from murmure.econometrics.steps.newton import (
-    Iterate,
-    RoundLimit,
-    check_rounds,
-    climb,
-    iterate_from_answer,
-    newton_step,
-    symmetric,
-)
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, iterate_from_answer, newton_step
+from murmure.econometrics.steps.robust_errors import party_outer_products, rounded_covariance
 from murmure.statistics.exact.function_sums import FunctionSums
-from murmure.statistics.exact.party_products import PartyOuterProducts
 
 Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
 NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
-BITS = 256  # of an entry of the covariance: it is made of floats, and 53 hold at most (lost_digits says when few do)
-MAX_PARTY_ROWS = 1 << 32  # at most, for errors by party
 
-CUT = (
+CUT_ROWS = (
     "how many rows were cut at the largest number that a sum takes",
     "combien de lignes ont été coupées au plus grand nombre qu’une somme accepte",
 )
@@ -70,18 +59,18 @@ FIGURES = {  # of a round, in English and French
 
 @dataclass(frozen=True, eq=False)
 class LinkedRegression(Regression):
-    """A regression with a link: its predictions are means of the outcome, with the offset of the row."""
+    """The result of a regression with a link. Predictions are means of the outcome, with the offset of the row."""
 
     offset: str | None = None
 
     @property
     def _ratios_of(self) -> str | None:
-        """What exp(coefficient) is a ratio of."""
+        """What exp(coefficient) is a ratio of, if anything."""
         return {"Logit": "Odds", "Poisson": "Rate", "NegativeBinomial": "Rate"}.get(self.model)
 
     @property
     def ratios(self) -> Any:
-        """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None of other models."""
+        """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None for other models."""
         if self._ratios_of is None or self.design is None:
             return None
         with np.errstate(over="ignore"):
@@ -91,7 +80,7 @@ class LinkedRegression(Regression):
         ends, ratios = self.conf_int(), self.ratios
         if ends is None or ratios is None:
             return super().tables()
-        names = self.names[: len(ratios)]  # alpha is no coefficient of a column
+        names = self.names[: len(ratios)]  # alpha is not the coefficient of a column
         with np.errstate(over="ignore"):
             rows = zip(names, ratios.tolist(), *np.exp(ends[: len(names)]).T.tolist(), strict=True)
         more = ResultTable(f"{self._ratios_of} ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))
@@ -101,7 +90,7 @@ class LinkedRegression(Regression):
         from murmure.econometrics.design.float_columns import evaluate
 
         assert self.design is not None
-        eta = self.design.matrix(rows) @ self.params[: len(self.design.terms)]  # alpha is no coefficient of a column
+        eta = self.design.matrix(rows) @ self.params[: len(self.design.terms)]  # without alpha
         if self.offset is not None:
             eta = eta + evaluate((self.offset,), self.design.domain, rows)[:, 0]
         return INVERSE_LINKS[self.link](eta)
@@ -109,12 +98,12 @@ class LinkedRegression(Regression):
 
 @dataclass(frozen=True)
 class LinkedModel:
-    """What the regressions share. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of one party belong together).
+    """The base of these regressions. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of a party are a cluster).
 
-    rounds: the most questions that are asked.
+    rounds: how many questions it asks at most.
     """
 
-    protects: ClassVar[str | None] = NO_NOISE
+    noise_refusal: ClassVar[str | None] = NO_NOISE
     family: ClassVar[str]
     design: Design
     errors: str = "nonrobust"
@@ -134,9 +123,9 @@ class LinkedModel:
             )
         check_rounds(owner, self.rounds)
         self._check_outcome()
-        _ = self._asks("start", ())  # what cannot be added up is refused now
+        _ = self._asks("start", ())  # refuses now what cannot be added up
 
-    # -- what is asked ------------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------------------------
 
     @property
     def _family(self) -> str:
@@ -148,17 +137,17 @@ class LinkedModel:
 
     @property
     def _extra(self) -> int:
-        """Parameters besides those of the columns."""
+        """The number of parameters besides those of the columns."""
         return self._law.extra
 
     @property
     def _null_names(self) -> tuple[str, ...]:
-        """What the first answer has besides scores and products."""
+        """The names of the sums in the first answer besides scores and products."""
         return self._law.null_names
 
     @property
     def _robust(self) -> bool:
-        """Whether errors take a round of their own."""
+        """Whether errors take another round."""
         return self.errors != self._known_errors[0]
 
     @property
@@ -174,10 +163,10 @@ class LinkedModel:
 
     def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
         for name in self.design.columns:
-            same = constant_value(self.design.domain, name)
-            if same is not None and quoted(name) == self.design.outcome:
-                said_so = f"{type(self).__name__} takes {wanted}; {name!r} is {same} for everybody."
-                return NoVariation(said_so, hint="there is nothing to explain", columns=[name])
+            value = constant_value(self.design.domain, name)
+            if value is not None and quoted(name) == self.design.outcome:
+                message = f"{type(self).__name__} takes {wanted}; {name!r} is {value} for everybody."
+                return NoVariation(message, hint="there is nothing to explain", columns=[name])
         low, high, step = bounds_of(self.design.domain, self.design.outcome)
         return InvalidParameter(
             f"{type(self).__name__} takes {wanted}; {self.design.outcome_name!r} lies between {short_number(low)} and "
@@ -187,14 +176,14 @@ class LinkedModel:
 
     @cached_property
     def _coordinates(self) -> Coordinates:
-        """How columns are asked for; at first as they are, within -1 and 1 by the bounds of the schema."""
+        """The coordinates of questions: at first the columns, within -1 and 1 by the bounds of the schema."""
         return Coordinates.of(self.design.domain, self.design.names, self.design.terms)
 
-    def _in(self, coordinates: Coordinates) -> Any:
-        """The same model, whose columns are asked for otherwise."""
-        held = copy(self)
-        vars(held)["_coordinates"] = coordinates
-        return held
+    def _with_coordinates(self, coordinates: Coordinates) -> Any:
+        """The same model in these coordinates."""
+        model = copy(self)
+        vars(model)["_coordinates"] = coordinates
+        return model
 
     @property
     def _scales(self) -> tuple[int, ...]:
@@ -219,30 +208,30 @@ class LinkedModel:
         return self._asks("start", ()).domain
 
     @property
-    def most_sums(self) -> int:
-        """Of all rounds together, at most: no later question is wider than a step."""
+    def max_sums(self) -> int:
+        """Sums of all rounds together, at most: no later question has more than a step."""
         k = len(self.design.terms) + self._extra
         step = self._asks("step", (Fraction(0),) * k).width
         return self._asks("start", ()).width + (self.rounds - 1) * step
 
     def in_words(self) -> tuple[str, str]:
         (en, fr), name = columns_in_words(self.design), NAMES[self._family]
-        outcome, most = self.design.outcome_name, self.rounds
-        robust = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
+        outcome, rounds = self.design.outcome_name, self.rounds
+        details = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
         if self._robust:
-            robust = (f"{robust[0]}; errors: {self.errors}", f"{robust[1]} ; erreurs : {self.errors}")
+            details = (f"{details[0]}; errors: {self.errors}", f"{details[1]} ; erreurs : {self.errors}")
         return (
-            f"{article(name[0])} of {outcome} on {en}, in at most {most} rounds of sums{robust[0]}",
-            f"une {name[1]} de {outcome} sur {fr}, en {most} tours de sommes au plus{robust[1]}",
+            f"{article(name[0])} of {outcome} on {en}, in at most {rounds} rounds of sums{details[0]}",
+            f"une {name[1]} de {outcome} sur {fr}, en {rounds} tours de sommes au plus{details[1]}",
         )
 
     @property
     def _separates(self) -> bool:
-        """Whether it may ask how many rows a direction predicts without error."""
+        """Whether a round may ask how many rows a direction predicts without error."""
         return self._law.settles is not None
 
     def later_rounds(self) -> tuple[str, str]:
-        """What rounds release, in English and French, for those who approve a study; the first is told by itself."""
+        """What later rounds release, in English and French, for those who approve a study."""
         k = len(self.design.terms) + self._extra
         square, step = k * (k + 1) // 2, self._asks("step", (Fraction(0),) * k)
         en, fr = (
@@ -251,13 +240,13 @@ class LinkedModel:
         english = [
             f"each later round releases {step.width} sums over all rows, at coefficients that follow from the rounds "
             f"before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
-            f"(the information), {en}, and {CUT[0]}",
+            f"(the information), {en}, and {CUT_ROWS[0]}",
             "in place of such a round, the first may be asked again for what some columns leave of others",
         ]
         french = [
             f"chaque tour suivant publie {step.width} sommes sur toutes les lignes, en des coefficients qui découlent "
             f"des tours précédents : {k} de scores (comment la log-vraisemblance varie avec chaque coefficient), "
-            f"{square} de leurs pentes (l’information), {fr}, et {CUT[1]}",
+            f"{square} de leurs pentes (l’information), {fr}, et {CUT_ROWS[1]}",
             "au lieu d’un tel tour, le premier peut être redemandé pour ce que des colonnes laissent d’autres",
         ]
         if self._separates:
@@ -265,10 +254,10 @@ class LinkedModel:
             french[1] += f", ou un tour peut demander {MODE_WORDS['separation'][1]}"
         if self._robust and self.errors != "cluster":
             english.append(
-                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT[0]}"
+                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT_ROWS[0]}"
             )
             french.append(
-                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT[1]}"
+                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT_ROWS[1]}"
             )
         return "; ".join(english), " ; ".join(french)
 
@@ -280,43 +269,43 @@ class LinkedModel:
     def interpret(self, at: Vector, answer: Any) -> Iterate:
         return iterate_from_answer(at, answer, len(at))
 
-    def step(self, place: Iterate) -> Vector:
-        return newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return newton_step(iterate)
 
     def separation(self, step: Vector) -> FunctionSums | None:
         if self._law.settles is None:
             return None
         return self._asks("separation", step[: len(self.design.terms)])
 
-    def along(self, step: Vector) -> list[str]:
+    def moving_columns(self, step: Vector) -> list[str]:
         return self._coordinates.largest_moves(step)
 
     def steps(self) -> Generator[Any, Any, Regression]:
         p, rounds = len(self.design.terms), RoundLimit(self.rounds, NAMES[self._family][0])
         if self._robust:
-            rounds.left -= 1  # kept for the end
-        model: LinkedModel | None = self
-        while model is not None:
+            rounds.left -= 1  # reserved for the errors
+        candidate: LinkedModel | None = self
+        while candidate is not None:
             rounds.take()
-            held, answer = model, (yield model._asks("start", ()))
+            model, answer = candidate, (yield candidate._asks("start", ()))
             first = self._scores(tuple(Fraction(v) for v in answer.sums))
             gram = symmetric(first[p:], p)
             null = dict(zip(self._null_names, first[p + p * (p + 1) // 2 :], strict=True))
             self._check_rows(answer.n, null)
-            better = held._coordinates.improved(gram, answer.n)
-            model = None if better is None else self._in(better)
+            better = model._coordinates.improved(gram, answer.n)
+            candidate = None if better is None else self._with_coordinates(better)
         start = tuple(row[0] for row in solve(gram, [[v] for v in first[:p]]))
         null = self._first_guess(start, tuple(first[:p]), null, answer.n)
         try:
-            at, place = yield from climb(held, held._start(start, null, answer.n), rounds)
+            at, iterate = yield from climb(model, model._start(start, null, answer.n), rounds)
         except NotConverged:
-            self._check_end(rounds.last)  # the better reason, where there is one
+            self._check_end(rounds.last)  # may raise a better reason
             raise
-        self._check_end(place)
+        self._check_end(iterate)
         meat = None
         if self._robust:
-            meat = yield from held._meat(at)
-        return held._result(at, place, gram, null, meat)
+            meat = yield from model._meat(at)
+        return model._result(at, iterate, gram, null, meat)
 
     def _check_rows(self, n: int, null: dict[str, Fraction]) -> None:
         k = len(self.design.terms) + self._extra
@@ -328,11 +317,11 @@ class LinkedModel:
         self._check_varies(n, null)
 
     def _scores(self, sums: Vector) -> Vector:
-        """A score for each column, then their products, then what the null model needs."""
+        """The first answer as a score for each column, then their products, then the sums of the null model."""
         return sums
 
     def _first_guess(self, guess: Vector, score: Vector, null: dict[str, Fraction], n: int) -> dict[str, Fraction]:
-        """What the first answer says of parameters besides those of the columns, added to `null`."""
+        """`null`, with first guesses of further parameters added."""
         return null
 
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
@@ -346,58 +335,51 @@ class LinkedModel:
                 columns=[self.design.outcome_name],
             )
 
-    def _check_end(self, place: Iterate | None) -> None:
+    def _check_end(self, iterate: Iterate | None) -> None:
         pass
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
     def _meat(self, at: Vector) -> Generator[Any, Any, tuple[Matrix, Fraction]]:
-        """S[u u'], and the factor for few rows or few parties."""
+        """S[u u'], and the correction for few rows or few parties."""
         k = len(at)
         if self.errors != "cluster":
             answer = yield self._asks("squares", at)
             factor = Fraction(answer.n, answer.n - k) if self.errors == "HC1" else Fraction(1)
             return symmetric([Fraction(v) for v in answer.sums], k), factor
-        answer = yield PartyOuterProducts(self._asks("score", at), MAX_PARTY_ROWS)
-        parties = int(answer.parties)
-        if parties < 2:
-            raise TooFewObservations(
-                "errors by party need two parties at least, and there is one table.",
-                hint='a list of tables, one for each party; errors="HC1" needs none',
-            )
-        few = Fraction(parties, parties - 1) * Fraction(answer.n - 1, answer.n - k)
-        return submatrix(answer.matrix, range(k)), few
+        meat, parties, n = yield from party_outer_products(self._asks("score", at), k)
+        return meat, Fraction(parties, parties - 1) * Fraction(n - 1, n - k)
 
-    def _bread(self, place: Iterate, gram: Matrix) -> Matrix:
-        return inverse(place.information)
+    def _bread(self, iterate: Iterate, gram: Matrix) -> Matrix:
+        return inverse(iterate.information)
 
-    def _robust_covariance(self, place: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
-        bread = inverse(place.information)
+    def _robust_covariance(self, iterate: Iterate, meat: Matrix, factor: Fraction) -> Matrix:
+        bread = inverse(iterate.information)
         return tuple(tuple(factor * v for v in row) for row in matmul(matmul(bread, meat), bread))
 
-    def _dispersion(self, place: Iterate) -> Fraction:
+    def _dispersion(self, iterate: Iterate) -> Fraction:
         return Fraction(1)
 
     def _result(
         self,
         at: Vector,
-        place: Iterate,
+        iterate: Iterate,
         gram: Matrix,
         null: dict[str, Fraction],
         meat: tuple[Matrix, Fraction] | None,
     ) -> Regression:
-        p, scale = len(self.design.terms), self._dispersion(place)
+        p, scale = len(self.design.terms), self._dispersion(iterate)
         if meat is None:
-            covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(place, gram))
+            covariance: Matrix = tuple(tuple(scale * v for v in row) for row in self._bread(iterate, gram))
         else:
-            covariance = self._robust_covariance(place, *meat)
+            covariance = self._robust_covariance(iterate, *meat)
         coefficients, covariance = self._in_units(at, covariance)
         intercept = self.design.has_intercept
-        llf = self._llf(place, scale)
-        llnull = self._llnull(null, place.n) if intercept else None
+        llf = self._llf(iterate, scale)
+        llnull = self._llnull(null, iterate.n) if intercept else None
         measures = {"deviance": "deviance", "Pearson chi-squared": "chi-squared"}
         extras: dict[str, Any] = {
-            name: float(place.sums[label]) for name, label in measures.items() if label in place.sums
+            name: float(iterate.sums[label]) for name, label in measures.items() if label in iterate.sums
         }
         remarks = list(getattr(self.design, "remarks", ()))
         if not intercept:
@@ -405,7 +387,7 @@ class LinkedModel:
                 "there is no intercept: the model with a constant alone is no part of this one, and neither a "
                 "likelihood ratio nor a pseudo R-squared compares them"
             )
-        remarks += [text for text in (self._about_likelihood, lost_digits(place.information)) if text]
+        remarks += [text for text in (self._about_likelihood, lost_digits(iterate.information)) if text]
         return LinkedRegression(
             model=type(self).__name__,
             formula=self.design.formula,
@@ -413,9 +395,9 @@ class LinkedModel:
             names=(*self.design.names, *self._more_names),
             coefficients=coefficients,
             covariance=covariance,
-            n=place.n,
+            n=iterate.n,
             df_model=p - intercept,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
             cov_type=self.errors,
             scale=scale,
@@ -430,20 +412,20 @@ class LinkedModel:
         )
 
     _more_names: ClassVar[tuple[str, ...]] = ()
-    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first is that of the information
+    _known_errors: ClassVar[tuple[str, ...]] = get_args(Errors)  # the first comes from the information alone
 
     @property
     def _about_likelihood(self) -> str | None:
         return None
 
     def _in_units(self, at: Vector, covariance: Matrix, *units: Fraction) -> tuple[Vector, Matrix]:
-        """Of the columns themselves; `units`: of further parameters."""
-        b, held = self._coordinates.back(at, covariance, units)
-        by = Fraction(2) ** -self._outcome_scale  # of an outcome whose unit is that of the coefficients
-        return tuple(v * by for v in b), tuple(tuple(rounded(v * by * by, BITS) for v in row) for row in held)
+        """Coefficients and covariance in the units of the columns. units: factors of further parameters."""
+        b, scaled_covariance = self._coordinates.to_units(at, covariance, units)
+        by = Fraction(2) ** -self._outcome_scale  # if coefficients have the unit of the outcome
+        return tuple(v * by for v in b), rounded_covariance(scaled(scaled_covariance, by * by))
 
-    def _llf(self, place: Iterate, scale: Fraction) -> float | None:
-        return None if place.llf is None else float(place.llf)
+    def _llf(self, iterate: Iterate, scale: Fraction) -> float | None:
+        return None if iterate.llf is None else float(iterate.llf)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         return None
@@ -453,8 +435,8 @@ def article(name: str) -> str:
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
-def check_cap(model: LinkedModel, place: Iterate | None) -> None:
-    rows = 0 if place is None else int(place.sums["at the cap"])
+def check_cap(model: LinkedModel, iterate: Iterate | None) -> None:
+    rows = 0 if iterate is None else int(iterate.sums["at the cap"])
     if rows:
         cap = model._law.cap
         raise FitFailed(

@@ -1,18 +1,18 @@
-"""Newton's method on released sums: every decision is made in fractions, so that all who follow decide alike.
+"""Newton's method on released sums. Every decision is made in fractions, so that all parties decide alike.
 
     b <- b + t H^-1 s,     t = 1, 1/2, 1/4, ... until the log-likelihood does not fall
-    end when s' H^-1 s <= 2^-60: the last step would move b by 1e-9 standard errors, and is taken
+    end when s' H^-1 s <= 2^-60: the last step moves b by less than 1e-9 standard errors, and is taken
 
-s' H^-1 s is what a whole step gains, twice over, in units of log-likelihood (Boyd and Vandenberghe, Convex
-Optimization, 2004, section 9.5.1: the Newton decrement squared). It knows no units of columns. b is rounded to 64
-significant bits: a public number that is written down in every question.
+s' H^-1 s is twice the gain of a whole step in log-likelihood (Boyd and Vandenberghe, Convex Optimization, 2004, section
+9.5.1: the Newton decrement squared). It does not depend on the units of columns. b is rounded to 64 significant bits,
+since every question contains it.
 
-Equations that are of no likelihood (mle.py) have no such gain. There s' B^-1 s, B = S[psi psi'], takes its place: with
-the step d = A^-1 s and Cov = A^-1 B A^-T it is d' Cov^-1 d, the step in standard errors, and it must fall.
+Equations without a likelihood (custom_score.py) have no such gain. Instead s' B^-1 s, B = S[psi psi'], must fall: with
+the step d = A^-1 s and Cov = A^-1 B A^-T it is d' Cov^-1 d, the step in standard errors.
 
-Where a combination of columns predicts the outcome without error, b has no bound: each step then gains a little less,
-by a factor that does not shrink, and sums over the rows say whether anything stands in the way (`Ascent.separation`).
-Albert and Anderson, Biometrika 71(1), 1984.
+If a combination of columns predicts the outcome without error, b is infinite: gains then fall by a factor that does not
+shrink, and a question counts the rows that contradict the direction (`Ascent.separation`). Albert and Anderson,
+Biometrika 71(1), 1984.
 """
 
 from __future__ import annotations
@@ -24,29 +24,31 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, rounded, solve
+from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, solve, symmetric
+from murmure.econometrics.algebra.positive_definite import is_positive_definite
+from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 
-TINY = Fraction(1, 1 << 60)
-STALLED = Fraction(1, 1 << 40)  # a gain so small that does not shrink any more is the rounding of rows
-LITTLE = Fraction(1, 1 << 16)  # in units of log-likelihood
-SLACK = Fraction(1, 1 << 40)  # of a log-likelihood: its rounding
-SHORTEST = Fraction(1, 1 << 20)
+CONVERGED = Fraction(1, 1 << 60)
+STALLED = Fraction(1, 1 << 40)  # a smaller gain that does not shrink any more is the rounding of rows
+LITTLE_GAIN = Fraction(1, 1 << 16)  # of log-likelihood: rounding may hide smaller gains
+SLACK = Fraction(1, 1 << 40)  # the relative rounding of a log-likelihood
+MIN_STEP = Fraction(1, 1 << 20)
 MAX_ROUNDS = 1000
-FAMILY_ROUNDS = 25  # of a law that is declared by its name, where nobody says how many
+FAMILY_ROUNDS = 25  # the default for laws by their name
 
 
 class RoundLimit:
-    """So many questions may be asked, and no more."""
+    """Counts the questions that may still be asked."""
 
-    def __init__(self, most: int, what: str) -> None:
-        self.most, self.left, self.what = most, most, what
-        self.last: Iterate | None = None  # that was asked about
+    def __init__(self, limit: int, what: str) -> None:
+        self.limit, self.left, self.what = limit, limit, what
+        self.last: Iterate | None = None  # the last point that was asked about
 
     def take(self) -> None:
         if self.left < 1:
             raise NotConverged(
-                f"{self.what} did not converge within {self.most} rounds.",
+                f"{self.what} did not converge within {self.limit} rounds.",
                 hint="allow more, rounds=...; or leave out columns that hardly vary or nearly predict the outcome",
             )
         self.left -= 1
@@ -59,45 +61,38 @@ def check_rounds(owner: str, rounds: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Iterate:
-    """What was released at one point."""
+    """The sums that were released at one point."""
 
     at: Vector
     n: int
     score: Vector
     information: Matrix
-    llf: Fraction | None  # None: steps are judged by the score alone
+    llf: Fraction | None  # None: steps are judged by the score only
     sums: Mapping[str, Fraction] = field(repr=False)
     outside: bool = False  # the likelihood is not defined here
-    spread: Matrix | None = None  # B, of equations that are of no likelihood
+    spread: Matrix | None = None  # B, for equations without a likelihood
 
 
 class Ascent(Protocol):
-    """What is climbed: the questions of a model, and how their answers are read."""
+    """A function to maximise: the questions of a model, and how their answers are interpreted."""
 
     def question(self, at: Vector) -> Any: ...
     def interpret(self, at: Vector, answer: Any) -> Iterate: ...
-    def step(self, place: Iterate) -> Vector: ...
-    def separation(self, step: Vector) -> Any | None: ...  # a question, or None: there is none
-    def along(self, step: Vector) -> list[str]: ...  # the columns that a step is about
+    def step(self, iterate: Iterate) -> Vector: ...
+    def separation(self, step: Vector) -> Any | None: ...  # a question about separation, or None
+    def moving_columns(self, step: Vector) -> list[str]: ...  # the columns that a step moves most
 
 
 def iterate_from_answer(at: Vector, answer: Any, p: int) -> Iterate:
-    """p scores, the upper half of the information, and named figures."""
+    """From an answer with p scores, the upper half of the information, and named figures."""
     sums = [Fraction(v) for v in answer.sums]
     named = dict(zip(answer.labels, sums, strict=True))
     return Iterate(at, answer.n, tuple(sums[:p]), symmetric(sums[p:], p), named.get("log-likelihood"), named)
 
 
-def symmetric(upper: Sequence[Fraction], p: int) -> Matrix:
-    """From the upper half, row by row."""
-    entry = iter(upper)
-    half = {(i, j): next(entry) for i in range(p) for j in range(i, p)}
-    return tuple(tuple(half[min(i, j), max(i, j)] for j in range(p)) for i in range(p))
-
-
-def newton_step(place: Iterate) -> Vector:
+def newton_step(iterate: Iterate) -> Vector:
     try:
-        return tuple(row[0] for row in solve(place.information, [[v] for v in place.score]))
+        return tuple(row[0] for row in solve(iterate.information, [[v] for v in iterate.score]))
     except Singular:
         raise FitFailed(
             "the information matrix became singular on the way: the likelihood is flat in some direction.",
@@ -105,92 +100,80 @@ def newton_step(place: Iterate) -> Vector:
         ) from None
 
 
-def bent_step(place: Iterate) -> Vector:
-    """Newton's, where the last parameter is the logarithm of a positive one; where the likelihood bends upwards in it,
-    each of the two parts by itself. That one moves by at most e^2 at a time.
+def bent_step(iterate: Iterate) -> Vector:
+    """Newton's step, if the last parameter is the logarithm of a positive one. Where the information is not positive
+    definite, that parameter and the others move separately. The last one moves by at most 2, a factor of e^2.
     """
-    p = len(place.at) - 1
-    if is_positive_definite(place.information):
-        d = newton_step(place)
+    p = len(iterate.at) - 1
+    if is_positive_definite(iterate.information):
+        d = newton_step(iterate)
     else:
-        block = tuple(row[:p] for row in place.information[:p])
-        own = tuple(row[0] for row in solve(block, [[v] for v in place.score[:p]]))
-        d = (*own, place.score[p] / (abs(place.information[p][p]) or Fraction(1)))
-    far = max(abs(d[p]) / 2, Fraction(1))
-    return tuple(v / far for v in d)
-
-
-def is_positive_definite(A: Matrix) -> bool:
-    """Whether all pivots of a symmetric matrix are positive."""
-    m = [list(row) for row in A]
-    for k in range(len(m)):
-        if m[k][k] <= 0:
-            return False
-        for i in range(k + 1, len(m)):
-            factor = m[i][k] / m[k][k]
-            m[i] = [rounded(a - factor * b, 256) for a, b in zip(m[i], m[k], strict=True)]
-    return True
+        block = tuple(row[:p] for row in iterate.information[:p])
+        first = tuple(row[0] for row in solve(block, [[v] for v in iterate.score[:p]]))
+        d = (*first, iterate.score[p] / (abs(iterate.information[p][p]) or Fraction(1)))
+    shrink = max(abs(d[p]) / 2, Fraction(1))
+    return tuple(v / shrink for v in d)
 
 
 def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, Any, tuple[Vector, Iterate]]:
-    """Where the likelihood is largest, and the sums at the last point that was asked about."""
-    place = yield from _asked(ascent, tuple(rounded(v) for v in start), rounds)
-    if place.outside:
+    """The maximum, and the sums at the last point that was asked about."""
+    iterate = yield from _evaluate(ascent, tuple(rounded(v) for v in start), rounds)
+    if iterate.outside:
         raise FitFailed(
             "the likelihood is not defined where the search begins.", hint="begin elsewhere, or another link"
         )
     gains: list[Fraction] = []
     checked = 0
     while True:
-        step = ascent.step(place)
-        gain = _gain(place, step)
-        if gain <= TINY:
-            return _moved(place.at, step, Fraction(1)), place
+        step = ascent.step(iterate)
+        gain = _gain(iterate, step)
+        if gain <= CONVERGED:
+            return _move(iterate.at, step, Fraction(1)), iterate
         gains.append(gain)
-        slow = len(gains) > 4 and _slow(gains[-4:])
+        slow = len(gains) > 4 and _is_slow(gains[-4:])
         if slow and len(gains) >= checked + 3:
             checked = len(gains)
             yield from _refuse_separated(ascent, step, rounds)
-            if getattr(ascent, "runs_away", False) and len(gains) > 8 and _slow(gains[-8:]):
-                refuse_separated(rounds.what, ascent.along(step))
+            if getattr(ascent, "runs_away", False) and len(gains) > 8 and _is_slow(gains[-8:]):
+                refuse_separated(rounds.what, ascent.moving_columns(step))
         if slow and gain <= STALLED:
-            return _moved(place.at, step, Fraction(1)), place
-        place = yield from _uphill(ascent, place, step, rounds)
+            return _move(iterate.at, step, Fraction(1)), iterate
+        iterate = yield from _uphill(ascent, iterate, step, rounds)
 
 
-def _gain(place: Iterate, step: Vector) -> Fraction:
-    return dot(step, place.score) if place.spread is None else _weighed(place.score, place.spread)
+def _gain(iterate: Iterate, step: Vector) -> Fraction:
+    return dot(step, iterate.score) if iterate.spread is None else _squared_length(iterate.score, iterate.spread)
 
 
-def _weighed(s: Vector, B: Matrix) -> Fraction:
-    """s' B^-1 s; of equations that depend on one another, each by itself."""
+def _squared_length(s: Vector, B: Matrix) -> Fraction:
+    """s' B^-1 s; if equations depend on one another, the sum over single equations."""
     try:
         return dot(s, [row[0] for row in solve(B, [[v] for v in s])])
     except Singular:
         return sum((v * v / B[j][j] for j, v in enumerate(s) if B[j][j]), Fraction(0))
 
 
-def _slow(gains: Sequence[Fraction]) -> bool:
-    """Whether each gain is more than an eighth of the one before: near a top, Newton's shrink much faster."""
+def _is_slow(gains: Sequence[Fraction]) -> bool:
+    """Whether each gain is more than an eighth of the one before. Near a maximum gains shrink much faster."""
     return all(8 * b > a for a, b in pairwise(gains))
 
 
-def _asked(ascent: Ascent, at: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
+def _evaluate(ascent: Ascent, at: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
     rounds.take()
     answer = yield ascent.question(at)
     rounds.last = ascent.interpret(at, answer)
     return rounds.last
 
 
-def _moved(at: Vector, step: Vector, t: Fraction) -> Vector:
+def _move(at: Vector, step: Vector, t: Fraction) -> Vector:
     return tuple(rounded(a + t * d) for a, d in zip(at, step, strict=True))
 
 
-def _uphill(ascent: Ascent, place: Iterate, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
+def _uphill(ascent: Ascent, iterate: Iterate, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, Iterate]:
     t = Fraction(1)
-    while t >= SHORTEST:
-        after = yield from _asked(ascent, _moved(place.at, step, t), rounds)
-        if not after.outside and _no_worse(place, after, step):
+    while t >= MIN_STEP:
+        after = yield from _evaluate(ascent, _move(iterate.at, step, t), rounds)
+        if not after.outside and _no_worse(iterate, after, step):
             return after
         t /= 2
     raise NotConverged(
@@ -199,17 +182,17 @@ def _uphill(ascent: Ascent, place: Iterate, step: Vector, rounds: RoundLimit) ->
     )
 
 
-def _no_worse(before: Iterate, after: Iterate, step: Vector) -> bool:
-    """The log-likelihood did not fall. Where only scores are known, or so little is to be gained that rounding of large
-    counts hides it: the top was not passed by far on this line.
+def _no_worse(previous: Iterate, after: Iterate, step: Vector) -> bool:
+    """Whether the log-likelihood did not fall. If only scores are known, or rounding would hide the gain: whether the
+    step did not go far beyond the maximum on its line.
     """
-    if before.spread is not None:
-        here = _weighed(before.score, before.spread)
-        return here <= STALLED or _weighed(after.score, before.spread) < here
-    gain = dot(before.score, step)
-    if before.llf is None or after.llf is None or gain <= LITTLE:
+    if previous.spread is not None:
+        here = _squared_length(previous.score, previous.spread)
+        return here <= STALLED or _squared_length(after.score, previous.spread) < here
+    gain = dot(previous.score, step)
+    if previous.llf is None or after.llf is None or gain <= LITTLE_GAIN:
         return 2 * dot(after.score, step) >= -gain
-    return after.llf >= before.llf - SLACK * (1 + abs(before.llf))
+    return after.llf >= previous.llf - SLACK * (1 + abs(previous.llf))
 
 
 def _refuse_separated(ascent: Ascent, step: Vector, rounds: RoundLimit) -> Generator[Any, Any, None]:
@@ -221,15 +204,15 @@ def _refuse_separated(ascent: Ascent, step: Vector, rounds: RoundLimit) -> Gener
     against, along = answer.sums
     if against or not along:
         return
-    refuse_separated(rounds.what, ascent.along(step), int(along))
+    refuse_separated(rounds.what, ascent.moving_columns(step), int(along))
 
 
 def refuse_separated(what: str, columns: list[str], rows: int | None = None) -> None:
-    said = " and ".join(repr(name) for name in columns) or "the constant"
-    of = "" if rows is None else f" in {rows} row{'s' * (rows != 1)}"
+    listed = " and ".join(repr(name) for name in columns) or "the constant"
+    where = "" if rows is None else f" in {rows} row{'s' * (rows != 1)}"
     raise Separated(
-        f"{what}: {said} predict{'s' * (len(columns) < 2)} the outcome without error{of}, and no coefficient is large "
-        "enough for that.",
+        f"{what}: {listed} predict{'s' * (len(columns) < 2)} the outcome without error{where}, and no coefficient is "
+        "large enough for that.",
         hint="leave the column out, join its labels with others, or gather more rows",
         columns=columns,
     )

@@ -1,16 +1,16 @@
-"""Cox's partial likelihood, climbed by Newton's steps, whoever adds up those at risk.
+"""Cox's partial likelihood, maximised by Newton's steps; the sums at risk come from elsewhere.
 
     w = e^(x'b);   S0, S1, S2 (t) = sums of w, w x, w xx' over rows that leave at t or later            (at risk)
                    D0, D1, D2 (t) = the same over rows with the event at t, d of them                   (tied)
 
-    Breslow    l = S[x'b of events] - sum_t d ln S0,             every one of them meets all that are at risk
-    Efron      l = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),    the k-th meets those whom k left on average
+    Breslow    l = S[x'b of events] - sum_t d ln S0,             each event compares with all rows at risk Efron      l
+    = S[x'b of events] - sum_t sum_{k<d} ln (S0 - k/d D0),    the k-th with those whom k events left, on average
 
-Score and information follow with S1 - k/d D1 and S2 - k/d D2 in the places of S1 and S2. Where nobody shares a time
-with another, both are the same. Breslow, Biometrics 30(1), 1974; Efron, JASA 72(359), 1977, section 5.
+Score and information follow with S1 - k/d D1 and S2 - k/d D2 instead of S1 and S2. Without tied events both are the
+same. Breslow, Biometrics 30(1), 1974; Efron, JASA 72(359), 1977, section 5.
 
-Sums come from questions between parties (cox.py) or straight from sorted rows (sorted_rows.py); all decisions are made
-here, in fractions. b enters by x less its mean, which is public after the first round, so that w stays near one.
+Sums come from questions between parties (models/cox.py) or directly from sorted rows (direct_cox.py). All decisions are
+made here, in fractions. x is taken minus its mean, which is public after the first round, so that w stays near one.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, rounded, solve, to_float
+from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, solve, symmetric
+from murmure.econometrics.algebra.rounding import rounded, to_float
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.errors import Collinear, FitFailed, NoVariation, TooFewObservations
 from murmure.econometrics.results.hazards import Hazards
 from murmure.econometrics.rows.cox_rows import CAP
 from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
-from murmure.econometrics.steps.irls import BITS
-from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step, symmetric
+from murmure.econometrics.steps.newton import Iterate, RoundLimit, climb, newton_step
+from murmure.econometrics.steps.robust_errors import rounded_covariance
 
 Ties = Literal["breslow", "efron"]
-FINE = 160  # bits of the ratios S1/S0
-FARTHEST = 700.0  # floats hold e to this power
+RATIO_BITS = 160  # of the ratios S1/S0
+MAX_EXPONENT = 700.0  # e^700 is near the largest float
 DIGITS = Context(prec=50, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])
 
 
@@ -48,7 +49,7 @@ def check_ties(owner: str, ties: Any) -> None:
 
 @dataclass(frozen=True)
 class CoxStart:
-    """What is known before the first step: rows, events at each time, and sums of the columns."""
+    """The first answer: rows, events at each time, and sums of the columns."""
 
     n: int
     events: tuple[int, ...]  # d_t
@@ -62,36 +63,36 @@ class CoxStart:
 
     @property
     def tied(self) -> tuple[int, ...]:
-        """The times, by number, that two events or more share: elsewhere Efron and Breslow are the same."""
+        """The indices of times with two events or more. At others Efron and Breslow are the same."""
         return tuple(t for t, d in enumerate(self.events) if d > 1)
 
 
 @dataclass(frozen=True)
 class AtRisk:
-    """What sums at some coefficients say about the likelihood there."""
+    """The likelihood and its derivatives at some coefficients."""
 
     n: int
     score: Vector
     information: Matrix
     llf: Fraction
-    capped: int  # rows whose hazard is beyond floats
+    capped: int  # rows whose hazard was cut at the cap
     risk: Sequence[Any] = field(repr=False)  # S0 at each time, of e^(x'b - mean'b)
 
 
 class RiskSums(Protocol):
-    """Who adds up rows: each question goes out, and what comes back is read."""
+    """Adds up rows: asks each question, and interprets its answer."""
 
     @property
     def times(self) -> Sequence[Fraction]: ...
-    def ask_start(self, held: Coordinates) -> Any: ...
-    def read_start(self, answer: Any) -> CoxStart: ...
-    def ask_step(self, held: Coordinates, at: Vector, start: CoxStart) -> Any: ...
-    def read_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk: ...
+    def ask_start(self, coordinates: Coordinates) -> Any: ...
+    def interpret_start(self, answer: Any) -> CoxStart: ...
+    def ask_step(self, coordinates: Coordinates, at: Vector, start: CoxStart) -> Any: ...
+    def interpret_step(self, answer: Any, at: Vector, start: CoxStart) -> AtRisk: ...
 
 
 @dataclass(frozen=True)
 class CoxRegression:
-    """What is regressed on what."""
+    """The columns and options of the regression, and its steps."""
 
     design: Design
     time: str
@@ -102,16 +103,16 @@ class CoxRegression:
 
     @property
     def coordinates(self) -> Coordinates:
-        """How columns are asked for. The constant is one of them: hazards do not change when x is taken less it."""
+        """The first coordinates. They include a constant, which may be subtracted from x without changing hazards."""
         return Coordinates.of(self.design.domain, ("", *self.design.names), ("1", *self.design.terms))
 
-    def steps(self, adder: RiskSums) -> Generator[Any, Any, Hazards]:
+    def steps(self, risk_sums: RiskSums) -> Generator[Any, Any, Hazards]:
         p, rounds = len(self.design.terms), RoundLimit(self.rounds, "Cox's regression")
         better: Coordinates | None = self.coordinates
         while better is not None:
-            held = better
+            coordinates = better
             rounds.take()
-            start = adder.read_start((yield adder.ask_start(held)))
+            start = risk_sums.interpret_start((yield risk_sums.ask_start(coordinates)))
             n = start.n
             if not sum(start.events):
                 raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
@@ -121,34 +122,34 @@ class CoxRegression:
                 )
             S = symmetric(start.products, p)
             gram = ((Fraction(n), *start.total), *((start.total[j], *S[j]) for j in range(p)))
-            better = _improved(held, gram, n)
-        ascent = _Climbed(adder, held, start)
+            better = _improved(coordinates, gram, n)
+        ascent = _CoxAscent(risk_sums, coordinates, start)
         null: list[Fraction] = []
-        at, place = yield from climb(replace(ascent, seen=null), (Fraction(0),) * p, rounds)
-        assert isinstance(place, _RiskPlace)
-        if place.risk.capped:
+        at, iterate = yield from climb(replace(ascent, log_likelihoods=null), (Fraction(0),) * p, rounds)
+        assert isinstance(iterate, _CoxIterate)
+        if iterate.risk.capped:
             raise FitFailed(
-                f"Cox's regression: {place.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
+                f"Cox's regression: {iterate.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
                 hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
             )
-        return self._result(ascent, adder.times, at, place, null[0])
+        return self._result(ascent, risk_sums.times, at, iterate, null[0])
 
     def _result(
-        self, ascent: _Climbed, times: Sequence[Fraction], at: Vector, place: _RiskPlace, null: Fraction
+        self, ascent: _CoxAscent, times: Sequence[Fraction], at: Vector, iterate: _CoxIterate, null: Fraction
     ) -> Hazards:
-        p, held, events = len(at), ascent.coordinates, ascent.start.events
-        none = (Fraction(0),) * (p + 1)  # of the constant, which hazards do not have
-        covariance = (none, *((Fraction(0), *row) for row in inverse(place.information)))
-        b, covariance = held.back((Fraction(0), *at), covariance)
+        p, coordinates, events = len(at), ascent.coordinates, ascent.start.events
+        none = (Fraction(0),) * (p + 1)  # for the constant, which has no coefficient
+        covariance = (none, *((Fraction(0), *row) for row in inverse(iterate.information)))
+        b, covariance = coordinates.to_units((Fraction(0), *at), covariance)
         mean = ascent.means
-        # sums at risk were taken of e^(x'b - centre), and centre is mean'b
-        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, place.risk.risk, strict=True)]
+        # Sums at risk are those of e^(x'b - mean'b), so these are hazards at the means.
+        at_means = [d / float(s) if d else 0.0 for d, s in zip(events, iterate.risk.risk, strict=True)]
         remarks = [*getattr(self.design, "remarks", ()), self.times_in_words]
-        lost = lost_digits(place.information)
+        lost = lost_digits(iterate.information)
         if lost is not None:
             remarks.append(lost)
-        level = to_float(-dot(mean, held.back((Fraction(0), *place.at), covariance)[0][1:]))
-        if abs(level) > FARTHEST:
+        level = to_float(-dot(mean, coordinates.to_units((Fraction(0), *iterate.at), covariance)[0][1:]))
+        if abs(level) > MAX_EXPONENT:
             remarks.append(
                 "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
                 "baseline(at_means=True) is that of the means"
@@ -159,12 +160,12 @@ class CoxRegression:
             outcome=f"{self.time}, {self.event}",
             names=self.design.names,
             coefficients=b[1:],
-            covariance=tuple(tuple(rounded(v, BITS) for v in row[1:]) for row in covariance[1:]),
-            n=place.n,
+            covariance=rounded_covariance(tuple(row[1:] for row in covariance[1:])),
+            n=iterate.n,
             df_model=p,
-            df_resid=place.n - p,
+            df_resid=iterate.n - p,
             use_t=False,
-            llf=float(place.llf or 0),
+            llf=float(iterate.llf or 0),
             llnull=float(null),
             has_intercept=False,
             design=self.design,
@@ -180,15 +181,15 @@ class CoxRegression:
         )
 
 
-def _improved(held: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
+def _improved(coordinates: Coordinates, gram: Matrix, n: int) -> Coordinates | None:
     try:
-        return held.improved(gram, n)
+        return coordinates.improved(gram, n)
     except Collinear as error:
         name, *others = error.columns
         if others:
             raise
-        said = f"column {name!r} is the same for everybody."
-        raise NoVariation(said, hint="leave it out", columns=[name]) from None
+        message = f"column {name!r} is the same for everybody."
+        raise NoVariation(message, hint="leave it out", columns=[name]) from None
 
 
 def _exp(v: float) -> float:
@@ -199,42 +200,42 @@ def _exp(v: float) -> float:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class _RiskPlace(Iterate):
+class _CoxIterate(Iterate):
     risk: AtRisk
 
 
 @dataclass(frozen=True)
-class _Climbed:
-    """The likelihood as `climb` sees it."""
+class _CoxAscent:
+    """The partial likelihood, for `climb`."""
 
-    adder: RiskSums
+    risk_sums: RiskSums
     coordinates: Coordinates
     start: CoxStart
-    seen: list[Fraction] = field(default_factory=list)  # log-likelihoods, of b = 0 first
+    log_likelihoods: list[Fraction] = field(default_factory=list)  # of all points; the first is b = 0
     runs_away: ClassVar[bool] = True
 
     def question(self, at: Vector) -> Any:
-        return self.adder.ask_step(self.coordinates, at, self.start)
+        return self.risk_sums.ask_step(self.coordinates, at, self.start)
 
     @property
     def means(self) -> Vector:
-        """Of the columns themselves: T z = v."""
+        """The means of the columns themselves: T z = v."""
         scales = self.coordinates.scales[1:]
         v = (Fraction(1), *(m * Fraction(2) ** k for m, k in zip(self.start.mean, scales, strict=True)))
         return tuple(row[0] for row in solve(self.coordinates.T, [[x] for x in v]))[1:]
 
     def interpret(self, at: Vector, answer: Any) -> Iterate:
-        here = self.adder.read_step(answer, at, self.start)
-        self.seen.append(here.llf)
-        return _RiskPlace(at, here.n, here.score, here.information, here.llf, {}, risk=here)
+        here = self.risk_sums.interpret_step(answer, at, self.start)
+        self.log_likelihoods.append(here.llf)
+        return _CoxIterate(at, here.n, here.score, here.information, here.llf, {}, risk=here)
 
-    def step(self, place: Iterate) -> Vector:
-        return newton_step(place)
+    def step(self, iterate: Iterate) -> Vector:
+        return newton_step(iterate)
 
     def separation(self, step: Vector) -> None:
         return None
 
-    def along(self, step: Vector) -> list[str]:
+    def moving_columns(self, step: Vector) -> list[str]:
         return self.coordinates.largest_moves((Fraction(0), *step))
 
 
@@ -242,15 +243,14 @@ class _Climbed:
 
 
 def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tied: Sequence[int]) -> AtRisk:
-    """The likelihood from sums of those who leave at each time, time by time, and last the rows at the cap.
+    """The likelihood from the sums of the rows that leave at each time, and last the number of rows at the cap.
 
-    tied: the times at which the sums over tied events are meant, where these were asked for; they stand beside the
-    others at every time then.
+    tied: the times with tied events, if their sums were asked for; these follow the other sums at every time.
     """
     p, T = len(at), len(start.events)
     each = 1 + p + p * (p + 1) // 2
     wide = 2 * each if tied else each
-    # whole numbers of one unit, from the last time backwards
+    # Whole multiples of one unit, added up from the last time backwards: faster than fractions.
     unit = math.lcm(*(v.denominator for v in sums[:-1]))
     whole = [int(v * unit) for v in sums[:-1]]
     here = set(tied)
@@ -273,14 +273,14 @@ def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tie
                     "these totals are none that rows can have: nobody is at risk at a time with events.",
                     hint="somebody told false numbers: ask for the study again, among those whom you trust",
                 )
-            ratios = [(v << FINE) // s0 for v in more]
+            ratios = [(v << RATIO_BITS) // s0 for v in more]
             mean = ratios[:p]
             score = [a + times * b for a, b in zip(score, mean, strict=True)]
-            products = [(mean[i] * mean[j]) >> FINE for i in range(p) for j in range(i, p)]
+            products = [(mean[i] * mean[j]) >> RATIO_BITS for i in range(p) for j in range(i, p)]
             bend = [a + times * (v - m) for a, v, m in zip(bend, ratios[p:], products, strict=True)]
             log = DIGITS.ln(DIGITS.divide(Decimal(s0), Decimal(of)))
             logs = DIGITS.add(logs, DIGITS.multiply(Decimal(times), log))
-    one = Fraction(1, 1 << FINE)
-    U = tuple(a - one * b for a, b in zip(start.of_events, score, strict=True))
+    ratio_unit = Fraction(1, 1 << RATIO_BITS)
+    U = tuple(a - ratio_unit * b for a, b in zip(start.of_events, score, strict=True))
     llf = dot(start.of_events, at) - sum(start.events) * rounded(dot(start.mean, at)) - Fraction(logs)
-    return AtRisk(n, U, symmetric([one * v for v in bend], p), llf, int(sums[-1]), risks)
+    return AtRisk(n, U, symmetric([ratio_unit * v for v in bend], p), llf, int(sums[-1]), risks)

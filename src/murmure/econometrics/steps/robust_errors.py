@@ -1,14 +1,15 @@
-"""Errors that hold where the variance differs between rows (HC0 to HC3), or where rows of one party go together.
+"""Robust errors, for variances that differ between rows (HC0 to HC3), or for rows of a party that are a cluster.
 
     Cov = A^-1 (sum of w e^2 z z') A^-1       w = 1 (HC0), n / (n - p) (HC1), 1 / (1 - h) (HC2), 1 / (1 - h)^2 (HC3)
     Cov = k A^-1 (sum over parties of u u') A^-1,    u = the party's sum of e z,   k = G / (G - 1) (n - 1) / (n - p)
 
-A second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions of a row. White 1980; MacKinnon and
-White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows say v = T'z (whitened.py), and z = T'^-1 v gives
+They take a second round: once beta and A^-1 are public, e and h = z'A^-1 z are functions of a row. White 1980;
+MacKinnon and White 1985; clusters: Liang and Zeger, Biometrika 73(1), 1986. Rows compute v = T'z (whitened_scores.py),
+and z = T'^-1 v gives
 
-    Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: T may be rounded, B knows to what.
+    Cov = B (sum of w e^2 v v') B',    B = A^-1 T'^-1,  in fractions: exact for a rounded T too.
 
-b and T are sent as pairs of floats: residuals are small differences of large numbers, and keep all their digits.
+b and T are sent as pairs of floats, so that residuals, small differences of large numbers, keep their digits.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from murmure.econometrics.algebra.matrices import (
     Matrix,
     inverse,
     matmul,
-    orthogonal,
-    root,
-    rounded,
+    orthogonalise,
     scaled,
     submatrix,
+    symmetric,
     transpose,
 )
+from murmure.econometrics.algebra.rounding import root, rounded
 from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.results.regression import Regression
 from murmure.statistics.exact.function_sums import FunctionSums
@@ -39,31 +40,33 @@ if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
-MAX_PARTY_ROWS = 1 << 32  # of a party, at most
-BITS = 256  # of an entry of the covariance: its sums have 60 that hold
+# The matrix of each party must fit into the words that are masked, so its number of rows needs a bound.
+MAX_PARTY_ROWS = 1 << 32
+# At most 60 bits of a covariance are right: longer fractions would only make later arithmetic slow.
+COVARIANCE_BITS = 256
 
 
 def robust_steps(
     design: Design, errors: str, crossed: CrossProductsEstimate, result: Regression
 ) -> Generator[Any, Any, Regression]:
-    """Ask for the residuals, and put the errors of this kind into a result of least squares."""
+    """Ask for sums of residuals, and return the result of least squares with errors of this kind."""
     p, n = len(design.terms), crossed.n
     assert n is not None
     A = submatrix(crossed.matrix, range(p))
-    s, T = _size(result.rss, n), _whitening(A, n)
-    held = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
-    high, low = zip(*held, strict=True)
+    s, T = _residual_scale(result.rss, n), _whitening(A, n)
+    pairs = [pair_of(v) for v in (*result.coefficients, *(T[i][j] for i in range(p) for j in range(i, p)))]
+    high, low = zip(*pairs, strict=True)
     at = (*high[:p], s, float(n), *high[p:], *low)
     kind = {"HC1": "HC0", "cluster": "scores"}.get(errors, errors)
     asks = FunctionSums(design.domain, "whitened", (design.outcome, *design.terms), tuple(map(repr, at)), (kind,))
-    back = _back(A, T, n)  # B
+    B = _back_to_columns(A, T, n)  # B
     if errors == "cluster":
-        meat, parties = yield from _clusters(asks, p)
+        meat, parties, _ = yield from party_outer_products(asks, p)
         factor = Fraction(parties * (n - 1), (parties - 1) * (n - p))
         freedom: float | None = parties - 1
     else:
         sums: Sequence[Fraction] = (yield asks).sums
-        meat, freedom = _symmetric(sums, p), None
+        meat, freedom = symmetric(sums, p), None
         factor = Fraction(n, n - p) if errors == "HC1" else Fraction(1)
         if kind in ("HC2", "HC3") and sums[-1]:
             rows = int(sums[-1])
@@ -76,19 +79,19 @@ def robust_steps(
                 "that nobody else has; HC1 does not",
             )
     if not result.rss:
-        meat = ((Fraction(0),) * p,) * p  # no row is off, and this is known exactly
-    covariance = scaled(matmul(matmul(back, meat), transpose(back)), factor * Fraction(s) ** 2)
+        meat = ((Fraction(0),) * p,) * p  # all residuals are exactly 0
+    covariance = scaled(matmul(matmul(B, meat), transpose(B)), factor * Fraction(s) ** 2)
     return replace(
         result,
-        covariance=tuple(tuple(rounded(v, BITS) for v in row) for row in covariance),
+        covariance=rounded_covariance(covariance),
         cov_type=errors,
         use_t=False,
         df_inference=freedom,
     )
 
 
-def _size(rss: Fraction | None, n: int) -> float:
-    """The size of residuals, a power of two: sums are added up on a fixed grid, whatever the unit of the outcome."""
+def _residual_scale(rss: Fraction | None, n: int) -> float:
+    """A power of two near the size of residuals. Sums have a fixed grid, so residuals are divided by it."""
     if not rss:
         return 1.0
     mean = rss / n
@@ -96,18 +99,19 @@ def _size(rss: Fraction | None, n: int) -> float:
 
 
 def _whitening(A: Matrix, n: int) -> Matrix:
-    """T with sum v v' = n I, rounded to pairs of floats, which every party reads alike."""
-    T, d = orthogonal(A)
-    sizes = [_root(n / v) for v in d]
+    """T with sum v v' = n I, rounded to pairs of floats, which all parties parse alike."""
+    T, d = orthogonalise(A)
+    sizes = [_precise_root(n / v) for v in d]
     return tuple(
         tuple(sum(map(Fraction, pair_of(v * s)), Fraction(0)) for v, s in zip(row, sizes, strict=True)) for row in T
     )
 
 
-def _back(A: Matrix, T: Matrix, n: int) -> Matrix:
-    """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D is what rounding T has left.
+def _back_to_columns(A: Matrix, T: Matrix, n: int) -> Matrix:
+    """B = T (T'AT)^-1. With T'AT = n (I + D) it is T (I - D + D^2 - ...) / n, and D comes from rounding T.
 
-    Two terms where D^2 is below 2^-80, which are short numbers; the inverse where columns are too near to one another.
+    Two terms, which are short numbers, are enough if D^2 is below 2^-80. Else columns nearly depend on one another, and
+    the inverse is computed.
     """
     p = len(A)
     G = scaled(matmul(matmul(transpose(T), A), T), Fraction(1, n))
@@ -117,24 +121,22 @@ def _back(A: Matrix, T: Matrix, n: int) -> Matrix:
     return inverse(matmul(transpose(T), A))
 
 
-def _root(v: Fraction) -> Fraction:
-    """The square root, to twice the digits of a float: one step of Newton's from the nearest float."""
+def _precise_root(v: Fraction) -> Fraction:
+    """The square root with twice the digits of a float: one Newton step from the nearest float."""
     near = Fraction(root(v))
     return (near + v / near) / 2
 
 
-def _symmetric(half: Sequence[Fraction], p: int) -> Matrix:
-    """From the upper half, row by row."""
-    at = {(i, j): i * p - i * (i - 1) // 2 + j - i for i in range(p) for j in range(i, p)}
-    return tuple(tuple(half[at[min(i, j), max(i, j)]] for j in range(p)) for i in range(p))
+def rounded_covariance(covariance: Matrix) -> Matrix:
+    return tuple(tuple(rounded(v, COVARIANCE_BITS) for v in row) for row in covariance)
 
 
-def _clusters(asks: FunctionSums, p: int) -> Generator[Any, Any, tuple[Matrix, int]]:
-    """The sum of u u' over parties, and how many parties have rows."""
+def party_outer_products(asks: FunctionSums, p: int) -> Generator[Any, Any, tuple[Matrix, int, int]]:
+    """The sum of u u' over parties, how many parties have rows, and how many rows they have."""
     answer = yield PartyOuterProducts(asks, MAX_PARTY_ROWS)
     if answer.parties < 2:
         raise TooFewObservations(
             "errors by party need two parties at least, and there is one table.",
             hint='a list of tables, one for each party; errors="HC1" needs none',
         )
-    return submatrix(answer.matrix, range(p)), int(answer.parties)
+    return submatrix(answer.matrix, range(p)), int(answer.parties), answer.n

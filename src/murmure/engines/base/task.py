@@ -1,8 +1,8 @@
-"""One batch of rows on its way through an engine, with what belongs to it and to no other batch."""
+"""One batch of rows for an engine, with the generator that only this batch uses."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ class Task:
 
 
 def rows_in(batch: Any) -> int:
-    """How many people a batch holds: of an array its length, of a table its rows."""
+    """How many rows a batch holds: the length of an array, the rows of a table."""
     if hasattr(batch, "num_rows"):
         return int(batch.num_rows)
     if isinstance(batch, Mapping):
@@ -30,7 +30,24 @@ def rows_in(batch: Any) -> int:
     return len(batch)
 
 
-def one_column(batch: Any, column: str | None) -> Any:
+def numbered(
+    batches: Iterable[Any], rng_of: Callable[[int], Random], admit: Callable[[Any, int], Any] | None = None
+) -> Iterator[Task]:
+    """Each batch with its generator and the number of its first row. admit: the rows of a batch that count."""
+    first = 0
+    for i, batch in enumerate(batches):
+        rows = rows_in(batch)
+        yield Task(batch if admit is None else admit(batch, first), rng_of(i), first)
+        first += rows
+
+
+def unrandomised(batches: Iterable[Any]) -> Iterator[Task]:
+    """Tasks for steps that draw nothing, because the batches hold reports already."""
+    rng = Random.secure()
+    return numbered(batches, lambda _: rng)
+
+
+def column_of_batch(batch: Any, column: str | None) -> Any:
     """The column of a table, or the batch itself where it is one column already."""
     if hasattr(batch, "num_rows"):
         return batch.column(0 if column is None else column)

@@ -1,4 +1,4 @@
-"""Cells as Arrow arrays, each by itself (meaning.py): what cannot be read is marked, so that it can be dropped."""
+"""Cells as Arrow arrays, each parsed separately (meaning.py): a cell that cannot be parsed is marked."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from murmure.core.cells.meaning import BLANKS, NUMBER, meaning, meaning_of_text,
 from murmure.core.errors import InvalidParameter
 
 UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
-SPACIOUS = 19  # digits on each side of the point in a column of decimals: those of any domain, and one to tell of more
-PLAIN = rf"^[+-]?(?:[0-9]{{1,{SPACIOUS - 1}}}(?:\.[0-9]{{0,{SPACIOUS}}})?|\.[0-9]{{1,{SPACIOUS}}})$"
-WHOLE = 2.0**63  # beyond it no word of 64 bits counts
-INEXACT = 2.0**53  # beyond it a float stands for several whole numbers
+# On each side of the point in a column of decimals: as many as any domain has, and one to show that there were more.
+DECIMAL_DIGITS = 19
+PLAIN_DECIMAL = (
+    rf"^[+-]?(?:[0-9]{{1,{DECIMAL_DIGITS - 1}}}(?:\.[0-9]{{0,{DECIMAL_DIGITS}}})?|\.[0-9]{{1,{DECIMAL_DIGITS}}})$"
+)
+INT64_LIMIT = 2.0**63
+EXACT_FLOAT_LIMIT = 2.0**53  # beyond it one float is the nearest to several whole numbers
 
 
 def inexact_names(kind: Any, hint: str, unit: str | None = None) -> InvalidParameter:
-    """Whole numbers that were made floats, for the sake of one missing cell: beyond 2**53 different people are one."""
-    whose = "the column of people's names" if unit is None else f"column {unit!r}"
+    """The error for names that are floats: beyond 2**53 different whole numbers are one float, so people are mixed."""
+    where = "the column of people's names" if unit is None else f"column {unit!r}"
     return InvalidParameter(
-        f"{whose} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.", hint=hint
+        f"{where} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.", hint=hint
     )
 
 
 def parse_column(column: Any, kind: str) -> tuple[Any, Any]:
-    """The column as this kind, and which rows hold text that is no such thing (None: none)."""
+    """The column as this kind, and which rows hold text that cannot be parsed as it (None: none)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -39,13 +42,13 @@ def parse_column(column: Any, kind: str) -> tuple[Any, Any]:
         return column, None
     column = decoded(column)
     if kind == "decimal":
-        return decimals_in(pc.utf8_trim(column, BLANKS))
-    found, missing = numbers_in_text(column)
-    x = found.to_numpy(zero_copy_only=False)
+        return parse_decimals(pc.utf8_trim(column, BLANKS))
+    numbers, missing = numbers_in_text(column)
+    x = numbers.to_numpy(zero_copy_only=False)
     if kind == "boolean":
         good, values = (x == 0) | (x == 1), x == 1
     elif kind == "integer":
-        good = (x == np.floor(x)) & (np.abs(x) < WHOLE)
+        good = (x == np.floor(x)) & (np.abs(x) < INT64_LIMIT)
         values = np.where(good, x, 0).astype(np.int64)
     else:
         good, values = ~np.isnan(x), x
@@ -54,37 +57,37 @@ def parse_column(column: Any, kind: str) -> tuple[Any, Any]:
 
 
 def decimal_type() -> Any:
-    """Of a column of decimals in a CSV: a float would round them."""
+    """The type of a column of decimals in a CSV: a float would round them."""
     import pyarrow as pa
 
-    return pa.decimal128(2 * SPACIOUS, SPACIOUS)
+    return pa.decimal128(2 * DECIMAL_DIGITS, DECIMAL_DIGITS)
 
 
-def decimals_in(column: Any) -> tuple[Any, Any]:
-    """Text as exact decimals, and which rows hold no number, or one that is beyond any domain (None: none)."""
+def parse_decimals(column: Any) -> tuple[Any, Any]:
+    """Text as exact decimals, and which rows hold no number, or one beyond any domain (None: none)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    plain = pc.match_substring_regex(column, PLAIN)
+    plain = pc.match_substring_regex(column, PLAIN_DECIMAL)
     if pc.all(plain).as_py() is not False:  # nulls are left out
         return pc.utf8_ltrim(column, "+").cast(decimal_type()), None
     odd = pc.invert(plain).fill_null(False)
     texts = column.filter(odd).to_pylist()
-    read = [_decimal(text) for text in texts]
+    parsed = [_parse_decimal(text) for text in texts]
     values = pc.utf8_ltrim(pc.if_else(plain, column, pa.scalar(None, column.type)), "+").cast(decimal_type())
-    values = pc.replace_with_mask(values, odd, pa.array(read, decimal_type()))
-    nothing = pc.replace_with_mask(
+    values = pc.replace_with_mask(values, odd, pa.array(parsed, decimal_type()))
+    missing = pc.replace_with_mask(
         column.is_null(), odd, pa.array([meaning_of_text(text) is None for text in texts], pa.bool_())
     )
-    bad = pc.and_(values.is_null(), pc.invert(nothing))
+    bad = pc.and_(values.is_null(), pc.invert(missing))
     return values, bad if pc.any(bad).as_py() else None
 
 
-def _decimal(text: str) -> Decimal | None:
-    """With an exponent, or with more digits than a column of decimals has room for.
+def _parse_decimal(text: str) -> Decimal | None:
+    """A number with an exponent, or with more digits than a column of decimals has room for.
 
-    What is cut off leaves a mark: the last digit is then neither 0 nor 5, so that whoever counts decimals or rounds to
-    fewer sees that there was more.
+    If digits are cut off, the last one becomes neither 0 nor 5, so that counting decimals or rounding to fewer still
+    shows that there were more.
     """
     meant = meaning_of_text(text)
     if not isinstance(meant, float) or len(text) > 400 or not np.isfinite(meant):
@@ -96,53 +99,55 @@ def _decimal(text: str) -> Decimal | None:
     size = len(digits) + exponent  # it is below 10**size
     if not any(digits):
         return Decimal(0)
-    if size >= SPACIOUS:
+    if size >= DECIMAL_DIGITS:
         return None
     v = int("".join(map(str, digits)))
-    over = min(-exponent - SPACIOUS, len(digits) + 1)  # digits to cut off; all of them, if it is that small
+    over = min(-exponent - DECIMAL_DIGITS, len(digits) + 1)  # digits to cut off; all of them, if the number is small
     if over > 0:
         v, rest = divmod(v, 10**over)
         v += rest > 0 and v % 5 == 0
     else:
         v *= 10**-over
-    return Decimal((sign, tuple(map(int, str(v))), -SPACIOUS))
+    return Decimal((sign, tuple(map(int, str(v))), -DECIMAL_DIGITS))
 
 
 def arrow_cells(items: Sequence[Any], kind: str) -> Any:
-    """Python's own values as an Arrow array, each by itself: numbers, text, or names of people (text too).
+    """Python objects as an Arrow array, each converted separately: numbers, text, or names of people (text too).
 
-    Arrow would look at all of them to find their type, and refuse them all for the sake of one.
+    Arrow would infer one type from all of them, and refuse them all because of one.
     """
     import pyarrow as pa
 
     if kind == "name":
         floats = [float(item) for item in items if isinstance(item, float | np.floating) and item == item]
         known = sum(meaning(item) is not None for item in items) if floats else 0
-        if floats and known == len(floats) and max(map(abs, floats)) >= INEXACT:  # nothing but floats, as in a column
+        if (
+            floats and known == len(floats) and max(map(abs, floats)) >= EXACT_FLOAT_LIMIT
+        ):  # nothing but floats, as in a column
             raise inexact_names("among other values", "load the column as text")
-        return pa.array([_name(item) for item in items], pa.large_string())
+        return pa.array([_person_name(item) for item in items], pa.large_string())
     kinds = set(map(type, items))
     if kinds == {int}:
         try:
             return pa.array(items, pa.int64())
-        except (OverflowError, pa.ArrowInvalid):  # a number that no word holds: the others stay what they are
+        except (OverflowError, pa.ArrowInvalid):  # a number beyond 64 bits must not change the others
             pass
     if kind in ("integer", "real", "boolean"):
-        found, missing = numbers_in_cells(items)
-        if not (np.isnan(found) & ~missing).any():
-            return pa.array(found, mask=missing)
+        numbers, missing = numbers_in_cells(items)
+        if not (np.isnan(numbers) & ~missing).any():
+            return pa.array(numbers, mask=missing)
     if kinds <= {str, type(None)}:
         try:
             return pa.array(items, pa.large_string())
-        except UnicodeEncodeError:  # half a surrogate pair is no letter
+        except UnicodeEncodeError:  # half a surrogate pair is not a letter
             pass
-    if kinds <= {bytes, type(None)}:  # reports of a sanitised table, or text as it lies in a file
+    if kinds <= {bytes, type(None)}:  # reports of a sanitised table, or encoded text
         return pa.array(items, pa.large_binary())
-    return pa.array([_text(item) for item in items], pa.large_string())
+    return pa.array([_cell_text(item) for item in items], pa.large_string())
 
 
-def _text(cell: Any) -> str | None:
-    """A text that means the same."""
+def _cell_text(cell: Any) -> str | None:
+    """A text with the meaning of the cell."""
     if isinstance(cell, str):
         return str(cell).encode("utf-8", "replace").decode()
     if isinstance(cell, bytes):
@@ -153,16 +158,16 @@ def _text(cell: Any) -> str | None:
     if not isinstance(meant, float):
         return UNKNOWN
     if isinstance(cell, Decimal) or (isinstance(cell, int | np.integer) and not isinstance(cell, bool)):
-        return str(cell)  # by all of its digits: only exact sums look at more than 15
+        return str(cell)  # all digits, for exact sums; other readers use 15
     return f"{meant:.15g}" if not isinstance(cell, float) else repr(float(cell))
 
 
-def _name(cell: Any) -> str | None:
-    """Who a row is about: its text, or the digits of a whole number, so that 7 and "7" are one person.
+def _person_name(cell: Any) -> str | None:
+    """Whom a row is about: its text, or the digits of a whole number, so that 7 and "7" are one person.
 
-    Were two people one name, adding one of them would decide which rows of the other are read; so a text is a name byte
-    for byte, and "007" is somebody else. A cell that is neither text nor a whole number, nor one of a few other things
-    with a value of their own, names nobody.
+    If two people had one name, adding one of them would decide which rows of the other are read. So a text is a name
+    byte for byte, and "007" is somebody else. A cell that is neither text, nor a number, a date, a time or a UUID names
+    nobody.
     """
     try:
         if cell is None or cell != cell:
@@ -178,20 +183,20 @@ def _name(cell: Any) -> str | None:
             number = Fraction(cell)
             return f"={number}" if number.denominator == 1 else f"#{number}"
         return f"@{cell}" if isinstance(cell, date | time) or type(cell).__name__ == "UUID" else None
-    except Exception:  # pandas.NA has no truth about it; infinity is no fraction
+    except Exception:  # comparing pandas.NA raises, and so does Fraction(infinity)
         return None
 
 
-def parsed_type(held: Any, kind: str) -> Any:
-    """The Arrow type of a column of this kind once it is read: its own, unless it is text that stands for numbers."""
+def parsed_type(column_type: Any, kind: str) -> Any:
+    """The Arrow type of a column of this kind once parsed: that of the column, unless it is text that means numbers."""
     import pyarrow as pa
 
     types = {"integer": pa.int64(), "real": pa.float64(), "decimal": decimal_type(), "boolean": pa.bool_()}
-    return types[kind] if kind in types and is_text(held) else held
+    return types[kind] if kind in types and is_text(column_type) else column_type
 
 
 def plain_type(kind: Any) -> Any:
-    """The type of what a dictionary holds; any other type as it is."""
+    """The value type of a dictionary; any other type as it is."""
     import pyarrow as pa
 
     return kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -203,7 +208,7 @@ def decoded(column: Any) -> Any:
 
 
 def detached(column: Any) -> Any:
-    """The same cells in memory of their own: no dictionary, and nothing under the missing ones."""
+    """A copy of the cells: no dictionary, and no leftover values under the missing ones."""
     import pyarrow as pa
 
     column = decoded(column)

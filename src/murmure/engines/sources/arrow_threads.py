@@ -1,9 +1,9 @@
-"""A file in Python that pyarrow reads ahead on threads of its own, and an end that leaves none of them running.
+"""A Python file that pyarrow reads ahead on its threads, and an end that leaves none of them running.
 
-A thread of pyarrow's that asks for the interpreter while it shuts down ends the whole process ("terminate called
-without an active exception", exit code 134). It asks to read, and to drop a block that Python made. So a reader that is
-left in the middle tells its threads that the file is over, and waits until they have dropped it and all of its blocks.
-Files of other formats are read by pyarrow alone, without Python.
+If a thread of pyarrow asks for the interpreter while it shuts down, the whole process ends ("terminate called without
+an active exception", exit code 134). A thread asks in order to read, and to drop a block that Python made. So a reader
+that is abandoned half-way tells its threads that the file is over, and waits until they have dropped the file and all
+of its blocks. Files of other formats are read by pyarrow alone, without Python.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ PATIENCE = 30.0  # seconds: how long a thread may take to finish one read of a s
 PAUSE = 0.0005  # seconds between two looks
 
 
-class Lent:
-    """What pyarrow's threads hold and call. Without it and its blocks none of them asks for the interpreter.
+class LentFile:
+    """What pyarrow's threads hold and call. A thread that holds neither it nor its blocks needs no interpreter.
 
-    Neither has a finaliser, and weak references to them have no callback: a thread that drops one runs no Python then.
+    Neither has a finaliser, and weak references to them have no callback: a thread that drops one runs no Python code.
     """
 
     closed = False
@@ -34,13 +34,13 @@ class Lent:
 
     def read(self, size: int = -1) -> Any:
         file, over, lent = self.file, self.over, self.lent
-        del self  # an error keeps this frame, and the frame would keep this object
-        block = memoryview(b"" if over else file.read(size))  # bytes cannot be asked whether they are still there
-        lent[:] = [*(one for one in lent if one() is not None), weakref.ref(block)]
+        del self  # an exception keeps this frame alive, and the frame would keep this object
+        block = memoryview(b"" if over else file.read(size))  # bytes have no weak references, a memoryview has
+        lent[:] = [*(ref for ref in lent if ref() is not None), weakref.ref(block)]
         return block
 
     def skip(self, row: Any) -> str:
-        """A row with too many or too few fields: nobody knows which field is which."""
+        """Skip a row with too many or too few fields: it is not known which field is which."""
         return "skip"
 
     def close(self) -> None:
@@ -48,12 +48,12 @@ class Lent:
 
 
 class AheadReader:
-    """The batches of a file that pyarrow reads ahead. Closed, it leaves no thread behind that may call Python."""
+    """The batches of a file that pyarrow reads ahead. After `close` no thread is left that may call Python."""
 
-    def __init__(self, file: Any, opened: Callable[[Lent], Any]) -> None:
+    def __init__(self, file: Any, opened: Callable[[LentFile], Any]) -> None:
         """opened(lent): pyarrow's reader of the file."""
         self._file, self._process = file, os.getpid()
-        lent = Lent(file)
+        lent = LentFile(file)
         self._lent = lent.lent
         self._reader: Any = None
         _unclosed.add(self)
@@ -61,14 +61,14 @@ class AheadReader:
             self._reader = opened(lent)
         except BaseException as error:
             del lent
-            traceback.clear_frames(error.__traceback__)  # an error keeps frames, and they would keep what was lent
+            traceback.clear_frames(error.__traceback__)  # an exception keeps frames, which would keep the lent file
             self.close()
             raise
 
     @property
     def lent(self) -> bool:
         """Whether a thread holds the file, or a block of it."""
-        return any(one() is not None for one in list(self._lent))
+        return any(ref() is not None for ref in list(self._lent))
 
     def __iter__(self) -> Iterator[Any]:
         while self._reader is not None:
@@ -87,10 +87,10 @@ class AheadReader:
 
     def close(self) -> None:
         """Tell the threads that the file is over, and wait until they have dropped it."""
-        for one in [one() for one in self._lent]:
-            if isinstance(one, Lent):
-                one.over = True
-        one = None
+        for thing in [ref() for ref in self._lent]:
+            if isinstance(thing, LentFile):
+                thing.over = True
+        thing = None  # the loop variable would keep the last block alive
         self._reader = None
         if self._process == os.getpid():  # a forked process has no such threads
             until = time.monotonic() + PATIENCE

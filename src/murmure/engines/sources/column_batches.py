@@ -1,4 +1,4 @@
-"""Whatever holds rows, as batches of one column: arrays, sequences, frames that Narwhals knows, Arrow."""
+"""Rows of any kind as batches of one column: arrays, sequences, frames that Narwhals knows, Arrow."""
 
 from __future__ import annotations
 
@@ -67,6 +67,6 @@ def _from_frame(source: Any, column: str | None) -> Any:
     if isinstance(native, nw.Series):
         return native.to_native()
     name = pick_column(native.collect_schema().names(), column, "the frame")
-    one = native.select(nw.col(name))
-    frame = one.collect() if isinstance(one, nw.LazyFrame) else one
+    selected = native.select(nw.col(name))
+    frame = selected.collect() if isinstance(selected, nw.LazyFrame) else selected
     return frame.get_column(name).to_native()

@@ -1,9 +1,9 @@
 """CSV files as Arrow batches: UTF-8 with a header and commas, also gzipped, and nothing inferred.
 
-A column is read as its kind, or as text. Numbers are parsed by pyarrow as long as all of them are plainly written;
-where one is not ("1.0" for a whole number, "+1", "0x1"), what is left of the file is read as text, and its cells mean
-what they mean everywhere (meaning.py). A field without a character is missing, of every kind; a quoted "" is the
-empty text. What pyarrow would pass over in silence (a quote that is never closed, a file that grows) is refused.
+A column is read as its kind, or as text. pyarrow parses numbers as long as all of them are plainly written; where one
+is not ("1.0" for a whole number, "+1", "0x1"), the rest of the file is read as text, and its cells mean what they mean
+everywhere (meaning.py). An empty field is missing, whatever its kind; a quoted "" is the empty text. What pyarrow would
+ignore silently (a quote that is never closed, a file that grows) is refused.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from murmure.engines.sources.table_reader import FileReader, choose_names
 from murmure.engines.sources.table_writer import METADATA_MARK
 
 SUBSTITUTE = "murmure.substitute"
-# Each byte that is no letter by its number: were all of them one mark, different people would have one name.
+# A byte that is not UTF-8 becomes its number: if all became one mark, different people would have one name.
 codecs.register_error(
     SUBSTITUTE,
     lambda error: ("".join(f"\x1a{byte:02x}" for byte in error.object[error.start : error.end]), error.end),  # type: ignore[attr-defined]
 )
 BLOCK = 1 << 21  # bytes that are parsed at once
-LARGEST_BLOCK = 1 << 30
-OPENS = b',\n\r"'  # what may stand before a quote that opens a field
-HEAD = 1 << 20  # bytes in which the header ends
+MAX_BLOCK_BYTES = 1 << 30
+BEFORE_QUOTE = b',\n\r"'  # bytes that may come before a quote that opens a field
+MAX_HEADER_BYTES = 1 << 20
 MAGIC = {
     b"PAR1": "a Parquet file",
     b"ARROW1": "an Arrow file",
@@ -63,29 +63,29 @@ def csv_file(
     for name, kind in kinds.items():
         if kind not in types:
             raise InvalidParameter(f"kinds[{name!r}] must be one of {', '.join(types)}, got {shorten(kind)}.")
-    header = _header(path, lenient)
+    header = _read_header(path, lenient)
     names = choose_names(header, wanted, path.name)
     if lenient:
         types |= dict.fromkeys(("integer", "boolean", "decimal"), pa.float64())  # one row may hold a fraction
     chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
-    words = pa.schema([(f.name, f.type if _is_words(f.type) else pa.string()) for f in chosen])
-    plain = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
+    as_text = pa.schema([(f.name, f.type if _is_text(f.type) else pa.string()) for f in chosen])
+    by_pyarrow = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
 
-    def opened(threads: bool, as_read: Any, block: int = BLOCK) -> AheadReader:
-        whole = any(f.type == pa.int64() for f in as_read)
+    def opened(threads: bool, types: Any, block: int = BLOCK) -> AheadReader:
+        has_integers = any(f.type == pa.int64() for f in types)
         return AheadReader(
-            _Lenient(path) if lenient else _Text(path, whole),
+            LenientCsvBytes(path) if lenient else CsvBytes(path, has_integers),
             lambda lent: pc.open_csv(
                 pa.PythonFile(lent, "r"),
                 read_options=pc.ReadOptions(block_size=block, use_threads=threads),
-                # In a file of one column an empty line is a person who did not answer.
+                # In a file with one column an empty line is a row: a person who did not answer.
                 parse_options=pc.ParseOptions(
                     newlines_in_values=True,
                     ignore_empty_lines=len(header) > 1,
                     invalid_row_handler=lent.skip if lenient else None,
                 ),
                 convert_options=pc.ConvertOptions(
-                    column_types=as_read,
+                    column_types=types,
                     include_columns=names,
                     null_values=[""],
                     strings_can_be_null=True,
@@ -98,59 +98,60 @@ def csv_file(
         done = 0
         try:
             if lenient:
-                yield from (_parsed(batch, chosen) for batch in _of_any_length(lambda b: opened(True, words, b)))
+                for batch in _in_growing_blocks(lambda block: opened(True, as_text, block)):
+                    yield _parse_numbers(batch, chosen)
                 return
             try:
-                with opened(True, plain) as reader:
-                    for batch in _typed(reader, chosen, kinds, path, 0):
+                with opened(True, by_pyarrow) as reader:
+                    for batch in _parse_typed(reader, chosen, kinds, path, 0):
                         yield batch
                         done += batch.num_rows
             except (pa.ArrowInvalid, _InHexadecimal) as error:
                 if isinstance(error, pa.ArrowInvalid) and "conversion error to" not in str(error):
                     raise
-                with opened(True, words) as reader:
-                    yield from _typed(_after(reader, done), chosen, kinds, path, done)
+                with opened(True, as_text) as reader:
+                    yield from _parse_typed(_skip_rows(reader, done), chosen, kinds, path, done)
         except pa.ArrowInvalid as error:
-            raise _explained(path, header, error, lambda: opened(False, words)) from error
+            raise _explain(path, header, error, lambda: opened(False, as_text)) from error
 
-    return FileReader(header, chosen, None, _beside(path), read)
+    return FileReader(header, chosen, None, _metadata_beside(path), read)
 
 
-def _is_words(kind: Any) -> bool:
+def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_dictionary(kind))
 
 
-def _after(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+def _skip_rows(batches: Iterable[Any], rows: int) -> Iterator[Any]:
     """All but the first rows."""
     for batch in batches:
-        known = min(rows, batch.num_rows)
-        rows -= known
-        if batch.num_rows > known:
-            yield batch.slice(known)
+        skipped = min(rows, batch.num_rows)
+        rows -= skipped
+        if batch.num_rows > skipped:
+            yield batch.slice(skipped)
 
 
-def _of_any_length(opened: Callable[[int], Any]) -> Iterator[Any]:
-    """All batches, in larger blocks from where a row is longer than a block: its length is no reason to fail."""
+def _in_growing_blocks(opened: Callable[[int], Any]) -> Iterator[Any]:
+    """All batches, with larger blocks from the first row that is longer than a block: a long row must not fail."""
     import pyarrow as pa
 
     done, block = 0, BLOCK
     while True:
         try:
             with opened(block) as reader:
-                for batch in _after(reader, done):
+                for batch in _skip_rows(reader, done):
                     done += batch.num_rows
                     yield batch
             return
         except pa.ArrowInvalid as error:
-            if "straddling" not in str(error) or block >= LARGEST_BLOCK:
+            if "straddling" not in str(error) or block >= MAX_BLOCK_BYTES:
                 raise
             block *= 8
 
 
-def _parsed(batch: Any, schema: Any) -> Any:
-    """The cells as numbers, null where they are none."""
+def _parse_numbers(batch: Any, schema: Any) -> Any:
+    """The cells as numbers, null where a cell is not a number."""
     import pyarrow as pa
 
     columns = [
@@ -160,8 +161,10 @@ def _parsed(batch: Any, schema: Any) -> Any:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _typed(batches: Iterable[Any], schema: Any, kinds: Mapping[str, str], path: Path, before: int) -> Iterator[Any]:
-    """The columns that are still text as what they are to be; the first cell that is no such thing is refused."""
+def _parse_typed(
+    batches: Iterable[Any], schema: Any, kinds: Mapping[str, str], path: Path, rows_before: int
+) -> Iterator[Any]:
+    """The columns that are still text, parsed as their kinds; the first cell that cannot be parsed is refused."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -172,13 +175,14 @@ def _typed(batches: Iterable[Any], schema: Any, kinds: Mapping[str, str], path: 
                 text, (column, bad) = column, parse_column(column, kinds[f.name])
                 if bad is not None:
                     row = pc.index(bad, True).as_py()
+                    cell = shorten(text[row].as_py())
                     raise InvalidParameter(
-                        f"{path.name!r}: row {before + row}, column {f.name!r} holds {shorten(text[row].as_py())}, "
+                        f"{path.name!r}: row {rows_before + row}, column {f.name!r} holds {cell}, "
                         f"wanted {WANTED[kinds[f.name]]}.",
                         hint="a missing value is an empty field; rows count from 0, after the header",
                     )
             columns.append(column)
-        before += batch.num_rows
+        rows_before += batch.num_rows
         yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -194,24 +198,24 @@ class _InHexadecimal(Exception):
     """pyarrow takes 0x1f for a whole number; nobody else does."""
 
 
-class _Text(io.RawIOBase):
-    """The bytes of a CSV, unpacked, and refused where pyarrow would read on and lose people.
+class CsvBytes(io.RawIOBase):
+    """The bytes of a CSV, unpacked; an error where pyarrow would read on and lose rows.
 
-    No text holds a NUL byte; a file that is cut short meanwhile is still a CSV; a quote that is never closed makes one
-    value of all that follows.
+    A NUL byte is not text; a file that is cut short while it is read still looks like a CSV; a quote that is never
+    closed makes one value of all that follows.
     """
 
-    file: Any = None  # until it is open: Python 3.13 closes what could not be built
+    file: Any = None  # until it is open: Python 3.13 also closes an object whose __init__ failed
 
-    def __init__(self, path: Path, whole: bool = False) -> None:
-        """whole: pyarrow parses whole numbers."""
+    def __init__(self, path: Path, has_integers: bool = False) -> None:
+        """has_integers: pyarrow parses a column of whole numbers."""
         super().__init__()
-        self.path, self.lines, self.bytes, self.quotes, self.whole = path, 1, 0, 0, whole
-        self.last = b"\n"  # the byte before those that come
+        self.path, self.lines, self.bytes, self.quotes, self.has_integers = path, 1, 0, 0, has_integers
+        self.last = b"\n"  # the last byte of what was read so far
         self.file = open(path, "rb")  # noqa: SIM115
         self.size: int | None = os.fstat(self.file.fileno()).st_size
         if path.suffix.lower() == ".gz":
-            self.file, self.size = gzip.GzipFile(fileobj=self.file), None  # says itself where it ends
+            self.file, self.size = gzip.GzipFile(fileobj=self.file), None  # gzip checks the length itself
 
     def readable(self) -> bool:
         return True
@@ -220,17 +224,17 @@ class _Text(io.RawIOBase):
         data: bytes = self.file.read(size)
         if b"\0" in data:
             raise self.no_text(data)
-        if self.whole and (b"x" in data or b"X" in data) and re.search(b"0[xX]", self.last + data):
+        if self.has_integers and (b"x" in data or b"X" in data) and re.search(b"0[xX]", self.last + data):
             raise _InHexadecimal
         self.lines += data.count(b"\n")
-        self.look_at_quotes(data)
+        self.check_quotes(data)
         self.bytes += len(data)
         if size and not data:
-            self.ends()
+            self.check_end()
         return data
 
-    def look_at_quotes(self, data: bytes) -> None:
-        """The first, third, ... quote of a CSV opens a field, or is the second of two that stand for one.
+    def check_quotes(self, data: bytes) -> None:
+        """The first, third, ... quote of a CSV opens a field, or is the second of two that mean one.
 
         Anywhere else, as in 5"9, a later one may open a field by chance, and close it many rows further down.
         """
@@ -238,16 +242,16 @@ class _Text(io.RawIOBase):
             data = data[len(codecs.BOM_UTF8) :]
         at = np.flatnonzero(np.frombuffer(data, np.uint8) == ord('"'))
         opening = at[self.quotes % 2 :: 2]
-        before = np.frombuffer(self.last + data, np.uint8)[opening]
+        preceding = np.frombuffer(self.last + data, np.uint8)[opening]
         self.quotes += len(at)
         self.last = data[-1:] or self.last
-        if not np.isin(before, np.frombuffer(OPENS, np.uint8)).all():
+        if not np.isin(preceding, np.frombuffer(BEFORE_QUOTE, np.uint8)).all():
             raise InvalidParameter(
                 f"{self.path.name!r} has a quote inside a field that is not quoted: where fields end cannot be told.",
                 hint='a field with quotes is quoted, and they are written twice ("5\'9"" tall")',
             )
 
-    def ends(self) -> None:
+    def check_end(self) -> None:
         if self.size not in (None, self.bytes):
             raise InvalidParameter(
                 f"{self.path.name!r} changed while it was read: it had {self.size} bytes, {self.bytes} came.",
@@ -274,23 +278,24 @@ class _Text(io.RawIOBase):
         super().close()
 
 
-class _Lenient(_Text):
-    """The same, where no row may stop the reading: NUL may stand in it, bytes that are no letter become SUBSTITUTE."""
+class LenientCsvBytes(CsvBytes):
+    """The same where no row may cause an error: it may hold NUL, and bytes that are not UTF-8 become SUBSTITUTE."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.decoder = codecs.getincrementaldecoder("utf-8")(SUBSTITUTE)
 
     def read(self, size: int = -1) -> bytes:
-        # up to three bytes wait for their rest, and a byte that is no letter becomes three
+        # The answer must fit in `size`: up to three bytes wait in the decoder, and a byte that is not UTF-8 becomes
+        # three.
         data: bytes = self.file.read(max(1, (size - 4) // 3) if size > 0 else size)
-        self.look_at_quotes(data)
+        self.check_quotes(data)
         self.bytes += len(data)
         text = self.decoder.decode(data, final=not data)
-        if data and not text:  # nothing but the start of a letter; an empty answer would be the end
+        if data and not text:  # only the start of a letter came; an empty answer would mean the end of the file
             return self.read(size)
         if size and not data:
-            self.ends()
+            self.check_end()
         return text.encode()
 
 
@@ -298,10 +303,10 @@ def _iconv(path: Path, encoding: str) -> str:
     return f"convert it: iconv -f {encoding} -t UTF-8 {path.name} > utf8-{path.name}"
 
 
-def _header(path: Path, lenient: bool = False) -> list[str]:
-    """The names in the first line, before pyarrow reads: it takes two columns of one name, and any bytes."""
-    with _Text(path) as raw:
-        start = raw.file.read(HEAD)
+def _read_header(path: Path, lenient: bool = False) -> list[str]:
+    """The names in the first line, checked before pyarrow reads: it accepts two columns of one name, and any bytes."""
+    with CsvBytes(path) as raw:
+        start = raw.file.read(MAX_HEADER_BYTES)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
             raise InvalidParameter(f"{path.name!r} is UTF-16, wanted UTF-8.", hint=_iconv(path, "UTF-16"))
         for magic, what in MAGIC.items():
@@ -336,41 +341,41 @@ def _not_utf8(path: Path, where: str) -> InvalidParameter:
     )
 
 
-def _explained(path: Path, header: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
-    """Which row, which column. pyarrow counts rows only when it reads with one thread: so it reads once more."""
+def _explain(path: Path, header: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
+    """Which row, which column. pyarrow counts rows only when it reads with one thread: so read once more."""
     import pyarrow as pa
 
-    said = str(error)
+    message = str(error)
     try:
         with again() as reader:
             for _ in reader:
                 pass
     except pa.ArrowInvalid as second:
-        said = str(second)
-    except Exception:  # the file is changing: the first error stands
+        message = str(second)
+    except Exception:  # the file is changing: keep the first error
         pass
-    row = re.search(r"Row #(\d+)", said)
-    column = re.search(r"In CSV column #(\d+)", said)
+    row = re.search(r"Row #(\d+)", message)
+    column = re.search(r"In CSV column #(\d+)", message)
     where = f"row {int(row[1]) - 2}" if row else "a row"
     if column:
         where += f", column {header[int(column[1])]!r}"  # pyarrow counts the columns of the file
-    if "UTF8" in said:
+    if "UTF8" in message:
         return _not_utf8(path, where)
-    if "straddling" in said:
+    if "straddling" in message:
         return InvalidParameter(
             f"{path.name!r}: a row is longer than {BLOCK} bytes.",
             hint="is there a quote that is opened and not closed?",
         )
-    if ragged := re.search(r"Expected (\d+) columns, got (\d+)", said):
+    if ragged := re.search(r"Expected (\d+) columns, got (\d+)", message):
         return InvalidParameter(
             f"{path.name!r}: {where} has {ragged[2]} fields, the header has {ragged[1]}.",
             hint='a field that holds a comma stands in quotes ("a, b"); rows count from 0, after the header',
         )
-    return InvalidParameter(f"cannot read {path.name!r} as a CSV: {shorten(said, 160)}")
+    return InvalidParameter(f"cannot read {path.name!r} as a CSV: {shorten(message, 160)}")
 
 
-def _beside(path: Path) -> dict[str, str]:
-    """The metadata that write_table laid beside a CSV, if it is of this very CSV."""
+def _metadata_beside(path: Path) -> dict[str, str]:
+    """The metadata file that write_table wrote for a CSV, if it describes this very file."""
     beside = path.with_name(path.name + "-metadata.json")
     if not beside.is_file():
         return {}

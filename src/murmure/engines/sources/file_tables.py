@@ -12,20 +12,20 @@ from typing import Any
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
 from murmure.engines.sources.csv_files import csv_file
 from murmure.engines.sources.table_reader import (
-    BUFFER,
-    NAMES,
+    FORMAT_NAMES,
     FileReader,
     TableReader,
     cast_batch,
     choose_names,
     murmure_metadata,
+    parquet_file,
     read_errors,
     select_fields,
     type_family,
 )
 from murmure.engines.sources.table_writer import FORMAT_OF_ENDING
 
-Look = Callable[[Path, list[str] | None, dict[str, str], int], FileReader]
+OpenFile = Callable[[Path, list[str] | None, dict[str, str], int], FileReader]
 FORMATS = {**FORMAT_OF_ENDING, ".csv.gz": "csv"}
 
 
@@ -45,33 +45,34 @@ def from_files(
             hint="name those to read, for example with a pattern such as 'folder/*.parquet'; the same people may be in "
             "both",
         )
-    seen: dict[tuple[int, int], Path] = {}
+    inodes: set[tuple[int, int]] = set()  # a link or another spelling of a path is the same file
     for path in paths:
         with read_errors(path.name, "a table"):
-            about = path.stat()
-        if (about.st_dev, about.st_ino) in seen:
+            status = path.stat()
+        if (status.st_dev, status.st_ino) in inodes:
             raise InvalidParameter(f"{str(path)!r} is read twice: its people would be counted twice.")
-        seen[about.st_dev, about.st_ino] = path
-        if about.st_size == 0:
+        inodes.add((status.st_dev, status.st_ino))
+        if status.st_size == 0:
             raise EmptySource(f"{path.name!r} is empty: there is nobody to add up.", hint="not even a header is there")
-    looks: dict[str, Look] = {"parquet": _parquet, "ipc": _ipc, "csv": partial(csv_file, lenient=lenient)}
-    look = looks[next(iter(formats)) or ""]
+    by_format: dict[str, OpenFile] = {"parquet": _open_parquet, "ipc": _open_ipc}
+    by_format["csv"] = partial(csv_file, lenient=lenient)
+    open_file = by_format[next(iter(formats)) or ""]
     files: list[FileReader] = []
     for path in paths:
-        with read_errors(path.name, NAMES[format_of(path) or ""]):
-            files.append(look(path, wanted or (files[0].schema.names if files else None), kinds, rows))
-    schema = _agreed(paths, files, every=wanted is None)
+        with read_errors(path.name, FORMAT_NAMES[format_of(path) or ""]):
+            files.append(open_file(path, wanted or (files[0].schema.names if files else None), kinds, rows))
+    schema = _common_schema(paths, files, every=wanted is None)
 
     def read() -> Iterator[Any]:
-        for path, one in zip(paths, files, strict=True):
-            with read_errors(path.name, NAMES[format_of(path) or ""]):
-                for batch in one.read():
+        for path, file in zip(paths, files, strict=True):
+            with read_errors(path.name, FORMAT_NAMES[format_of(path) or ""]):
+                for batch in file.raw_batches():
                     yield cast_batch(batch, schema, lenient)
 
-    what = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
+    name = paths[0].name if len(paths) == 1 else f"{len(paths)} files"
     counts = [f.rows for f in files]
     total = None if None in counts else sum(n for n in counts if n is not None)
-    return TableReader(what, schema, total, files[0].metadata, tuple(paths), read, rows)
+    return TableReader(name, schema, total, files[0].metadata, tuple(paths), read, rows)
 
 
 def _paths(source: Any) -> list[Path]:
@@ -80,38 +81,39 @@ def _paths(source: Any) -> list[Path]:
     with read_errors(str(path), "a table"):
         if path.is_dir():
             return _in_folder(path)
-        found = [path]
+        files = [path]
         if not os.path.lexists(path) and any(mark in str(path) for mark in "*?["):
-            found = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]
-            found = [match for match in found if not match.is_dir()]
-            if not found:
+            matches = [Path(match) for match in sorted(glob.glob(str(path), recursive=True))]
+            files = [match for match in matches if not match.is_dir()]
+            if not files:
                 raise InvalidParameter(
                     f"no file matches {str(path)!r}.", hint="check the pattern and the working directory"
                 )
-        for one in found:
-            if format_of(one) is None:
-                raise InvalidParameter(f"cannot read {one.name!r}: wanted a file ending in {', '.join(FORMATS)}.")
-            _is_there(one)
-        return found
+        for file in files:
+            if format_of(file) is None:
+                raise InvalidParameter(f"cannot read {file.name!r}: wanted a file ending in {', '.join(FORMATS)}.")
+            _check_exists(file)
+        return files
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    names = [p for p in sorted(folder.iterdir()) if not p.name.startswith((".", "_"))]
-    found = [p for p in names if format_of(p) is not None and not p.is_dir()]
-    if not found:
-        deeper = any(p.is_dir() for p in names)
+    # Names that start with a point or an underscore are not data: hidden files, Spark's _SUCCESS.
+    entries = [p for p in sorted(folder.iterdir()) if not p.name.startswith((".", "_"))]
+    files = [p for p in entries if format_of(p) is not None and not p.is_dir()]
+    if not files:
+        deeper = any(p.is_dir() for p in entries)
         raise InvalidParameter(
             f"the folder {str(folder)!r} holds no file ending in {', '.join(FORMATS)}.",
             hint=f"folders inside it are read by a pattern: {str(folder / '**' / '*.parquet')!r}"
             if deeper
             else "check the path and the working directory",
         )
-    for one in found:
-        _is_there(one)
-    return found
+    for file in files:
+        _check_exists(file)
+    return files
 
 
-def _is_there(path: Path) -> None:
+def _check_exists(path: Path) -> None:
     if path.is_symlink() and not path.exists():
         raise InvalidParameter(
             f"{str(path)!r} is a link to {os.readlink(path)!r}, which is not there.", hint="repair or remove the link"
@@ -122,7 +124,7 @@ def _is_there(path: Path) -> None:
         raise InvalidParameter(f"{str(path)!r} is not a file.", hint="copy what it gives into a file first")
 
 
-def _agreed(paths: list[Path], files: list[FileReader], every: bool) -> Any:
+def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> Any:
     """One schema for all files: they may differ in the width of numbers, in how text is kept, in order."""
     import pyarrow as pa
 
@@ -134,66 +136,60 @@ def _agreed(paths: list[Path], files: list[FileReader], every: bool) -> Any:
                 "differs.",
                 hint="read them one by one",
             )
-        if every and set(first.every) != set(other.every):
-            odd = sorted(set(first.every) ^ set(other.every))
+        if every and set(first.all_names) != set(other.all_names):
+            odd = sorted(set(first.all_names) ^ set(other.all_names))
             raise InvalidParameter(
                 f"{paths[0].name!r} and {path.name!r} have not the same columns: {shorten(odd, 120)}.",
                 hint="say which columns to read",
             )
     fields = []
-    for mine in first.schema:
-        kinds = [file.schema.field(mine.name).type for file in files]
-        told = [kind for kind in kinds if not pa.types.is_null(kind)] or kinds  # nothing but missing: fits anything
-        families = [type_family(kind) for kind in told]
-        kind = told[0]
+    for field in first.schema:
+        types = [file.schema.field(field.name).type for file in files]
+        known = [type_ for type_ in types if not pa.types.is_null(type_)] or types  # a null column fits anything
+        families = [type_family(type_) for type_ in known]
+        agreed = known[0]
         if set(families) == {"integer", "real"}:
-            kind = pa.float64()  # as pandas writes integers with a missing one among them
+            agreed = pa.float64()  # pandas writes integers with a missing one among them as floats
         elif len(set(families)) > 1:
-            other_path, other_kind = next(
-                (p, k) for p, k in zip(paths, kinds, strict=True) if k in told and type_family(k) != families[0]
+            other_path, other_type = next(
+                (p, t) for p, t in zip(paths, types, strict=True) if t in known and type_family(t) != families[0]
             )
             raise InvalidParameter(
-                f"column {mine.name!r} holds {told[0]} in {paths[kinds.index(told[0])].name!r} and {other_kind} in "
+                f"column {field.name!r} holds {known[0]} in {paths[types.index(known[0])].name!r} and {other_type} in "
                 f"{other_path.name!r}.",
                 hint="write all files with the same types",
             )
-        elif len(set(told)) > 1:
-            wide = pa.float64() if pa.uint64() in told else pa.int64()  # a signed word does not hold every unsigned one
-            kind = {"integer": wide, "real": pa.float64()}.get(families[0], kind)
-        fields.append(pa.field(mine.name, kind))
+        elif len(set(known)) > 1:
+            wide = pa.float64() if pa.uint64() in known else pa.int64()  # int64 does not hold every uint64
+            agreed = {"integer": wide, "real": pa.float64()}.get(families[0], agreed)
+        fields.append(pa.field(field.name, agreed))
     return pa.schema(fields)
 
 
-def _parquet(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> FileReader:
-    import pyarrow.parquet as pq
-
-    def opened(coded: list[str]) -> Any:
-        return pq.ParquetFile(
-            path, read_dictionary=coded, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
-        )
-
-    with opened([]) as file:
+def _open_parquet(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> FileReader:
+    with parquet_file(path, []) as file:
         schema, count = file.schema_arrow, file.metadata.num_rows
     names = choose_names(schema.names, wanted, path.name)
     text = [n for n in names if kinds.get(n) == "text" and type_family(schema.field(n).type) == "text"]
     if text:
-        with opened(text) as file:
+        with parquet_file(path, text) as file:
             schema = file.schema_arrow
 
     def read() -> Iterator[Any]:
-        with opened(text) as file:
+        with parquet_file(path, text) as file:
             for batch in file.iter_batches(rows, columns=names):
                 yield batch.select(names)
 
     return FileReader(schema.names, select_fields(schema, names), count, murmure_metadata(schema.metadata), read)
 
 
-def _ipc(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> FileReader:
+def _open_ipc(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> FileReader:
     import pyarrow as pa
     import pyarrow.dataset as ds
     import pyarrow.ipc as ipc
 
-    def opened(included: list[int] | None) -> Any:  # no memory map: a file cut short meanwhile would kill the process
+    def opened(included: list[int] | None) -> Any:
+        # no memory map: if the file were cut short meanwhile, the process would be killed
         return ipc.open_file(pa.OSFile(str(path)), options=ipc.IpcReadOptions(included_fields=included or []))
 
     with opened(None) as file:
@@ -205,7 +201,7 @@ def _ipc(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int)
         with opened([schema.get_field_index(n) for n in names]) as file:
             for i in range(file.num_record_batches):
                 batch = file.get_batch(i).select(names)
-                batch.validate(full=True)  # the bytes are used as they lie: a code without a word would be a crash
+                batch.validate(full=True)  # Arrow trusts the bytes: a code beyond its dictionary would crash
                 yield batch
 
     return FileReader(schema.names, select_fields(schema, names), count, murmure_metadata(schema.metadata), read)

@@ -22,22 +22,22 @@ from murmure.engines.sources.table_reader import (
 
 
 def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None = None) -> TableReader:
-    """kinds: what the columns are to be; their cells are then read each by itself, whatever the others hold."""
+    """kinds: what the columns are to be; each cell is then parsed separately, whatever the others hold."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
     what = "the frame"
     if isinstance(source, Mapping):
-        source = _columns(source, wanted, kinds)
+        source = _from_mapping(source, wanted, kinds)
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, pa.Table):
         schema = select_fields(source.schema, choose_names(source.column_names, wanted, what))
         table = source.select(schema.names)
-        return _table(what, schema, len(table), source.schema.metadata, lambda: table.to_batches(rows), rows)
+        return _reader(what, schema, len(table), source.schema.metadata, lambda: table.to_batches(rows), rows)
     if isinstance(source, pa.RecordBatchReader):
         schema = select_fields(source.schema, choose_names(source.schema.names, wanted, what))
-        return _table(what, schema, None, source.schema.metadata, _once(source), rows)
+        return _reader(what, schema, None, source.schema.metadata, _once(source), rows)
     if isinstance(source, ds.Dataset):
         return _from_dataset(source, wanted, rows)
     return _from_narwhals(source, wanted, rows, kinds)
@@ -48,20 +48,21 @@ def _from_dataset(source: Any, wanted: list[str] | None, rows: int) -> TableRead
 
     what = "the dataset"
     schema = select_fields(source.schema, choose_names(source.schema.names, wanted, what))
-    told = isinstance(source, ds.FileSystemDataset) and source.format.default_extname != "csv"
+    states_rows = isinstance(source, ds.FileSystemDataset) and source.format.default_extname != "csv"
     with read_errors(what, "a table"):
-        count = source.count_rows() if told else None
+        count = source.count_rows() if states_rows else None
 
-    how: dict[str, Any] = {"batch_size": rows, "batch_readahead": 1, "fragment_readahead": 1}  # it would all be held
-    if told and source.format.default_extname == "parquet":
-        how["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
+    # little readahead, or pyarrow would hold much of the dataset in memory
+    options: dict[str, Any] = {"batch_size": rows, "batch_readahead": 1, "fragment_readahead": 1}
+    if states_rows and source.format.default_extname == "parquet":
+        options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(
             pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER
         )
 
     def read() -> Iterable[Any]:
-        return source.to_batches(columns=schema.names, **how)
+        return source.to_batches(columns=schema.names, **options)
 
-    return _table(what, schema, count, source.schema.metadata, read, rows)
+    return _reader(what, schema, count, source.schema.metadata, read, rows)
 
 
 def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None) -> TableReader:
@@ -84,16 +85,17 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict
                 f"cannot read a table from {shorten(type(source).__name__)}.",
                 hint="pass a pandas, Polars or Arrow table, a DuckDB relation, a mapping of columns, or a path",
             ) from None
-    some = frame.select(names)
-    kept = some.collect_schema()
-    if some.implementation.is_polars():  # whole numbers of 128 bits, which Arrow does not know, by their digits
-        some = some.with_columns(nw.col(n).cast(nw.String) for n in names if kept[n] in (nw.Int128, nw.UInt128))
-    if not isinstance(some, nw.LazyFrame):
-        if kinds and (some.implementation.is_pandas() or nw.Object in kept.values()):
-            native = some.to_native()
+    selected = frame.select(names)
+    types = selected.collect_schema()
+    if selected.implementation.is_polars():  # Arrow has no whole numbers of 128 bits: they pass as text
+        wide = [n for n in names if types[n] in (nw.Int128, nw.UInt128)]
+        selected = selected.with_columns(nw.col(n).cast(nw.String) for n in wide)
+    if not isinstance(selected, nw.LazyFrame):
+        if kinds and (selected.implementation.is_pandas() or nw.Object in types.values()):
+            native = selected.to_native()
             return from_frame({name: native[name] for name in names}, names, rows, kinds)
-        return from_frame(_in_memory(some), names, rows)
-    native = some.to_native()
+        return from_frame(_arrow_table(selected), names, rows)
+    native = selected.to_native()
     if hasattr(native, "collect_batches"):  # Polars
         schema = native.head(0).collect().to_arrow().schema
 
@@ -101,18 +103,18 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict
             for part in native.collect_batches(chunk_size=rows, maintain_order=True):
                 yield from part.to_arrow().to_batches()
 
-        return _table(what, schema, None, None, read, rows)
+        return _reader(what, schema, None, None, read, rows)
     if hasattr(native, "to_arrow_table") and hasattr(native, "fetch_record_batch"):  # DuckDB
         stream = getattr(native, "to_arrow_reader", native.fetch_record_batch)
-        return _table(what, native.limit(0).to_arrow_table().schema, None, None, lambda: stream(rows), rows)
-    return from_frame(_in_memory(some.collect("pyarrow")), names, rows)
+        return _reader(what, native.limit(0).to_arrow_table().schema, None, None, lambda: stream(rows), rows)
+    return from_frame(_arrow_table(selected.collect("pyarrow")), names, rows)
 
 
-def _in_memory(frame: Any) -> Any:
+def _arrow_table(frame: Any) -> Any:
     import pyarrow as pa
 
     try:
-        if frame.implementation.is_pandas():  # the index is no column
+        if frame.implementation.is_pandas():  # without the index, which is not a column
             return pa.Table.from_pandas(frame.to_native(), preserve_index=False)
         return frame.to_arrow()
     except (pa.ArrowException, TypeError, ValueError) as error:
@@ -121,14 +123,14 @@ def _in_memory(frame: Any) -> Any:
         ) from error
 
 
-def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[str, str] | None) -> Any:
+def _from_mapping(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[str, str] | None) -> Any:
     """A mapping name -> values; None and, as in pandas, NaN are missing."""
     import pyarrow as pa
 
     columns = {}
     for name in choose_names(list(source), wanted, "the mapping"):
         try:
-            columns[str(name)] = _column(source[name], (kinds or {}).get(str(name)))
+            columns[str(name)] = _arrow_column(source[name], (kinds or {}).get(str(name)))
         except MurmureError:
             raise
         except (pa.ArrowException, TypeError, ValueError) as error:
@@ -145,8 +147,8 @@ def _columns(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[st
     return pa.table(columns)
 
 
-def _column(values: Any, kind: str | None) -> Any:
-    """A column of a fixed type as Arrow has it; one of Python's own values cell by cell. kind None: as Arrow likes."""
+def _arrow_column(values: Any, kind: str | None) -> Any:
+    """A typed column as Arrow converts it; a column of Python objects cell by cell. kind None: always as Arrow does."""
     import pyarrow as pa
 
     values = one_column(values) if library(values) == "polars" else values
@@ -159,7 +161,7 @@ def _column(values: Any, kind: str | None) -> Any:
     inner = getattr(values, "array", values)
     if hasattr(inner, "categories") and hasattr(inner, "codes"):  # a pandas Categorical
         codes = np.asarray(inner.codes)
-        return _column(inner.categories, kind).take(pa.array(codes, mask=codes < 0))
+        return _arrow_column(inner.categories, kind).take(pa.array(codes, mask=codes < 0))
     typed = getattr(values, "dtype", None)
     if hasattr(typed, "pyarrow_dtype") or getattr(typed, "storage", None) == "pyarrow":
         return inner.__arrow_array__()
@@ -169,15 +171,15 @@ def _column(values: Any, kind: str | None) -> Any:
         missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
         items = values.tolist() if hasattr(values, "tolist") else list(values)
         if missing is not None:
-            items = [None if gone else item for item, gone in zip(items, missing, strict=True)]
+            items = [None if masked else item for item, masked in zip(items, missing, strict=True)]
         return arrow_cells(items, kind)
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
-        return pa.array(values)  # as it lies in memory: NaN is missing to whoever reads numbers
+        return pa.array(values)  # without a copy: every reader of numbers takes NaN for missing
     return pa.array(values, from_pandas=True)
 
 
 def _once(reader: Any) -> Callable[[], Iterator[Any]]:
-    """A reader can be read once: the second time there would be nobody, and nobody would notice."""
+    """A stream can be read once. A second time it would give no rows, without an error."""
     used: list[bool] = []
 
     def read() -> Iterator[Any]:
@@ -191,15 +193,15 @@ def _once(reader: Any) -> Callable[[], Iterator[Any]]:
     return read
 
 
-def _table(
+def _reader(
     what: str, schema: Any, count: int | None, metadata: Any, read: Callable[[], Iterable[Any]], rows: int
 ) -> TableReader:
-    """A table in memory. Views of text become text, since not every kernel knows them."""
+    """A reader of batches that are not in files. Views of text become text, since not every kernel knows them."""
     import pyarrow as pa
 
-    for i, one in enumerate(schema):
-        if str(one.type) == "string_view":
-            schema = schema.set(i, pa.field(one.name, pa.large_string()))
+    for i, field in enumerate(schema):
+        if str(field.type) == "string_view":
+            schema = schema.set(i, pa.field(field.name, pa.large_string()))
 
     def fitted() -> Iterator[Any]:
         for batch in read():

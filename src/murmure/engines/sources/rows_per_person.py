@@ -1,4 +1,4 @@
-"""A person may have several rows, and a guarantee for people needs to know how many at most."""
+"""A bound on the rows of one person: a guarantee for people with several rows depends on it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from murmure.core.errors import InvalidParameter, OutsideDomain
 from murmure.engines.sources.arrow_cells import decoded, inexact_names, is_text, plain_type
 
 InvalidPolicy = Literal["refuse", "drop"]
-TEXT = (".csv", ".csv.gz")
+TEXT_ENDINGS = (".csv", ".csv.gz")
 
 
 def with_unit(columns: Sequence[str], unit: str) -> list[str]:
@@ -20,28 +20,28 @@ def with_unit(columns: Sequence[str], unit: str) -> list[str]:
 
 
 def refuse_inexact_names(table: Any, unit: str) -> None:
-    """Whole numbers that were made floats, for the sake of one missing cell, are not whole any more beyond 2**53.
+    """Refuse floats as names: pandas makes floats of whole numbers if one cell is missing, and beyond 2**53 they round.
 
-    Different people then have one name, and one person decides how many others are counted. So a column of floats names
-    nobody, whatever is in it. A CSV holds text, which no reader of ours makes a float of.
+    Different people then have one name, and one person decides how many others are counted. So a column of floats is
+    refused whatever it holds. A CSV holds text, which our readers never turn into floats here.
     """
     import pyarrow as pa
 
     kind = plain_type(table.schema.field(unit).type)
-    if pa.types.is_floating(kind) and not any(path.name.lower().endswith(TEXT) for path in table.paths):
+    if pa.types.is_floating(kind) and not any(path.name.lower().endswith(TEXT_ENDINGS) for path in table.paths):
         raise inexact_names(kind, f'load the column as text: dtype={{"{unit}": "string"}} in pandas', unit)
 
 
 class RowsPerPerson:
-    """Refuses, or leaves out, the rows of a person beyond the bound, in the very pass that randomises them.
+    """Refuses, or leaves out, the rows of a person beyond the bound, in the same pass that randomises them.
 
-    Memory grows with the number of people: every name is kept with the number of its rows. nobody="drop" leaves out
-    the rows that do not say whose they are: where noise protects the sum, no row may decide whether there is an error.
+    Memory grows with the number of people: every name is kept with the number of its rows. unnamed="drop" leaves out
+    the rows that name nobody: where noise protects the sum, no row may decide whether there is an error.
     """
 
-    def __init__(self, column: str, at_most: int, invalid: InvalidPolicy, nobody: InvalidPolicy = "refuse") -> None:
-        self.column, self.at_most, self.invalid, self.nobody = column, at_most, invalid, nobody
-        self.seen: dict[Any, int] = {}
+    def __init__(self, column: str, at_most: int, invalid: InvalidPolicy, unnamed: InvalidPolicy = "refuse") -> None:
+        self.column, self.at_most, self.invalid, self.unnamed = column, at_most, invalid, unnamed
+        self.row_counts: dict[Any, int] = {}
 
     def admit(self, batch: Any, first: int) -> Any:
         """The rows of the batch that its people may still have."""
@@ -50,25 +50,27 @@ class RowsPerPerson:
 
         ids = decoded(batch.column(self.column))
         if is_text(ids.type):
-            ids = ids.cast(pa.large_binary())  # a name may hold bytes that are no letters
-        unnamed = self._unnamed(ids)
-        if unnamed is not None:
-            if self.nobody == "refuse":
-                row = first + int(np.argmax(unnamed.to_numpy(zero_copy_only=False)))
+            ids = ids.cast(pa.large_binary())  # a name may hold bytes that are not UTF-8
+        missing = self._unnamed_rows(ids)
+        if missing is not None:
+            if self.unnamed == "refuse":
+                row = first + int(np.argmax(missing.to_numpy(zero_copy_only=False)))
                 raise OutsideDomain.at(f"column {self.column!r}", row, "says not who it is about.", "give it a value")
-            named = pc.invert(unnamed)
+            named = pc.invert(missing)
             batch, ids = batch.filter(named), ids.filter(named)
-        found = ids.value_counts()
-        names, counts = found.field("values").to_pylist(), found.field("counts").to_pylist()
+        counted = ids.value_counts()
+        names, counts = counted.field("values").to_pylist(), counted.field("counts").to_pylist()
         over = [i for i, name in enumerate(names) if self._count(name, counts[i]) > self.at_most]
         if not over:
             return batch
-        rows = np.flatnonzero(pc.is_in(ids, found.field("values").take(pa.array(over))).to_numpy(zero_copy_only=False))
-        before = {names[i]: self.seen[names[i]] - counts[i] for i in over}
+        of_those = pc.is_in(ids, counted.field("values").take(pa.array(over)))
+        rows = np.flatnonzero(of_those.to_numpy(zero_copy_only=False))
+        so_far = {names[i]: self.row_counts[names[i]] - counts[i] for i in over}
         kept = np.ones(batch.num_rows, bool)
-        for row, name in zip(rows.tolist(), ids.take(pa.array(rows)).to_pylist(), strict=True):  # of those few
-            before[name] += 1
-            kept[row] = before[name] <= self.at_most
+        # Row by row, in order, but only for the few people who are over the bound.
+        for row, name in zip(rows.tolist(), ids.take(pa.array(rows)).to_pylist(), strict=True):
+            so_far[name] += 1
+            kept[row] = so_far[name] <= self.at_most
         if self.invalid == "refuse":
             raise OutsideDomain.at(
                 f"column {self.column!r}",
@@ -79,11 +81,11 @@ class RowsPerPerson:
         return batch.filter(pa.array(kept))
 
     def _count(self, name: Any, more: int) -> int:
-        self.seen[name] = count = self.seen.get(name, 0) + more
+        self.row_counts[name] = count = self.row_counts.get(name, 0) + more
         return count
 
-    def _unnamed(self, ids: Any) -> Any:
-        """Which rows do not say whose they are; None: all do."""
+    def _unnamed_rows(self, ids: Any) -> Any:
+        """Which rows name nobody; None if all rows name somebody."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -91,5 +93,5 @@ class RowsPerPerson:
             raise InvalidParameter(
                 f"column {self.column!r} holds {ids.type}; wanted names or numbers that tell people apart."
             )
-        nobody = ids.is_null(nan_is_null=True)
-        return nobody if pc.any(nobody).as_py() else None
+        missing = ids.is_null(nan_is_null=True)
+        return missing if pc.any(missing).as_py() else None

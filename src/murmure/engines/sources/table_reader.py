@@ -15,21 +15,21 @@ from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.engines.sources.column_batches import ROWS, pick_column
 from murmure.engines.sources.table_writer import METADATA_MARK
 
-NAMES = {"csv": "a CSV", "parquet": "a Parquet file", "ipc": "an Arrow file"}
-SPARK = b"org.apache.spark.sql.parquet.row.metadata"
-BUFFER = 1 << 22  # bytes that a Parquet column is read ahead
+FORMAT_NAMES = {"csv": "a CSV", "parquet": "a Parquet file", "ipc": "an Arrow file"}
+SPARK_METADATA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
+BUFFER = 1 << 22  # bytes of a Parquet column that are read ahead
 
 
 @dataclass(frozen=True)
 class TableReader:
     """Rows that can be read in batches. `schema` holds the wanted columns only, and so do the batches."""
 
-    what: str
+    source_name: str
     schema: Any
     rows: int | None
     metadata: dict[str, str] = field(repr=False)
     paths: tuple[Path, ...] = field(repr=False)
-    read: Callable[[], Iterable[Any]] = field(repr=False)
+    raw_batches: Callable[[], Iterable[Any]] = field(repr=False)
     size: int = field(default=ROWS, repr=False)
 
     @property
@@ -38,19 +38,19 @@ class TableReader:
 
     def batches(self) -> Iterator[Any]:
         """RecordBatches of `size` rows (the last one may be smaller); none when there are no rows."""
-        with read_errors(self.what, "a table"):
-            yield from even(self.read(), self.size, self.schema)
+        with read_errors(self.source_name, "a table"):
+            yield from rebatched(self.raw_batches(), self.size)
 
 
 @dataclass(frozen=True)
 class FileReader:
-    """One file, looked at: its wanted columns, its rows if it says so, what we once embedded, how to read it."""
+    """One file: all its names, its wanted columns, its rows if it states them, our metadata, how to read it."""
 
-    every: list[str]
+    all_names: list[str]
     schema: Any
     rows: int | None
     metadata: dict[str, str]
-    read: Callable[[], Iterator[Any]]
+    raw_batches: Callable[[], Iterator[Any]]
 
 
 def wanted_names(columns: Sequence[str] | None) -> list[str] | None:
@@ -59,11 +59,11 @@ def wanted_names(columns: Sequence[str] | None) -> list[str] | None:
     wanted = [columns] if isinstance(columns, str) else list(columns)
     if not wanted:
         raise InvalidParameter("open_table.columns names no column.", hint="leave it out to read all columns")
-    distinct(wanted, "the list of wanted columns")
+    check_distinct(wanted, "the list of wanted columns")
     return wanted
 
 
-def distinct(names: Sequence[Any], what: str) -> None:
+def check_distinct(names: Sequence[Any], what: str) -> None:
     odd = [name for name in names if not isinstance(name, str)]
     if odd:
         raise InvalidParameter(f"{what} has a column called {shorten(odd[0])}, wanted text.", hint="rename it")
@@ -75,13 +75,13 @@ def distinct(names: Sequence[Any], what: str) -> None:
 
 
 def choose_names(names: Sequence[str], wanted: list[str] | None, what: str) -> list[str]:
-    distinct(names, what)
+    check_distinct(names, what)
     return list(names) if wanted is None else [pick_column(list(names), name, what) for name in wanted]
 
 
-def even(batches: Iterable[Any], rows: int, schema: Any) -> Iterator[Any]:
+def rebatched(batches: Iterable[Any], rows: int) -> Iterator[Any]:
     """The same rows in batches of exactly `rows`, but for the last."""
-    held: list[Any] = []
+    pieces: list[Any] = []
     count = 0
     for batch in batches:
         start = 0
@@ -89,23 +89,34 @@ def even(batches: Iterable[Any], rows: int, schema: Any) -> Iterator[Any]:
             part = batch.slice(start, rows - count)
             start += part.num_rows
             count += part.num_rows
-            held.append(part)
+            pieces.append(part)
             del part
             if count == rows:
-                whole, held, count = joined(held, schema), [], 0  # what it is made of is not kept meanwhile
+                # The pieces are dropped before the batch is handed out, so that memory is one batch, not two.
+                whole, pieces, count = concat_batches(pieces), [], 0
                 yield whole
                 del whole
-    if held:
-        yield joined(held, schema)
+    if pieces:
+        yield concat_batches(pieces)
 
 
-def joined(batches: list[Any], schema: Any) -> Any:
+def concat_batches(batches: list[Any]) -> Any:
     import pyarrow as pa
 
     if len(batches) == 1:
         return batches[0]
+    schema = batches[0].schema
     columns = [pa.concat_arrays([batch.column(i) for batch in batches]) for i in range(len(schema))]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def parquet_file(path: str | Path, text_columns: list[str]) -> Any:
+    """An open Parquet file; these columns come as dictionary arrays, so that each word is decoded once."""
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(
+        path, read_dictionary=text_columns, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+    )
 
 
 def select_fields(schema: Any, names: list[str]) -> Any:
@@ -115,7 +126,7 @@ def select_fields(schema: Any, names: list[str]) -> Any:
 
 
 def cast_batch(batch: Any, schema: Any, lenient: bool = False) -> Any:
-    """The batch in these types. Lenient: a number that does not fit is rounded or wrapped, and no row raises."""
+    """The batch in these types. Lenient: a number that does not fit is rounded or wrapped, and no row is an error."""
     return batch if batch.schema.equals(schema) else batch.cast(schema, safe=not lenient)
 
 
@@ -131,28 +142,28 @@ def type_family(kind: Any) -> str:
 
 
 def murmure_metadata(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
-    """What write_table embedded, and nothing that others did."""
-    if metadata and SPARK in metadata:
-        return _through_spark(metadata[SPARK])
+    """What write_table embedded, without what others did."""
+    if metadata and SPARK_METADATA_KEY in metadata:
+        return _metadata_from_spark(metadata[SPARK_METADATA_KEY])
     if not metadata or METADATA_MARK.encode() not in metadata:
         return {}
     theirs = (METADATA_MARK.encode(), b"ARROW:schema", b"pandas")
     return {key.decode(): value.decode() for key, value in metadata.items() if key not in theirs}
 
 
-def _through_spark(said: bytes) -> dict[str, str]:
-    """Spark keeps what was written to a column, and writes it down in words of its own."""
+def _metadata_from_spark(text: bytes) -> dict[str, str]:
+    """Spark keeps the metadata of columns, as JSON of its schema: ours is in one of them."""
     try:
-        fields = json.loads(said)["fields"]
-        held = next(f["metadata"] for f in fields if METADATA_MARK in f.get("metadata", {}))
-        return {str(key): str(value) for key, value in held.items() if key != METADATA_MARK}
+        fields = json.loads(text)["fields"]
+        ours = next(f["metadata"] for f in fields if METADATA_MARK in f.get("metadata", {}))
+        return {str(key): str(value) for key, value in ours.items() if key != METADATA_MARK}
     except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
         return {}
 
 
 @contextmanager
 def read_errors(name: str, what: str) -> Iterator[None]:
-    """pyarrow's and the system's errors, in words."""
+    """Errors of pyarrow and of the system as ours, which say what to do."""
     import pyarrow as pa
 
     try:
@@ -168,6 +179,6 @@ def read_errors(name: str, what: str) -> Iterator[None]:
         raise InvalidParameter(
             f"cannot read {name!r} as {what}: {shorten(str(error), 160)}",
             hint="it is cut short, damaged, or of another format than its name says"
-            if what in NAMES.values()
+            if what in FORMAT_NAMES.values()
             else None,
         ) from error

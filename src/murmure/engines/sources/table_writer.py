@@ -1,8 +1,8 @@
 """A table written batch by batch, all of it or nothing.
 
-Rows go to a hidden name in the same folder (".NAME.XXXX.part"), reach the disk, and only then take the name that was
-asked for. Whatever fails in between (a full disk, the caller, Ctrl-C) removes the hidden file; kill -9 leaves it, and
-nobody can take it for the result. Encoding and writing happen in a thread, while the caller makes the next batch.
+Rows go to a hidden file in the same folder (".NAME.XXXX.part"), which is flushed to the disk and only then gets its
+name. Any failure in between (a full disk, the caller, Ctrl-C) removes the hidden file; kill -9 leaves it, and nobody can
+mistake it for the result. Encoding and writing happen in a thread, while the caller makes the next batch.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 from murmure.core.errors import CannotWrite, InvalidParameter, MissingExtra, shorten
 from murmure.core.files import cannot_write
+from murmure.engines.sources.batch_encoders import ENCODERS, BatchEncoder
 from murmure.engines.sources.column_batches import ROWS
 
 FORMAT_OF_ENDING = {".parquet": "parquet", ".csv": "csv", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"}
-METADATA_MARK = "murmure:table"  # a table that we wrote: what stands beside it in the schema's metadata is ours
-GROUP_ROWS, GROUP_BYTES = 1 << 20, 1 << 27  # a Parquet row group, whichever comes first
-WAITING = 2  # batches between the caller and the thread
-NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+METADATA_MARK = "murmure:table"  # in the metadata of a table that we wrote: the other keys are ours too
+QUEUE_LENGTH = 2  # batches between the caller and the thread
+NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)  # the file system has no hard links
 
 
 def write_table(
@@ -41,138 +41,10 @@ def write_table(
     """Open a table for writing; `with write_table(...) as out: out.write(batch)`.
 
     Parquet, CSV or Arrow IPC by the name's ending. `metadata` is embedded in the schema; a CSV has no place for it, so
-    it stands beside, in NAME.csv-metadata.json. Fixed-size binary columns become hexadecimal text in a CSV. A target
-    that exists is refused unless `overwrite`, and one that is among `sources` always.
+    it goes to NAME.csv-metadata.json in the same folder. Fixed-size binary columns become hexadecimal text in a CSV. A
+    target that exists is refused unless `overwrite`, and one that is among `sources` always.
     """
     return TableWriter(Path(path), schema, dict(metadata), overwrite, [Path(s) for s in sources])
-
-
-class BatchEncoder(Protocol):
-    def write(self, batch: Any) -> None: ...
-    def flush(self) -> None: ...
-    def close(self) -> None: ...
-
-
-# -- three formats ----------------------------------------------------------------------------------------------------
-
-
-class ParquetEncoder:
-    """Snappy, row groups of about a million rows; checksums, so that a reader sees a page that has rotted."""
-
-    def __init__(self, sink: Any, schema: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        # Reports in binary are close to random bits: a dictionary of them is tried in vain.
-        coded = [f.name for f in schema if not pa.types.is_fixed_size_binary(f.type)]
-        self.writer = pq.ParquetWriter(
-            sink, schema, compression="snappy", use_dictionary=coded, write_page_checksum=True
-        )
-        self.held: list[Any] = []
-        self.rows = self.bytes = 0
-
-    def write(self, batch: Any) -> None:
-        self.held.append(batch)
-        self.rows += batch.num_rows
-        self.bytes += batch.nbytes
-        if self.rows >= GROUP_ROWS or self.bytes >= GROUP_BYTES:
-            self.flush()
-
-    def flush(self) -> None:
-        import pyarrow as pa
-
-        if self.held:
-            # One dictionary a row group: the writer keeps its codes only while the dictionary stays.
-            self.writer.write_table(pa.Table.from_batches(self.held).unify_dictionaries(), row_group_size=GROUP_ROWS)
-        self.held, self.rows, self.bytes = [], 0, 0
-
-    def close(self) -> None:
-        self.writer.close()
-
-
-class ArrowEncoder:
-    """LZ4: a third of the bytes, quicker than writing all of them, and every reader of Arrow files knows it."""
-
-    def __init__(self, sink: Any, schema: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.ipc as ipc
-
-        how = ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=True)
-        self.writer = ipc.new_file(sink, schema, options=how)
-        self.schema = schema
-        self.coded = [i for i, f in enumerate(schema) if pa.types.is_dictionary(f.type)]
-        self.known: dict[int, Any] = {}  # by column: no rows, and the dictionary so far
-
-    def write(self, batch: Any) -> None:
-        """A file holds one dictionary a column, which may grow and not change: later batches are coded by it."""
-        import pyarrow as pa
-
-        columns = list(batch.columns)
-        for i in self.coded:
-            known = self.known.get(i)
-            if known is not None and not known.dictionary.equals(columns[i].dictionary):
-                columns[i] = pa.chunked_array([known, columns[i]]).unify_dictionaries().chunk(1)
-            self.known[i] = columns[i].slice(0, 0)
-        self.writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self.schema))
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.writer.close()
-
-
-class CsvEncoder:
-    """Text in quotes, a missing value as nothing at all: so that "" and missing stay two things."""
-
-    def __init__(self, sink: Any, schema: Any) -> None:
-        import pyarrow as pa
-        import pyarrow.csv as pc
-
-        self.fixed = [i for i, f in enumerate(schema) if pa.types.is_fixed_size_binary(f.type)]
-        for i in self.fixed:
-            schema = schema.set(i, pa.field(schema.field(i).name, pa.large_string()))
-        for f in schema:
-            if pa.types.is_nested(f.type) or pa.types.is_binary(f.type) or pa.types.is_large_binary(f.type):
-                raise InvalidParameter(
-                    f"column {f.name!r} holds {f.type}, for which CSV has no text.", hint="write Parquet instead"
-                )
-        self.schema = schema
-        self.writer = pc.CSVWriter(sink, schema)
-
-    def write(self, batch: Any) -> None:
-        import pyarrow as pa
-
-        columns = list(batch.columns)
-        for i in self.fixed:
-            columns[i] = in_hex(columns[i])
-        self.writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self.schema))
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.writer.close()
-
-
-def in_hex(column: Any) -> Any:
-    """Fixed-size binary as lower-case hexadecimal text, without a loop over rows."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    width = column.type.byte_width
-    data = column.buffers()[1]
-    raw = b"" if data is None else data.slice(column.offset * width, len(column) * width).to_pybytes()
-    ends = pa.py_buffer(np.arange(len(column) + 1, dtype=np.int64) * (2 * width))
-    text = pa.LargeStringArray.from_buffers(len(column), ends, pa.py_buffer(raw.hex().encode()))
-    return pc.if_else(column.is_valid(), text, pa.scalar(None, text.type)) if column.null_count else text
-
-
-ENCODERS: dict[str, Any] = {"parquet": ParquetEncoder, "csv": CsvEncoder, "ipc": ArrowEncoder}
-
-
-# -- all or nothing ---------------------------------------------------------------------------------------------------
 
 
 class HiddenFile:
@@ -183,8 +55,8 @@ class HiddenFile:
         self.handle, name = tempfile.mkstemp(".part", f".{path.name[:100]}.", path.parent)
         self.name = Path(name)  # nobody else may read it before it is finished, and charged
 
-    def settle(self) -> None:
-        """To the disk, then to its name."""
+    def commit(self) -> None:
+        """Flush it to the disk, then give it its name."""
         os.fsync(self.handle)
         mask = os.umask(0)
         os.umask(mask)
@@ -197,14 +69,14 @@ class HiddenFile:
             os.replace(self.name, self.path)
         else:
             try:
-                os.link(self.name, self.path)  # unlike a rename, this refuses a file that came meanwhile
+                os.link(self.name, self.path)  # unlike a rename, this fails if the file has appeared meanwhile
             except OSError as error:
                 if error.errno not in NO_LINKS:
                     raise
                 os.rename(self.name, self.path)
 
     def drop(self) -> None:
-        """No hidden file any more."""
+        """Remove the hidden file, if it is still there."""
         with suppress(OSError):
             self._close()
         with suppress(OSError):
@@ -232,13 +104,13 @@ class TableWriter:
             )
         self.path, self.overwrite, self.metadata = path, overwrite, metadata
         self.target = Path(os.path.realpath(path))  # a link stays a link
-        self.beside = path.with_name(path.name + "-metadata.json") if self.kind == "csv" else None
+        self.metadata_path = path.with_name(path.name + "-metadata.json") if self.kind == "csv" else None
         self.schema = schema.with_metadata({METADATA_MARK: "1", **metadata} if metadata else None)
         self.rows = 0
-        self._parts: list[HiddenFile] = []
+        self._hidden_files: list[HiddenFile] = []
         self._sink: Any = None
         self._encoder: BatchEncoder | None = None
-        self._batches: queue.Queue[Any] = queue.Queue(WAITING)
+        self._batches: queue.Queue[Any] = queue.Queue(QUEUE_LENGTH)
         self._failed: BaseException | None = None
         self._stop = False
         self._thread: threading.Thread | None = None
@@ -248,7 +120,7 @@ class TableWriter:
             raise cannot_write(path, error) from error
 
     def _check(self, sources: list[Path]) -> None:
-        targets = [self.target] if self.beside is None else [self.target, self.beside]
+        targets = [self.target] if self.metadata_path is None else [self.target, self.metadata_path]
         if not self.target.parent.is_dir():
             raise CannotWrite(
                 f"cannot write {str(self.path)!r}: there is no folder {str(self.path.parent)!r}.",
@@ -271,20 +143,20 @@ class TableWriter:
 
     def __enter__(self) -> TableWriter:
         try:
-            if self.beside is not None and self.metadata:
-                self._parts.append(HiddenFile(self.beside, self.overwrite))
-            self._parts.append(HiddenFile(self.target, self.overwrite))
-            self._sink = self._pa.OSFile(str(self._parts[-1].name), "wb")
+            if self.metadata_path is not None and self.metadata:
+                self._hidden_files.append(HiddenFile(self.metadata_path, self.overwrite))
+            self._hidden_files.append(HiddenFile(self.target, self.overwrite))
+            self._sink = self._pa.OSFile(str(self._hidden_files[-1].name), "wb")
             self._encoder = ENCODERS[self.kind](self._sink, self.schema)
             self._thread = threading.Thread(target=self._run, name=f"writes {self.path.name}", daemon=True)
             self._thread.start()
         except BaseException as error:
             self._drop()
-            raise self._said(error) from error
+            raise self._explain(error) from error
         return self
 
     def write(self, batch: Any) -> None:
-        """Hand over a RecordBatch (or Table); what went wrong with an earlier one is raised here."""
+        """Hand over a RecordBatch (or Table). An error with an earlier one is raised here."""
         if self._thread is None:
             raise InvalidParameter("this table is not open.", hint="with write_table(...) as out: out.write(batch)")
         if not batch.schema.equals(self.schema):
@@ -299,14 +171,14 @@ class TableWriter:
         self.rows += batch.num_rows
 
     def finish(self) -> None:
-        """Everything on the disk, under the hidden name: from here on only the name is missing."""
+        """Everything is on the disk, in the hidden file: only the name is missing."""
         self._end()
         self._raise()
         try:
-            for part in self._parts:
+            for part in self._hidden_files:
                 os.fsync(part.handle)
         except OSError as error:
-            raise self._said(error) from error
+            raise self._explain(error) from error
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         try:
@@ -314,11 +186,11 @@ class TableWriter:
             self._end()
             if error is None:
                 self._raise()
-                self._settle()
+                self._commit()
         except BaseException as failure:
             self._stop = True
-            self._end()  # Ctrl-C while it was waited for: nothing is closed under the thread's hands
-            raise self._said(failure) from failure
+            self._end()  # after Ctrl-C in a wait: no file may be closed while the thread still writes to it
+            raise self._explain(failure) from failure
         finally:
             self._drop()
 
@@ -348,56 +220,60 @@ class TableWriter:
 
     def _raise(self) -> None:
         if self._failed is not None:
-            raise self._said(self._failed) from self._failed
+            raise self._explain(self._failed) from self._failed
 
     # -- the end
 
-    def _settle(self) -> None:
-        if self.beside is not None and self.metadata:
-            with open(self._parts[0].handle, "w", encoding="utf-8", closefd=False) as file:
-                file.write(self._about())
+    def _commit(self) -> None:
+        if self.metadata_path is not None and self.metadata:
+            with open(self._hidden_files[0].handle, "w", encoding="utf-8", closefd=False) as file:
+                file.write(self._csv_metadata())
         done: list[HiddenFile] = []
         try:
-            for part in self._parts:
-                part.settle()
+            for part in self._hidden_files:
+                part.commit()
                 done.append(part)
         except BaseException:
             for part in done:
-                if not self.overwrite:  # metadata without their table
+                if not self.overwrite:  # no metadata without their table
                     part.path.unlink(missing_ok=True)
             raise
-        if self.beside is not None and not self.metadata:
-            self.beside.unlink(missing_ok=True)  # of the table that was here before
-        with suppress(OSError):  # some file systems know no such thing
+        if self.metadata_path is not None and not self.metadata:
+            self.metadata_path.unlink(missing_ok=True)  # of the table that was overwritten
+        with suppress(OSError):  # some file systems cannot sync a folder
             folder = os.open(self.target.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
             finally:
                 os.close(folder)
 
-    def _about(self) -> str:
-        """What stands beside a CSV, as https://www.w3.org/TR/tabular-metadata/ has it: ours is a note."""
-        about = {
+    def _csv_metadata(self) -> str:
+        """The metadata file of a CSV, after https://www.w3.org/TR/tabular-metadata/: ours is a note in it."""
+        document = {
             "@context": "http://www.w3.org/ns/csvw",
             "url": self.path.name,
             "tableSchema": {"columns": [{"name": name} for name in self.schema.names]},
-            # The size ties it to this very table, should a crash come between the two renames.
+            # The size ties it to this table, in case of a crash between the two renames.
             "notes": [
-                {METADATA_MARK: "1", "bytes": os.fstat(self._parts[-1].handle).st_size, "metadata": self.metadata}
+                {
+                    METADATA_MARK: "1",
+                    "bytes": os.fstat(self._hidden_files[-1].handle).st_size,
+                    "metadata": self.metadata,
+                }
             ],
         }
-        return json.dumps(about, indent=2)
+        return json.dumps(document, indent=2)
 
     def _drop(self) -> None:
         for thing in (self._encoder, self._sink):
             if thing is not None:
                 with suppress(Exception):
                     thing.close()
-        for part in self._parts:
+        for part in self._hidden_files:
             part.drop()
 
-    def _said(self, error: BaseException) -> BaseException:
-        """An error in words, if it is the disk's or pyarrow's."""
+    def _explain(self, error: BaseException) -> BaseException:
+        """An error of the disk or of pyarrow as one of ours; any other as it is."""
         if isinstance(error, OSError):
             return cannot_write(self.path, error)
         if isinstance(error, self._pa.ArrowException):
@@ -406,7 +282,7 @@ class TableWriter:
 
 
 def leftover_files(path: Path) -> list[Path]:
-    """What runs that were killed left of this table: sanitised rows under a hidden name."""
+    """Hidden files of this table that killed runs left behind: they hold sanitised rows."""
     return sorted(path.parent.glob(f".{glob.escape(path.name[:100])}.*.part")) if path.parent.is_dir() else []
 
 

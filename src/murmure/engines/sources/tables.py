@@ -1,6 +1,6 @@
-"""Whatever holds a table, as Arrow batches of some of its columns: files, folders, frames, mappings.
+"""Tables of any kind as Arrow batches of some of their columns: files, folders, frames, mappings.
 
-Every batch but the last holds exactly `rows` rows, wherever they come from: so a seed means the same people. Files are
+Every batch but the last holds exactly `rows` rows, whatever the source: so a seed gives the same reports. Files are
 streamed, and memory is bounded by a batch (of Arrow IPC files: by the batches that they were written in).
 """
 
@@ -18,12 +18,12 @@ from murmure.engines.sources.table_reader import TableReader, wanted_names
 
 
 def column_names(source: Any) -> list[str]:
-    """The columns of whatever holds a table; of a frame without a look at its cells."""
+    """The names of the columns of any source that open_table takes; no cell of a frame is read."""
     if isinstance(source, Mapping):
         return list(source)
     if isinstance(source, str | os.PathLike | list | tuple):
         return list(open_table(source, lenient=True).names)
-    if hasattr(source, "collect_schema"):  # a lazy frame warns where its schema is looked at otherwise
+    if hasattr(source, "collect_schema"):  # a lazy frame warns if its schema is read in another way
         return list(source.collect_schema().names())
     for names in (getattr(source, "column_names", None), getattr(getattr(source, "schema", None), "names", None)):
         if isinstance(names, list):  # Arrow
@@ -47,10 +47,10 @@ def open_table(
     words again and again. A column that a CSV or Python's own values bring, and that `kinds` does not mention, is text
     or what Arrow makes of it.
 
-    lenient: no row decides whether the table can be read (see lenient_encoding.py). A cell of a number that is none is
-    null, bytes that are no text are an unknown label, a row with too many or too few fields is left out; a column of
-    numbers is double, since one row may hold a fraction. What still fails: no file, no table, no such column, quotes of
-    a CSV that do not close.
+    lenient: no row decides whether the table can be read (see lenient_encoding.py). A cell that should be a number and
+    is not is null, bytes that are not text are an unknown label, a row with too many or too few fields is left out; a
+    column of numbers is double, since one row may hold a fraction. What still fails: no file, no table, no such column,
+    quotes of a CSV that do not close.
     """
     try:
         import pyarrow  # noqa: F401

@@ -1,60 +1,48 @@
-"""The demo's page: the story of one survey, in French and English."""
+"""The demo's page: the survey, in French and English."""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from murmure import __version__
 from murmure.certify.witness_words import set_bits
-from murmure.show.certificate_words import surest
-from murmure.show.html_parts import NARROW, WIDE, Language, Scale, document, facts, figures, key
+from murmure.show.certificate_words import max_certainty
+from murmure.show.html_parts import NARROW, WIDE, Language, Scale, document, facts, figure_table, legend
 
 if TYPE_CHECKING:
     from murmure.lectures.demo.survey import DemoQuestion, DemoSurvey
 
 
-# -- the demo's page --------------------------------------------------------------------------------------------------
+def page(survey: DemoSurvey) -> str:
+    parts = {lang: _section(survey, Language(lang)) for lang in ("en", "fr")}
+    return document(f"Murmure: {survey.people} students", parts)
 
 
-def page(story: DemoSurvey) -> str:
-    parts = {lang: _section(story, Language(lang)) for lang in ("en", "fr")}
-    return document(f"Murmure: {story.people} students", parts)
+def _section(survey: DemoSurvey, w: Language) -> str:
+    parts = (_head, _student, _crowd, _guarantees, _ranking, _your_turn, _footer)
+    return "\n".join(part(survey, w) for part in parts)
 
 
-def _section(story: DemoSurvey, w: Language) -> str:
-    parts: tuple[Callable[[DemoSurvey, Language], str], ...] = (
-        _head,
-        _one,
-        _crowd,
-        _guarantees,
-        _ranking,
-        _again,
-        _foot,
-    )
-    return "\n".join(part(story, w) for part in parts)
-
-
-def _head(story: DemoSurvey, w: Language) -> str:
-    people = w.number(story.people, 0)
-    if story.seed is None:
+def _head(survey: DemoSurvey, w: Language) -> str:
+    people = w.number(survey.people, 0)
+    if survey.seed is None:
         mark = ""
         randomness = w("secure, from the operating system", "sûr, tiré du système")
     else:
         mark = f"""<p class="warn">{
             w(
-                f"Seeded experiment (seed {story.seed}): anyone can replay these reports. Never for real people.",
-                f"Expérience à graine (graine {story.seed}) : chacun peut rejouer ces réponses. "
+                f"Seeded experiment (seed {survey.seed}): anyone can replay these reports. Never for real people.",
+                f"Expérience à graine (graine {survey.seed}) : chacun peut rejouer ces réponses. "
                 "Jamais avec de vraies personnes.",
             )
         }</p>"""
-        randomness = w(f"seeded ({story.seed})", f"à graine ({story.seed})")
+        randomness = w(f"seeded ({survey.seed})", f"à graine ({survey.seed})")
     shown = facts(
         (
             (people, w("simulated students", "étudiants simulés")),
-            (w.epsilon(story), w("epsilon of each question", "epsilon de chaque question")),
+            (_epsilon_text(survey, w), w("epsilon of each question", "epsilon de chaque question")),
             (randomness, w("randomness", "hasard")),
         )
     )
@@ -70,12 +58,16 @@ def _head(story: DemoSurvey, w: Language) -> str:
 {shown}"""
 
 
-def _one(story: DemoSurvey, w: Language) -> str:
-    sent = w.label(("no", "yes")[int(story.coins.sent)])
-    yes, yes_too = story.yes_of_100()
-    own, other = story.same_and_other_of_100(story.grr)
-    tick, stray = story.same_and_other_of_100(story.oue)
-    if story.fair_coins:
+def _epsilon_text(survey: DemoSurvey, w: Language) -> str:
+    return f"ln{WIDE}3 = {w.number(survey.epsilon, 4)}" if survey.fair_coins else w.plain(survey.epsilon)
+
+
+def _student(survey: DemoSurvey, w: Language) -> str:
+    sent = w.label(("no", "yes")[int(survey.coins.sent)])
+    yes, yes_too = survey.yes_of_100()
+    true, other = survey.support_of_100(survey.grr)
+    tick, stray = survey.support_of_100(survey.oue)
+    if survey.fair_coins:
         rule = w(
             "Toss a coin where nobody sees it. Heads: tell the truth. Tails: toss again, and say yes for heads, "
             "no for tails.",
@@ -84,9 +76,9 @@ def _one(story: DemoSurvey, w: Language) -> str:
         )
     else:
         rule = w(
-            f"Draw a lot where nobody sees it. {story.truth_of_100()} times out of 100 it says: tell the truth. "
+            f"Draw a lot where nobody sees it. {survey.truth_of_100()} times out of 100 it says: tell the truth. "
             "Otherwise a fair coin answers.",
-            f"Tirez au sort à l’abri des regards. {story.truth_of_100()} fois sur 100{WIDE}: dites la vérité. "
+            f"Tirez au sort à l’abri des regards. {survey.truth_of_100()} fois sur 100{WIDE}: dites la vérité. "
             "Sinon, une pièce équilibrée répond.",
         )
     yes_label = w.quote("yes")
@@ -105,9 +97,9 @@ def _one(story: DemoSurvey, w: Language) -> str:
     )
     boxes = "".join(
         f"<span>{_box(ticked)}{html.escape(w.label(label))}</span>"
-        for ticked, label in zip(story.ticked(), story.oue.release.estimate.labels, strict=True)
+        for ticked, label in zip(survey.ticked_boxes(), survey.oue.release.estimate.labels, strict=True)
     )
-    grr_sent = w.quote(story.grr.release.estimate.labels[int(story.grr.sent)])
+    grr_sent = w.quote(survey.grr.release.estimate.labels[int(survey.grr.sent)])
     return f"""<h2>{w("1. What one student sends", "1. Ce qu’envoie un étudiant")}</h2>
 <h3>{w("Have you ever cheated at an exam?", f"Avez-vous déjà triché à un examen{NARROW}?")}</h3>
 <div class="flow"><div><span class="soft">{w("true answer", "vraie réponse")}</span><b>• • •</b>
@@ -119,19 +111,19 @@ def _one(story: DemoSurvey, w: Language) -> str:
 <p>{
         w(
             f"So a {yes_label} is no confession: whatever is sent, someone who thought both answers equally likely "
-            f"cannot become surer than {surest(story.coins.certificate.epsilon)} in 100.",
+            f"cannot become surer than {max_certainty(survey.coins.certificate.epsilon)} in 100.",
             f"Un {yes_label} n’est donc pas un aveu{WIDE}: quoi qu’on envoie, celui qui tenait les deux réponses pour "
             f"également probables ne peut devenir sûr de l’une à plus de "
-            f"{surest(story.coins.certificate.epsilon).replace('.', ',')} chances sur 100.",
+            f"{max_certainty(survey.coins.certificate.epsilon).replace('.', ',')} chances sur 100.",
         )
     }</p>
 <h3>{w("How often have you cheated?", f"Combien de fois avez-vous triché{NARROW}?")}</h3>
 <p>{
         w(
-            f"Five answers. Through <b>GRR</b> this student sent {grr_sent}: out of 100 people like you, {own} send "
+            f"Five answers. Through <b>GRR</b> this student sent {grr_sent}: out of 100 people like you, {true} send "
             f"the truth and {other} each of the four others.",
             f"Cinq réponses. Par <b>GRR</b>, cet étudiant a envoyé {grr_sent}{WIDE}: sur 100 personnes comme vous, "
-            f"{own} envoient la vérité et {other} chacune des quatre autres.",
+            f"{true} envoient la vérité et {other} chacune des quatre autres.",
         )
     }</p>
 <p>{
@@ -145,12 +137,11 @@ def _one(story: DemoSurvey, w: Language) -> str:
 <div class="boxes">{boxes}</div>"""
 
 
-def _crowd(story: DemoSurvey, w: Language) -> str:
-    inside, asked = sum(one.inside() for one in story.asked), sum(len(one.truth) for one in story.asked)
-    rows = [row for one in story.asked for row in one.rows()]
-    top, method = scale_of(rows), w.label(story.grr.release.estimate.interval_and_method()[1])
+def _crowd(survey: DemoSurvey, w: Language) -> str:
+    covered, total = survey.coverage()
+    end, method = survey.axis_end(), w.label(survey.grr.release.estimate.interval_and_method()[1])
     below = ""
-    if any(row["share"] < 0 for row in rows):
+    if any(row["share"] < 0 for question in survey.questions for row in question.rows()):
         below = w(
             " An unbiased estimate errs to both sides, so a small one may fall below zero.",
             f" Une estimation sans biais se trompe des deux côtés{WIDE}: une petite peut donc passer sous zéro.",
@@ -163,39 +154,39 @@ def _crowd(story: DemoSurvey, w: Language) -> str:
             f"Chaque réponse peut mentir, mais à un taux connu{WIDE}: on retrouve donc les parts de la foule.",
         )
     }</p>
-{key(w, 0.95, known)}
+{legend(w, 0.95, known)}
 <h3>{w("Have you ever cheated? Two coins", f"Avez-vous déjà triché{NARROW}? Deux pièces")}</h3>
-{_shares(story.coins, w, top)}
+{_shares(survey.coins, w, end)}
 <h3>{w("How often? GRR", f"Combien de fois{NARROW}? GRR")}</h3>
-{_shares(story.grr, w, top)}
+{_shares(survey.grr, w, end)}
 <h3>{w("How often? OUE", f"Combien de fois{NARROW}? OUE")}</h3>
-{_shares(story.oue, w, top)}
+{_shares(survey.oue, w, end)}
 <p class="note">{
         w(
-            f"The truth lies inside {inside} of {asked} intervals; each may miss one time in twenty. They speak of "
+            f"The truth lies inside {covered} of {total} intervals; each may miss one time in twenty. They speak of "
             f"these students, by {method}.{below}",
-            f"La vérité est dans {inside} des {asked} intervalles{WIDE}; chacun peut se tromper une fois sur vingt. "
+            f"La vérité est dans {covered} des {total} intervalles{WIDE}; chacun peut se tromper une fois sur vingt. "
             f"Ils parlent de ces étudiants-ci, par {method}.{below}",
         )
     }</p>"""
 
 
-def _guarantees(story: DemoSurvey, w: Language) -> str:
+def _guarantees(survey: DemoSurvey, w: Language) -> str:
     rows = []
-    for one in story.asked:
-        c = one.certificate
+    for question in survey.questions:
+        c = question.certificate
         assert c.witness is not None
         a, b, y = c.witness
         odds = w.number(math.exp(c.epsilon), 2)
         tells = w(
-            f"{_report(one, y, w)} is {odds} times likelier from {w.quote(a)} than from {w.quote(b)}",
-            f"{_report(one, y, w)} vient {odds} fois plus souvent de {w.quote(a)} que de {w.quote(b)}",
+            f"{_report(question, y, w)} is {odds} times likelier from {w.quote(a)} than from {w.quote(b)}",
+            f"{_report(question, y, w)} vient {odds} fois plus souvent de {w.quote(a)} que de {w.quote(b)}",
         )
         rows.append(
-            f'<tr><td><b>{one.name}</b></td><td data-name="epsilon">{w.number(c.epsilon, 6)}</td>'
+            f'<tr><td><b>{question.name}</b></td><td data-name="epsilon">{w.number(c.epsilon, 6)}</td>'
             f'<td class="text">{w.label(c.method)}</td><td class="text">{tells}</td></tr>'
         )
-    both = story.coins.certificate.epsilon + story.grr.certificate.epsilon
+    both = survey.coins.certificate.epsilon + survey.grr.certificate.epsilon
     head = (
         "".join(f"<th>{name}</th>" for name in (w("mechanism", "mécanisme"), "epsilon"))
         + f'<th class="text">{w("how it was found", "comment")}</th><th class="text">{w("witness", "témoin")}</th>'
@@ -222,8 +213,8 @@ def _guarantees(story: DemoSurvey, w: Language) -> str:
     }</p>"""
 
 
-def _ranking(story: DemoSurvey, w: Language) -> str:
-    advice = story.advice
+def _ranking(survey: DemoSurvey, w: Language) -> str:
+    advice = survey.advice
     errors = [100 * math.sqrt(row["mean_variance"]) for row in advice.rows]
     top = max(errors)
     rows = []
@@ -241,16 +232,16 @@ def _ranking(story: DemoSurvey, w: Language) -> str:
         f"<th>{w('mechanism', 'mécanisme')}</th><th>{w('error, points', 'erreur, points')}</th>"
         f'<th>{w("bits a report", "bits par réponse")}</th><th class="pic"></th>'
     )
-    least = w.number(100 * math.sqrt(best["mean_variance"]), 2)
+    lowest = w.number(100 * math.sqrt(best["mean_variance"]), 2)
     cost = w.number(best["report_bits"], 1)
     return f"""<h2>{w("4. Which mechanism to choose", "4. Quel mécanisme choisir")}</h2>
 <p>{
         w(
-            f"For five answers and {w.number(story.people, 0)} people, <b>{best['mechanism']}</b> is best: a standard "
-            f"error of about {least} percentage points on average over the answers, for reports of {cost} bits. Known "
+            f"For five answers and {w.number(survey.people, 0)} people, <b>{best['mechanism']}</b> is best: a standard "
+            f"error of about {lowest} percentage points on average over the answers, for reports of {cost} bits. Known "
             "exactly, before anyone is asked anything.",
-            f"Pour cinq réponses et {w.number(story.people, 0)} personnes, <b>{best['mechanism']}</b> est le "
-            f"meilleur{WIDE}: une erreur type d’environ {least} points de pourcentage en moyenne sur les réponses, "
+            f"Pour cinq réponses et {w.number(survey.people, 0)} personnes, <b>{best['mechanism']}</b> est le "
+            f"meilleur{WIDE}: une erreur type d’environ {lowest} points de pourcentage en moyenne sur les réponses, "
             f"et chaque envoi prend {cost} bits. On le sait exactement, avant de demander quoi que ce soit à "
             "quiconque.",
         )
@@ -258,25 +249,25 @@ def _ranking(story: DemoSurvey, w: Language) -> str:
 <table class="rank"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>"""
 
 
-def _again(story: DemoSurvey, w: Language) -> str:
+def _your_turn(survey: DemoSurvey, w: Language) -> str:
     code = (
         "import murmure as mu\n\n"
         'question = mu.Categories(["no", "yes"])\n'
         f"plan = mu.Plan(mu.Histogram(question), person=mu.Warner(question"
-        f"{'' if story.fair_coins else f', epsilon={story.epsilon!r}'}))\n"
+        f"{'' if survey.fair_coins else f', epsilon={survey.epsilon!r}'}))\n"
         'print(mu.run(plan, ["no", "yes", "no", "no"] * 500))\n'
     )
     shell = (
-        f"murmure advise --categories 5 --epsilon {story.epsilon:.6g} --people {story.people}\n"
-        f"murmure certify GRR --categories 5 --epsilon {story.epsilon:.6g}\n"
+        f"murmure advise --categories 5 --epsilon {survey.epsilon:.6g} --people {survey.people}\n"
+        f"murmure certify GRR --categories 5 --epsilon {survey.epsilon:.6g}\n"
     )
     return f"""<h2>{w("5. Your turn", "5. À vous")}</h2>
 <pre>{html.escape(code)}</pre>
 <pre>{html.escape(shell)}</pre>"""
 
 
-def _foot(story: DemoSurvey, w: Language) -> str:
-    plans = ", ".join(f"{one.name} {one.plan.digest[:12]}" for one in story.asked)
+def _footer(survey: DemoSurvey, w: Language) -> str:
+    plans = ", ".join(f"{q.name} {q.plan.digest[:12]}" for q in survey.questions)
     return f"""<footer>{
         w(
             f"Murmure {__version__}. Plans: {plans}. This page is one file, without script, and asks nothing of the "
@@ -312,20 +303,15 @@ def _box(ticked: bool) -> str:
     )
 
 
-def scale_of(rows: list[dict[str, Any]]) -> float:
-    """The right end of a picture of shares: the next tenth."""
-    return min(1.0, math.ceil(10 * max(max(row["high"], row["truth"], row["share"]) for row in rows)) / 10)
+def _shares(question: DemoQuestion, w: Language, end: float) -> str:
+    rows = [{**row, "label": html.escape(w.label(row["label"])), "mean": row["share"]} for row in question.rows()]
+    return figure_table(rows, w, Scale.of_shares(0.0, end), name=w("answer", "réponse"))
 
 
-def _shares(one: DemoQuestion, w: Language, top: float) -> str:
-    rows = [{**row, "label": html.escape(w.label(row["label"])), "mean": row["share"]} for row in one.rows()]
-    return figures(rows, w, Scale.of_shares(0.0, top), name=w("answer", "réponse"))
-
-
-def _report(one: DemoQuestion, report: Any, w: Language) -> str:
+def _report(question: DemoQuestion, report: Any, w: Language) -> str:
     """A report of the demo's three mechanisms, in this language."""
-    labels = list(one.release.estimate.labels)
-    if one.name != "OUE":
+    labels = list(question.release.estimate.labels)
+    if question.name != "OUE":
         return w.quote(labels[int(report)])
     ticked = ", ".join(w.quote(labels[v]) for v in set_bits(report, len(labels)))
     return w(f"{ticked} alone ticked", f"{ticked} seule cochée")

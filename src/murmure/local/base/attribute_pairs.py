@@ -1,9 +1,9 @@
-"""Two attributes of one person at once, each randomised on its own.
+"""Two attributes of one person at once, each randomised separately.
 
     Z_uv = (Y_u - q_a)(Y'_v - q_b) / ((p_a - q_a)(p_b - q_b)),      E[Z_uv | x] = [x = (u, v)],
 
 so the mean of Z is the joint share. Its variance for a fixed population is a straight line in the joint and marginal
-shares: E[Z^2 | x] is a product of second moments, one for each attribute, which differ for a person's own value.
+shares: E[Z^2 | x] is a product of second moments, one for each attribute, which differ for the person's true value.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from murmure.local.grr import GRR
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import UnaryEncoding
 
-MAX_PAIR_CELLS = 1024  # whose covariance is a matrix of reasonable size
+MAX_PAIR_CELLS = 1024  # the covariance has this many rows and columns
 
 
-def can_pair(part: Any) -> bool:
-    """Whether a report lists the values that it supports."""
-    return isinstance(part, GRR | UnaryEncoding | SubsetSelection)
+def why_not_paired(part: Any, column: str) -> str | None:
+    """Why the reports of a column cannot be paired, or None. They can where a report lists the values it supports."""
+    if isinstance(part, GRR | UnaryEncoding | SubsetSelection):
+        return None
+    return f"the reports of {column!r} ({shorten(type(part).__name__)}) do not list the values they support"
 
 
 def indicators(part: Any, reports: Array) -> NDArray[np.float32]:
@@ -48,22 +50,22 @@ def indicators(part: Any, reports: Array) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class PairOracle:
-    """Adds up and reads two columns. The tally: how many people show both, then counts of u, of v, and of (u, v)."""
+    """Tallies and estimates two columns. The tally: how many people show both, then counts of u, of v, of (u, v)."""
 
-    one: Any
-    two: Any
+    first: Any
+    second: Any
     places: tuple[int, int]
 
     @property
     def sizes(self) -> tuple[int, int]:
-        return self.one.domain.size, self.two.domain.size
+        return self.first.domain.size, self.second.domain.size
 
     @property
     def width(self) -> int:
         a, b = self.sizes
         return 1 + a + b + a * b
 
-    def _both(self, records: Records) -> tuple[Array, Array]:
+    def _shown_together(self, records: Records) -> tuple[Array, Array]:
         i, j = self.places
         if records.rows is None:
             return records.parts[i], records.parts[j]
@@ -71,25 +73,25 @@ class PairOracle:
         return records.parts[i][at], records.parts[j][bt]
 
     def tally(self, records: Records) -> Ints:
-        first, second = self._both(records)
+        left, right = self._shown_together(records)
         a, b = self.sizes
-        joint, people = np.zeros((a, b), np.int64), len(first)
-        if isinstance(self.one, GRR) and isinstance(self.two, GRR):
-            joint = histogram(first.astype(np.int64) * b + second, a * b).reshape(a, b)
+        joint, people = np.zeros((a, b), np.int64), len(left)
+        if isinstance(self.first, GRR) and isinstance(self.second, GRR):
+            joint = histogram(left.astype(np.int64) * b + right, a * b).reshape(a, b)
         else:
             for at in range(0, people, BLOCK):  # counts of a block stay below 2**24, where float32 is exact
                 rows = slice(at, at + BLOCK)
-                joint += (indicators(self.one, first[rows]).T @ indicators(self.two, second[rows])).astype(np.int64)
-        singles = [self.one.tally(first), self.two.tally(second)]
+                joint += (indicators(self.first, left[rows]).T @ indicators(self.second, right[rows])).astype(np.int64)
+        singles = [self.first.tally(left), self.second.tally(right)]
         return np.concatenate([np.array([people], np.int64), *singles, joint.reshape(-1)])
 
     def _check_pairs(self, counts: Ints, shown: int) -> None:
         """Single counts are those of `shown` reports; a pair is not counted more often than either of its values."""
         a, b = self.sizes
         u, v, joint = counts[1 : 1 + a], counts[1 + a : 1 + a + b], counts[1 + a + b :].reshape(a, b)
-        for part, single in ((self.one, u), (self.two, v)):
+        for part, single in ((self.first, u), (self.second, v)):
             check_counts(type(part).__name__, single, shown, len(single), part.supported)
-        each_a, each_b = self.one.supported, self.two.supported
+        each_a, each_b = self.first.supported, self.second.supported
         if (
             (joint > np.minimum.outer(u, v)).any()
             or (each_b is not None and (joint.sum(axis=1) != each_b * u).any())
@@ -103,23 +105,23 @@ class PairOracle:
     def estimate(self, total: Ints, n: int) -> Estimate:
         a, b = self.sizes
         shown = int(total[0])
-        labels = [f"{u}, {v}" for u in self.one.domain.labels() for v in self.two.domain.labels()]
+        labels = [f"{u}, {v}" for u in self.first.domain.labels() for v in self.second.domain.labels()]
         if shown == 0:
             return no_estimate(labels, "nobody reported both columns")
-        counts = check_counts("Pair", total, n, self.width, None)  # what is shown is shown by some of the n people
+        counts = check_counts("Pair", total, n, self.width, None)  # `shown` is at most n, but not known beforehand
         self._check_pairs(counts, shown)
         u, v, joint = total[1 : 1 + a], total[1 + a : 1 + a + b], total[1 + a + b :].reshape(a, b)
-        reading = PairEstimator(self.one, self.two, u / shown, v / shown, joint / shown, shown)
-        out = Estimate(labels, reading.raw, shown, "share", reading)
-        return out if shown == n else replace(out, n=n, estimator=SampledEstimator(reading, shown, n))
+        estimator = PairEstimator(self.first, self.second, u / shown, v / shown, joint / shown, shown)
+        out = Estimate(labels, estimator.raw, shown, "share", estimator)
+        return out if shown == n else replace(out, n=n, estimator=SampledEstimator(estimator, shown, n))
 
 
 @dataclass(frozen=True)
 class PairEstimator:
-    """Shares of supports: of u, of v, of both; and the two laws that they came through."""
+    """Shares of reports that support u, v, and both; and the mechanisms that drew them."""
 
-    one: Any
-    two: Any
+    first: Any
+    second: Any
     u: Floats
     v: Floats
     joint: Floats
@@ -127,7 +129,7 @@ class PairEstimator:
 
     @cached_property
     def _coins(self) -> tuple[float, float, float, float]:
-        a, b = self.one.supports, self.two.supports
+        a, b = self.first.supports, self.second.supports
         return float(a.p), float(a.q), float(b.p), float(b.q)
 
     @cached_property
@@ -137,14 +139,14 @@ class PairEstimator:
         return np.asarray(top / ((pa - qa) * (pb - qb))).reshape(-1)
 
     def _line(self, target: Target) -> tuple[Floats, Floats, Floats]:
-        """The variance of one Z as alpha + beta f + gamma f^2 in its own joint share f, marginals as estimated."""
+        """The variance of one Z: alpha + beta f + gamma f^2, f the joint share of its cell, marginals as estimated."""
         pa, qa, pb, qb = self._coins
         f = on_simplex(self.raw).reshape(self.joint.shape)
         fu, fv = f.sum(axis=1, keepdims=True), f.sum(axis=0, keepdims=True)
-        own_a, own_b = 1 + pa * (1 - pa) / (pa - qa) ** 2, 1 + pb * (1 - pb) / (pb - qb) ** 2
+        true_a, true_b = 1 + pa * (1 - pa) / (pa - qa) ** 2, 1 + pb * (1 - pb) / (pb - qb) ** 2
         other_a, other_b = qa * (1 - qa) / (pa - qa) ** 2, qb * (1 - qb) / (pb - qb) ** 2
-        alpha = fu * (own_a - other_a) * other_b + fv * other_a * (own_b - other_b) + other_a * other_b
-        beta = np.full_like(alpha, (own_a - other_a) * (own_b - other_b) - 1)
+        alpha = fu * (true_a - other_a) * other_b + fv * other_a * (true_b - other_b) + other_a * other_b
+        beta = np.full_like(alpha, (true_a - other_a) * (true_b - other_b) - 1)
         gamma = np.zeros_like(alpha)
         if target == "superpopulation":
             beta, gamma = beta + 1, gamma - 1
@@ -160,15 +162,15 @@ class PairEstimator:
             raise InvalidParameter(f"the covariance of {self.raw.size} pairs is too large a matrix to build.")
         f = on_simplex(self.raw)
         joint = f.reshape(self.joint.shape)
-        a, b = _second_moments(self.one), _second_moments(self.two)
+        a, b = _second_moments(self.first), _second_moments(self.second)
         cov = np.einsum("xy,xij,ykl->ikjl", joint, a, b, optimize=True).reshape(f.size, f.size)
         cov -= np.diag(f) if target == "fixed" else np.outer(f, f)
         return np.asarray(cov / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        """Score intervals of the joint share, the marginals held at their estimates, and half a person on either side.
+        """Score intervals of the joint share, marginals fixed at their estimates, and half a person on either side.
 
-        (Where lies are rare a count jumps from one person to the next, which a normal curve does not know.)
+        (Where lies are rare a count jumps from one person to the next, and a normal curve is too smooth for that.)
         """
         if simultaneous:
             level = 1 - (1 - level) / self.raw.size
@@ -187,9 +189,3 @@ def _second_moments(part: Any) -> Floats:
         np.fill_diagonal(out[x], q * (1 - q))
         out[x, x, x] = p * (1 - p) + (p - q) ** 2
     return np.asarray(out / (p - q) ** 2)
-
-
-def pair_refused(part: Any, column: str) -> str | None:
-    if can_pair(part):
-        return None
-    return f"the reports of {column!r} ({shorten(type(part).__name__)}) do not list the values they support"

@@ -24,7 +24,7 @@ from murmure.laws.hidden_draw import FakeCode, FakeValue, HiddenPart
 
 @dataclass(frozen=True)
 class HiddenOracle:
-    """A frequency oracle of one attribute among fakes: tally and estimate, no law of its own."""
+    """A frequency oracle of one attribute among fakes: tally and estimate. The law is that of the whole record."""
 
     real: Any  # GRR, SUE or OUE
     law: HiddenPart = field(repr=False)
@@ -38,7 +38,7 @@ class HiddenOracle:
         return self.real.tally(reports)  # type: ignore[no-any-return]
 
     @cached_property
-    def fakes(self) -> tuple[Fraction, ...]:
+    def fake_chances(self) -> tuple[Fraction, ...]:
         """The chance that a fake supports each cell; one entry where all cells are alike."""
         s, k = self.real.supports, self.domain.size
         if isinstance(self.law, FakeCode):
@@ -49,7 +49,7 @@ class HiddenOracle:
 
     def affine(self) -> Affine:
         s = self.real.supports
-        offset = tuple(self.chance * s.q + (1 - self.chance) * fake for fake in self.fakes)
+        offset = tuple(self.chance * s.q + (1 - self.chance) * fake for fake in self.fake_chances)
         return Affine("cells", offset, (self.chance * (s.p - s.q),))
 
     @cached_property
@@ -62,8 +62,8 @@ class HiddenOracle:
     def cross(self, f: NDArray[np.float64]) -> NDArray[np.float64]:
         """Covariance of the cells of one report, off the diagonal.
 
-        E[Y_u Y_v] - D(u|x) D(v|x), averaged over people: a code supports one cell only; bits of nobody and all bits but
-        one's own are independent; the bits of a fake value move together.
+        E[Y_u Y_v] - D(u|x) D(v|x), averaged over people: a code supports one cell only; bits of nobody and all bits
+        but that of the true value are independent; the bits of a fake value move together.
         """
         _, low = self._cells
         s, slope = float(self.chance), float(self.affine().slope[0])
@@ -102,8 +102,8 @@ class HiddenOracle:
         high, low = self._cells
         each = 1 if isinstance(self.law, FakeCode) else None  # a code, real or fake, supports one cell
         counts = check_counts(type(self.real).__name__, total, n, self.domain.size, each)
-        reading = CellEstimator(counts, n, high, low, self.cross, each == 1, self.spread)
-        return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
+        estimator = CellEstimator(counts, n, high, low, self.cross, each == 1, self.spread)
+        return Estimate(self.domain.labels(), estimator.raw, n, "share", estimator)
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:
         """Exact variance of every share for a fixed population of n people with shares f."""

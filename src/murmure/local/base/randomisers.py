@@ -37,13 +37,13 @@ def check_epsilon(owner: object) -> None:
 
 
 def check_slope(owner: Any) -> None:
-    """Refuse an epsilon at which, in integers, the truth is no likelier than a lie; the law is built for it, once."""
+    """Refuse an epsilon at which, in integers, the truth is no likelier than a lie. (This builds the law.)"""
     name, k = type(owner).__name__, owner.domain.size
     try:
-        tells = owner.tells
+        informative = owner.is_informative
     except InvalidParameter as error:
         raise InvalidParameter(f"{name}(epsilon={owner.epsilon!r}): {error}") from None
-    if not tells:
+    if not informative:
         raise InvalidParameter(
             f"{name}.epsilon = {owner.epsilon!r} is too small for {k} values: in units of 2**-64 the truth would be no "
             "likelier than a lie, and nothing could be estimated.",
@@ -51,10 +51,10 @@ def check_slope(owner: Any) -> None:
         )
 
 
-def integer_probability(owner: object, name: str, value: Fraction | float) -> Fraction:
+def exact_probability(owner: object, name: str, value: Fraction | float) -> Fraction:
     """A coin: a probability strictly between 0 and 1, taken at its exact value."""
     try:
-        inside = not isinstance(value, bool | str) and bool(0 < value < 1)  # NaN fails too
+        inside = not isinstance(value, bool | str) and bool(0 < value < 1)  # False for NaN too
         exact = Fraction(value) if inside else None
     except (TypeError, ValueError, ArithmeticError):
         exact = None
@@ -85,12 +85,12 @@ class Randomiser:
         return Law(self.channel, codes)
 
     def report(self, values: Any, rng: Random) -> Array:
-        """Check and encode people's values and randomise each; this runs beside the person."""
+        """Check and encode people's values and randomise each; this runs where the person is."""
         return Law(self.channel, self.domain.encode(values)).sample(rng)
 
     @property
     def report_bits(self) -> float:
-        """The size of one report as it would travel."""
+        """The size of one report when it is sent."""
         return self.channel.report_bits()
 
     def _check_reports(self, reports: Array, largest: int) -> Array:
@@ -109,15 +109,15 @@ class Randomiser:
 
 @dataclass(frozen=True)
 class Supports:
-    """One person supports its own cell with probability p, any other with q; and how cells move together.
+    """A report supports the person's true cell with probability p, any other with q; and how cells move together.
 
-    Covariance of cells i and j of one report: `same` when the person holds i or j, `other` otherwise.
+    Covariance of two cells of one report: `cov_true` when one of them is the true one, `cov_false` otherwise.
     """
 
     p: Fraction
     q: Fraction
-    same: Fraction = Fraction(0)
-    other: Fraction = Fraction(0)
+    cov_true: Fraction = Fraction(0)
+    cov_false: Fraction = Fraction(0)
 
 
 class FrequencyOracle(Randomiser):
@@ -128,7 +128,7 @@ class FrequencyOracle(Randomiser):
         raise NotImplementedError
 
     @property
-    def tells(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether the truth is likelier than a lie in the integers of the law."""
         return self.supports.p > self.supports.q
 
@@ -139,8 +139,9 @@ class FrequencyOracle(Randomiser):
         The number S of supported cells has E[S] = p + (k-1) q; it is not random when its variance is 0, exactly.
         """
         s, k = self.supports, self.domain.size
-        spread = s.p * (1 - s.p) + (k - 1) * s.q * (1 - s.q) + 2 * (k - 1) * s.same + (k - 1) * (k - 2) * s.other
-        return s.p + (k - 1) * s.q if spread == 0 else None
+        variance = s.p * (1 - s.p) + (k - 1) * s.q * (1 - s.q)
+        variance += 2 * (k - 1) * s.cov_true + (k - 1) * (k - 2) * s.cov_false
+        return s.p + (k - 1) * s.q if variance == 0 else None
 
     def affine(self) -> Affine:
         s = self.supports
@@ -150,7 +151,7 @@ class FrequencyOracle(Randomiser):
         """Covariance of the cells of one report, when the shares are f (off the diagonal)."""
         s = self.supports
         pair = np.add.outer(f, f)
-        return pair * float(s.same) + (1 - pair) * float(s.other)
+        return pair * float(s.cov_true) + (1 - pair) * float(s.cov_false)
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         """Unbiased shares, with everything that their intervals need."""
@@ -158,19 +159,20 @@ class FrequencyOracle(Randomiser):
         room_for_cells(type(self).__name__, k)
         counts = check_counts(type(self).__name__, total, n, k, self.supported)
         p, q = (np.full(k, float(v)) for v in (self.supports.p, self.supports.q))
-        reading = CellEstimator(counts, n, p, q, self.cross, self.supported == 1, self.spread)
-        return Estimate(self.domain.labels(), reading.raw, n, "share", reading)
+        estimator = CellEstimator(counts, n, p, q, self.cross, self.supported == 1, self.spread)
+        return Estimate(self.domain.labels(), estimator.raw, n, "share", estimator)
 
     def spread(self, w: NDArray[np.float64]) -> NDArray[np.float64]:
         """The variance of sum w_v Y_v, Y_v = 1 where a report supports v, for every value c that a person may hold.
 
-        sum w_v^2 Var Y_v + other sum_{u != v} w_u w_v, and 2 (same - other) w_c sum_{v != c} w_v for pairs with c.
+        sum w_v^2 Var Y_v + F sum_{u != v} w_u w_v, and 2 (T - F) w_c sum_{v != c} w_v for pairs with c; T = cov_true,
+        F = cov_false.
         """
         s = self.supports
-        p, q, same, other = float(s.p), float(s.q), float(s.same), float(s.other)
+        p, q, T, F = float(s.p), float(s.q), float(s.cov_true), float(s.cov_false)
         whole, squares = w.sum(), (w * w).sum()
         alone = q * (1 - q) * squares + (p * (1 - p) - q * (1 - q)) * w * w
-        return np.asarray(alone + other * (whole**2 - squares) + 2 * (same - other) * w * (whole - w))
+        return np.asarray(alone + F * (whole**2 - squares) + 2 * (T - F) * w * (whole - w))
 
     def variance(self, f: Any, n: int) -> NDArray[np.float64]:
         """Exact variance of every share for a fixed population of n people with shares f."""
@@ -197,7 +199,7 @@ class NumericRandomiser(Randomiser):
         raise NotImplementedError
 
     def tally(self, reports: Array) -> Ints:
-        """How often each report came: from it the mean, its variance and any post-processing are read."""
+        """How often each report came. The mean, its variance and any post-processing are computed from it."""
         room_for_cells(type(self).__name__, self.outputs)
         return histogram(self._check_reports(reports, self.outputs - 1), self.outputs)
 
@@ -216,7 +218,7 @@ class NumericOracle(NumericRandomiser):
         raise NotImplementedError
 
     def readouts(self) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Floats whose expectation is the code and, where the reports tell it, its square."""
+        """For every report, floats whose expectation is the code and, where there are such, its square."""
         return np.array(self.readout, float), None
 
     def affine(self) -> Affine:
@@ -226,11 +228,11 @@ class NumericOracle(NumericRandomiser):
         """The unbiased mean. (Its float arithmetic is good to 2**-40 of the domain's width.)"""
         counts = check_counts(type(self).__name__, total, n, self.outputs, 1).astype(float)
         low, step, _ = self.domain.scale()
-        reading = self.read_mean(counts, n)
-        return Estimate(["mean"], np.array([low + step * reading.mean]), n, "value", reading)
+        estimator = self.mean_from_counts(counts, n)
+        return Estimate(["mean"], np.array([low + step * estimator.mean]), n, "value", estimator)
 
-    def read_mean(self, counts: NDArray[np.float64], n: int) -> CodeEstimator:
-        """From how often each report came; of people with weights, `counts` add up to the n that they are worth."""
+    def mean_from_counts(self, counts: NDArray[np.float64], n: int) -> CodeEstimator:
+        """The mean from how often each report came. Weighted `counts` add up to the effective number of people, n."""
         law, top = self.report_law, self.domain.size - 1
         mean = float(counts @ law.readout) / n
         square = None if law.square is None else float(counts @ law.square) / n
@@ -238,7 +240,7 @@ class NumericOracle(NumericRandomiser):
 
     @cached_property
     def report_law(self) -> ReportLaw:
-        """What each report is worth, and how likely it is: what intervals of means are computed from."""
+        """The readout of each report, and how likely it is: intervals of means are computed from these."""
         return ReportLaw(*self.readouts(), self._chances)
 
     def _chances(self, code: int) -> NDArray[np.float64]:
@@ -255,7 +257,7 @@ class NumericOracle(NumericRandomiser):
 
 
 class BiasedNumeric(NumericRandomiser):
-    """Reports that stay inside the bounds and lean to the middle: useful one by one, biased when averaged."""
+    """Reports that stay inside the bounds: useful one by one, but their average is biased towards the middle."""
 
     why_biased = "reports near a bound can only err inward, so their average leans to the middle"
 

@@ -1,7 +1,7 @@
 """What mechanisms of records have in common: one mechanism per attribute, a law of records, a tally, estimates.
 
 The tally of a record is the tallies of its attributes one after the other; where only some people show an attribute,
-their number stands before it.
+their number comes before its tally.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Affine, Ints, NoAffine, Unit
 from murmure.laws.records import Columns, RecordChannel, RecordLaw, Records
-from murmure.local.base.attribute_pairs import PairOracle, pair_refused
+from murmure.local.base.attribute_pairs import PairOracle, why_not_paired
 from murmure.local.base.weighted_columns import WeightedColumns
 
 
@@ -65,8 +65,8 @@ class RecordMechanism:
     def channel(self) -> RecordChannel:
         raise NotImplementedError
 
-    def asked_for(self, unit: Unit) -> float | None:
-        """The epsilon that was asked for when this much of a person may differ, where one was."""
+    def requested_epsilon(self, unit: Unit) -> float | None:
+        """The epsilon that was asked for when records may differ by this unit; None if none was."""
         return self.epsilon if unit == "record" else None
 
     @property
@@ -97,14 +97,14 @@ class RecordMechanism:
         return self.randomise(self.domain.encode(batch), rng, first)
 
     def randomise(self, codes: Columns, rng: Random, first: int = 0) -> Records:
-        """The same for codes that were checked before."""
+        """The same for codes that are already checked."""
         return replace(self.channel.sample(codes, rng, first), law=self.law_digest)
 
     @cached_property
     def law_digest(self) -> str:
         """Names the law of records: what draws them, and its integers."""
-        held = {"law": type(self.channel).__name__, "integers": self.channel.integers()}
-        return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
+        fields = {"law": type(self.channel).__name__, "integers": self.channel.integers()}
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     @property
     def report_bits(self) -> float:
@@ -113,21 +113,21 @@ class RecordMechanism:
     # -- adding up ------------------------------------------------------------------------------------------------
 
     @property
-    def _counts_shown(self) -> bool:
+    def shows_some_columns(self) -> bool:
         """Whether only some people show an attribute, so that their number is part of the tally."""
         return False
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
         """How many integers each column adds to the tally."""
-        return tuple(tally_width(part) + self._counts_shown for part in self.parts)
+        return tuple(tally_width(part) + self.shows_some_columns for part in self.parts)
 
     @property
     def width(self) -> int:
         return sum(self.widths)
 
     def refuse_others(self, records: Records) -> None:
-        """Records of another law can have the same shape, and would be read as if this one had drawn them."""
+        """Refuse records of another law: they can have the same shape, and their estimates would be wrong."""
         if records.law not in (None, self.law_digest):
             raise PlanMismatch(
                 f"{type(self).__name__} cannot read these records: another mechanism drew them, or this one with other "
@@ -141,12 +141,12 @@ class RecordMechanism:
             raise InvalidParameter(
                 f"{type(self).__name__}.tally takes records of {len(self.parts)} columns, got {shorten(records)}."
             )
-        if (records.rows is not None) != self._counts_shown or not records.fit():
+        if (records.rows is not None) != self.shows_some_columns or not records.fit():
             raise InvalidParameter(f"{type(self).__name__}.tally: these records were not made by this mechanism.")
         self.refuse_others(records)
         out = []
         for i, part in enumerate(self.parts):
-            if self._counts_shown:
+            if self.shows_some_columns:
                 out.append(np.array([records.shown(i)], np.int64))
             out.append(part.tally(records.parts[i]))
         return np.concatenate(out)
@@ -157,7 +157,7 @@ class RecordMechanism:
         for width in self.widths:
             piece = np.asarray(total[at : at + width])
             at += width
-            yield (int(piece[0]), piece[1:]) if self._counts_shown else (None, piece)
+            yield (int(piece[0]), piece[1:]) if self.shows_some_columns else (None, piece)
 
     def affine(self) -> dict[str, Affine | NoAffine]:
         """The map of every column."""
@@ -170,15 +170,15 @@ class RecordMechanism:
                 f"{type(self).__name__}.estimate takes {self.width} whole numbers, got shape {np.shape(total)}.",
                 hint="tally(reports) makes them",
             )
-        if self._counts_shown:
+        if self.shows_some_columns:
             people = np.array([shown for shown, _ in self.pieces(total)], np.int64)
             check_counts(type(self).__name__, people, n, len(people), getattr(self, "sample", None))
         out = {}
         for name, part, (shown, tally) in zip(self.columns, self.parts, self.pieces(total), strict=True):
-            out[name] = self._one(part, tally, n, shown)
+            out[name] = self._estimate_column(part, tally, n, shown)
         return Estimates(out, n, numeric_values(self.domain), remark=self.remark or "")
 
-    def _one(self, part: Any, tally: Ints, n: int, shown: int | None) -> Estimate:
+    def _estimate_column(self, part: Any, tally: Ints, n: int, shown: int | None) -> Estimate:
         affine = part.affine()
         if isinstance(affine, NoAffine):
             if shown != 0:
@@ -196,20 +196,20 @@ class RecordMechanism:
 
     # -- two columns at once -----------------------------------------------------------------------------------------
 
-    def no_pairs(self, i: int, j: int) -> str | None:
+    def why_no_pair(self, i: int, j: int) -> str | None:
         """Why the pair of columns i and j cannot be estimated, or None."""
         for place in (i, j):
-            why = pair_refused(self.parts[place], self.columns[place])
+            why = why_not_paired(self.parts[place], self.columns[place])
             if why is not None:
                 return why
         return None
 
     def pair(self, i: int, j: int) -> PairOracle:
-        """What adds up and reads the reports of columns i and j together."""
+        """What tallies and estimates columns i and j together."""
         return PairOracle(self.parts[i], self.parts[j], (i, j))
 
     def weighted(self) -> WeightedColumns:
-        """What adds up and reads the reports of people who count with public weights."""
+        """What tallies and estimates the reports of people with public weights."""
         return WeightedColumns(self)
 
     def variance(self, shares: Sequence[Any], n: int) -> list[Any]:
@@ -221,7 +221,7 @@ def tally_width(part: Any) -> int:
     return int(getattr(part, "outputs", part.domain.size))
 
 
-def per_column(owner: object, name: str, given: Any, schema: Schema) -> tuple[float, ...] | None:
+def check_weights(owner: object, name: str, given: Any, schema: Schema) -> tuple[float, ...] | None:
     """Positive weights, one per private column, as a sequence or by name; None stays None."""
     if given is None:
         return None
@@ -244,3 +244,11 @@ def per_column(owner: object, name: str, given: Any, schema: Schema) -> tuple[fl
             hint=f"columns in order: {', '.join(columns)}",
         )
     return weights
+
+
+def protocol_names(mechanism: Any) -> tuple[str, ...]:
+    """What randomises each column: GRR, OUE-z, Hybrid ..."""
+    inside = getattr(mechanism, "within", mechanism)
+    if hasattr(inside, "names"):
+        return tuple(inside.names)
+    return tuple(type(part).__name__ for part in inside.parts)

@@ -1,4 +1,4 @@
-"""What stands in the cells of a sanitised table, and back: labels and numbers where a report is one, bits otherwise.
+"""Reports as cells of a sanitised table, and back: labels and numbers where a report is one, bits otherwise.
 
     codes of the domain (GRR, bounded numbers)      the label or the number itself
     numbers with a readout (Duchi, Piecewise ...)   the number whose expectation is the value
@@ -26,7 +26,7 @@ from murmure.local.base.randomisers import NumericOracle
 
 @dataclass(frozen=True)
 class ReportColumnCodec:
-    """How the reports of one column are written and read. Needs pyarrow."""
+    """Writes and reads the reports of one column. Needs pyarrow."""
 
     name: str
     part: Any  # the mechanism of this column
@@ -58,7 +58,7 @@ class ReportColumnCodec:
         if isinstance(real, NumericOracle):
             low, step, _ = domain.scale()
             return pa.array(low + step * np.array(real.readout, float))
-        if count != domain.size:  # an index without a meaning of its own
+        if count != domain.size:  # an index that is not a value of the domain
             return pa.array(np.arange(count))
         if isinstance(domain, Categories):
             return pa.array(_labels(domain))
@@ -89,7 +89,7 @@ class ReportColumnCodec:
             spread = np.zeros(n, cells.dtype) if rows is not None else cells
             if rows is not None:
                 spread[rows] = cells
-            return pa.array(spread, self.type, mask=None if rows is None else ~_shows(n, rows))
+            return pa.array(spread, self.type, mask=None if rows is None else ~_shown_mask(n, rows))
         return self._placed(cells, n, rows, self.type)
 
     @cached_property
@@ -105,21 +105,21 @@ class ReportColumnCodec:
 
     @staticmethod
     def _placed(cells: Array, n: int, rows: Array | None, kind: Any) -> Any:
-        """An Arrow array of n cells: these, where they are shown, and zeros under the missing ones."""
+        """An Arrow array of n cells: these where they are shown, null elsewhere."""
         import pyarrow as pa
 
         if rows is None:
             return pa.Array.from_buffers(kind, n, [None, pa.py_buffer(np.ascontiguousarray(cells))], 0)
         spread = np.zeros((n, *cells.shape[1:]), cells.dtype)
         spread[rows] = cells
-        valid = np.packbits(_shows(n, rows), bitorder="little")
+        valid = np.packbits(_shown_mask(n, rows), bitorder="little")
         return pa.Array.from_buffers(kind, n, [pa.py_buffer(valid), pa.py_buffer(spread)], n - len(rows))
 
     def read(self, column: Any) -> tuple[Array, Array | None]:
         """Reports, and who shows the column (None: everybody)."""
         shown = None
         if column.null_count:
-            shown = np.flatnonzero(_valid(column))
+            shown = np.flatnonzero(_valid_mask(column))
             column = column.drop_null()
         try:
             return (self._bits(column) if self.width is not None else self._codes(column)), shown
@@ -141,9 +141,9 @@ class ReportColumnCodec:
             try:
                 column = column.cast(pa.binary()).cast(pa.binary(self.width))
             except pa.ArrowInvalid:
-                raise self._not_ours("binary cells of another length") from None
+                raise self._not_a_report("binary cells of another length") from None
         if column.type != pa.binary(self.width):
-            raise self._not_ours(f"cells of type {column.type}")
+            raise self._not_a_report(f"cells of type {column.type}")
         raw: Array = np.frombuffer(column.buffers()[1], np.uint8)
         raw = raw[column.offset * self.width : (column.offset + len(column)) * self.width].reshape(-1, self.width)
         if hasattr(self._real.channel, "value_bits"):
@@ -158,9 +158,9 @@ class ReportColumnCodec:
 
         assert self.width is not None
         if len(column) and not pc.all(pc.equal(pc.binary_length(column), 2 * self.width)).as_py():
-            raise self._not_ours("hexadecimal text of another length")
+            raise self._not_a_report("hexadecimal text of another length")
         if len(column) and not pc.all(pc.match_substring_regex(column, "^[0-9a-f]*$")).as_py():
-            raise self._not_ours("text that is not hexadecimal")
+            raise self._not_a_report("text that is not hexadecimal")
         raw = bytes.fromhex("".join(column.to_pylist()))
         return pa.Array.from_buffers(pa.binary(self.width), len(column), [None, pa.py_buffer(raw)])
 
@@ -176,8 +176,8 @@ class ReportColumnCodec:
                 try:
                     column = column.cast(self.values.type)
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                    raise self._not_ours(f"cells of type {column.type}") from None
-            codes = self._by_place(column)
+                    raise self._not_a_report(f"cells of type {column.type}") from None
+            codes = self._codes_on_grid(column)
             if codes is None:
                 codes = pc.fill_null(pc.index_in(column, self.values), -1).to_numpy(zero_copy_only=False)
         if len(codes) and codes.min() < 0:
@@ -190,8 +190,8 @@ class ReportColumnCodec:
             )
         return np.asarray(codes)
 
-    def _by_place(self, column: Any) -> Array | None:
-        """Codes of numbers that stand at equal steps: counted, not looked up; None where that does not work out."""
+    def _codes_on_grid(self, column: Any) -> Array | None:
+        """Codes of numbers on an even grid, by arithmetic instead of a look-up; None where some cell is not on it."""
         if self._grid is None:
             return None
         table, first, step = self._grid
@@ -206,7 +206,7 @@ class ReportColumnCodec:
 
     @cached_property
     def _grid(self) -> tuple[Any, Any, float] | None:
-        """The values, the first of them and how many there are to one; None where steps are not equal."""
+        """The values, the first one, and how many values make a difference of 1; None where steps are not equal."""
         import pyarrow as pa
 
         kind = self.values.type
@@ -220,7 +220,7 @@ class ReportColumnCodec:
             return (table, table[0], 1.0) if (steps == 1).all() else None
         return (table, table[0], 1 / float(steps.mean())) if np.allclose(steps, steps.mean()) else None
 
-    def _not_ours(self, got: str) -> InvalidParameter:
+    def _not_a_report(self, got: str) -> InvalidParameter:
         return InvalidParameter(
             f"column {self.name!r} holds {got}; wanted reports of {type(self._real).__name__}.",
             hint="the file was changed after it was sanitised, or is read with another plan",
@@ -228,7 +228,7 @@ class ReportColumnCodec:
 
 
 def _labels(domain: Categories) -> list[Any]:
-    """Labels of one kind as they are, of several kinds as text, and as codes where texts would be alike."""
+    """Labels of one type as they are, of several types as text, and as codes where two texts would be equal."""
     values = list(range(domain.size)) if isinstance(domain.values, int) else list(domain.values)
     if len({type(v) for v in values}) == 1:
         return values
@@ -236,16 +236,16 @@ def _labels(domain: Categories) -> list[Any]:
     return texts if len(set(texts)) == len(texts) else list(range(domain.size))
 
 
-def _valid(column: Any) -> Any:
-    """Which cells are not missing: read off the bits, where there are some."""
+def _valid_mask(column: Any) -> Any:
+    """Which cells are not missing, from Arrow's validity bits."""
     bits = column.buffers()[0]
     if bits is None:  # a column of nothing but missing cells
         return column.is_valid().to_numpy(zero_copy_only=False)
-    held = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
-    return held[column.offset : column.offset + len(column)].view(bool)
+    unpacked = np.unpackbits(np.frombuffer(bits, np.uint8), bitorder="little")
+    return unpacked[column.offset : column.offset + len(column)].view(bool)
 
 
-def _shows(n: int, rows: Array) -> Any:
+def _shown_mask(n: int, rows: Array) -> Any:
     mask = np.zeros(n, bool)
     mask[rows] = True
     return mask

@@ -1,10 +1,10 @@
-"""Columns of a record when people count with public weights (survey weights).
+"""Columns of a record when people have public weights (survey weights).
 
     fhat_v = (sum_i w_i Y_iv / W - q) / (p - q),     W = sum_i w_i;
     Var    = sum_i w_i^2 Var(Y_iv) / (W (p - q))^2,  a straight line in the shares weighted by w^2 (added up too).
 
-Weights are public constants of people (a sampling frame gives them), put on a grid of thousandths so that sums stay
-integers. With all weights equal this is the plain estimate.
+Weights are public constants of people (from a sampling frame), on a grid of thousandths so that sums stay integers.
+With all weights equal this is the plain estimate.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from murmure.local.unary import UnaryEncoding
 
 @dataclass(frozen=True)
 class WeightedColumns:
-    """Adds up and reads weighted records. Of every column: people, W, W2, then sums of w and of w^2 over reports."""
+    """Tallies and estimates weighted records. Of every column: people, W, W2, then sums of w and w^2 over reports."""
 
     person: Any
 
     def __post_init__(self) -> None:
         for name, part in zip(self.person.columns, self.person.parts, strict=True):
-            if not isinstance(part.affine(), NoAffine) and _size(part) is None:
+            if not isinstance(part.affine(), NoAffine) and _cell_count(part) is None:
                 raise PlanRefused(
                     f"Plan refused: the reports of {name!r} ({type(part).__name__}) cannot be weighted.",
                     hint="GRR, SUE, OUE, SubsetSelection and the numeric mechanisms can",
@@ -48,7 +48,7 @@ class WeightedColumns:
 
     @property
     def widths(self) -> list[int]:
-        return [3 + 2 * (_size(part) or 0) for part in self.person.parts]
+        return [3 + 2 * (_cell_count(part) or 0) for part in self.person.parts]
 
     def tally(self, records: Records) -> Ints:
         if records.weights is None:
@@ -56,14 +56,14 @@ class WeightedColumns:
         out = []
         for i, part in enumerate(self.person.parts):
             w = records.weights if records.rows is None else records.weights[records.rows[i]]
-            sums = [_weighted(part, records.parts[i], v) for v in (w, w * w)]
+            sums = [_weighted_sums(part, records.parts[i], v) for v in (w, w * w)]
             out += [np.array([len(w), w.sum(), (w * w).sum()], np.int64), *sums]
         return np.concatenate(out)
 
     def estimate(self, total: Ints, n: int) -> Estimates:
         out, at = {}, 0
         for name, part, width in zip(self.person.columns, self.person.parts, self.widths, strict=True):
-            out[name] = _read(part, total[at : at + width], n)
+            out[name] = _estimate_column(part, total[at : at + width], n)
             at += width
         return Estimates(out, n, numeric_values(self.person.domain), remark=self.person.remark or "")
 
@@ -72,28 +72,28 @@ def _real(part: Any) -> Any:
     return part.real if isinstance(part, HiddenOracle) else part
 
 
-def _size(part: Any) -> int | None:
-    """How many sums the reports of a column need; None where weights cannot be added up."""
+def _cell_count(part: Any) -> int | None:
+    """How many sums the reports of a column need; None where reports cannot be weighted."""
     real = _real(part)
     if isinstance(real, GRR | UnaryEncoding | SubsetSelection):
         return int(real.domain.size)
     return int(real.outputs) if isinstance(real, NumericOracle) else None
 
 
-def _each(part: Any) -> Any:
+def _cells_per_report(part: Any) -> Any:
     """How many cells every report supports; None where that is random."""
     if isinstance(part, HiddenOracle):
         return 1 if isinstance(part.law, FakeCode) else None
     return 1 if isinstance(part, NumericOracle) else part.supported
 
 
-def _weighted(part: Any, reports: Array, weights: Ints) -> Ints:
+def _weighted_sums(part: Any, reports: Array, weights: Ints) -> Ints:
     """The sum of weights over the reports that support each cell, in integers."""
-    size = _size(part)
+    size = _cell_count(part)
     out = np.zeros(size or 0, np.int64)
     if size is None:
         return out
-    part.tally(reports)  # refuses what is no report
+    part.tally(reports)  # raises if one is not a report of this mechanism
     if reports.ndim == 1:
         np.add.at(out, reports, weights)
         return out
@@ -102,44 +102,45 @@ def _weighted(part: Any, reports: Array, weights: Ints) -> Ints:
     return out
 
 
-def _read(part: Any, piece: Ints, n: int) -> Estimate:
+def _estimate_column(part: Any, piece: Ints, n: int) -> Estimate:
     affine = part.affine()
     if isinstance(affine, NoAffine):
         return no_estimate(["(no figure)"], affine.reason)
-    shown, whole, squares = (int(v) for v in piece[:3])
+    shown, W, W2 = (int(v) for v in piece[:3])
     labels = part.domain.labels() if affine.of == "cells" else ["mean"]
-    if whole == 0:
+    if W == 0:
         return no_estimate(labels, "nobody with a weight reported this column")
     half = (len(piece) - 3) // 2
-    first, second = piece[3 : 3 + half], piece[3 + half :]
-    for sums, of in ((first, whole), (second, squares)):  # weights add up as people do
-        check_counts(type(_real(part)).__name__, sums, of, half, _each(part))
-    base = _cells(part, affine, first, second, whole, squares) if affine.of == "cells" else None
-    if base is None:
-        base = _mean(part, first, whole, squares)
+    by_weight, by_square = piece[3 : 3 + half], piece[3 + half :]
+    for sums, whole in ((by_weight, W), (by_square, W2)):  # sums of weights obey the rules of counts
+        check_counts(type(_real(part)).__name__, sums, whole, half, _cells_per_report(part))
+    if affine.of == "cells":
+        base = _estimate_cells(part, affine, by_weight, by_square, W, W2)
+    else:
+        base = _estimate_mean(part, by_weight, W, W2)
     if shown == n:
         return replace(base, n=n)
     return replace(base, n=n, estimator=SampledEstimator(base.estimator, shown, n))  # type: ignore[arg-type]
 
 
-def _cells(part: Any, affine: Affine, first: Ints, second: Ints, whole: int, squares: int) -> Estimate:
+def _estimate_cells(part: Any, affine: Affine, by_weight: Ints, by_square: Ints, W: int, W2: int) -> Estimate:
     k = part.domain.size
     low = np.array([float(o) for o in affine.offset]) * np.ones(k)
     high = low + np.array([float(s) for s in affine.slope]) * np.ones(k)
-    reading = WeightedEstimator(first / whole, second / squares, whole**2 / squares, high, low, part.cross)
-    return Estimate(part.domain.labels(), reading.raw, 0, "share", reading)
+    estimator = WeightedEstimator(by_weight / W, by_square / W2, W**2 / W2, high, low, part.cross)
+    return Estimate(part.domain.labels(), estimator.raw, 0, "share", estimator)
 
 
-def _mean(part: Any, first: Ints, whole: int, squares: int) -> Estimate:
+def _estimate_mean(part: Any, by_weight: Ints, W: int, W2: int) -> Estimate:
     low, step, _ = part.domain.scale()
-    people = max(1, int(whole**2 / squares))  # Kish: as good as so many people who count alike
-    reading = part.read_mean(first * (people / whole), people)
-    return Estimate(["mean"], np.array([low + step * reading.mean]), 0, "value", reading)
+    people = max(1, int(W**2 / W2))  # Kish: the number of equally weighted people with the same variance
+    estimator = part.mean_from_counts(by_weight * (people / W), people)
+    return Estimate(["mean"], np.array([low + step * estimator.mean]), 0, "value", estimator)
 
 
 @dataclass(frozen=True)
 class WeightedEstimator:
-    """Weighted shares of supports, by w and by w^2; n = W^2 / W2, as good as so many people (Kish)."""
+    """Weighted shares of supports, by w and by w^2; n = W^2 / W2 is the effective number of people (Kish)."""
 
     by_weight: Floats
     by_square: Floats
@@ -172,7 +173,7 @@ class WeightedEstimator:
         return np.asarray(cov / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        """Score intervals; what the shares by w and by w^2 differ in is held at its estimate."""
+        """Score intervals; the difference of the shares by w and by w^2 is fixed at its estimate."""
         if simultaneous:
             level = 1 - (1 - level) / len(self.raw)
         f, f2 = self._shares

@@ -9,7 +9,7 @@ from murmure.core.errors import MurmureError
 
 
 class LogFailed(MurmureError):
-    """What was said cannot be written down, or not be read back: nothing more is acknowledged."""
+    """The log cannot be written or read: nothing more is acknowledged."""
 
 
 class AlreadyServed(MurmureError):
@@ -17,10 +17,10 @@ class AlreadyServed(MurmureError):
 
 
 class StudyOver(MurmureError):
-    """The study has ended: with its result, or for a reason that is said."""
+    """The study has ended: with its result, or for a stated reason."""
 
 
 def error_location(error: BaseException) -> str:
-    """The kind of a mistake of ours and the line it came from, and nothing that it held."""
+    """The class of an unexpected error and the line it came from, without its message: that may quote data."""
     steps = traceback.extract_tb(error.__traceback__)
     return type(error).__name__ + (f" at {Path(steps[-1].filename).name}:{steps[-1].lineno}" if steps else "")

@@ -12,8 +12,7 @@ from murmure.parties.coordinator.progress import DEPARTURE_WORDS, Progress
 from murmure.parties.study.costs import study_cost_in_words
 from murmure.parties.study.model_outcomes import outcome_html
 from murmure.parties.study.question_words import StudyLanguage, describe_statistic
-from murmure.parties.study.round_figures import RoundFigures
-from murmure.parties.study.round_figures import exact_text as exactly
+from murmure.parties.study.round_figures import RoundFigures, exact_text
 from murmure.parties.study.visible_text import visible
 from murmure.show.html_parts import NARROW, WIDE, Language, facts
 
@@ -26,41 +25,41 @@ MAX_FIGURES = 200  # on the page; all of them are in status.json
 MAX_SHOWN_ROUNDS = 5  # whose progress is shown: the last ones
 
 
-def section(seen: StatusView, w: Language) -> str:
-    parts = [_head(seen, w)]
-    parts += [_results(seen, w)] if seen.results else []
+def section(view: StatusView, w: Language) -> str:
+    parts = [_head(view, w)]
+    parts += [_results(view, w)] if view.results else []
     return "\n".join(
-        [*parts, _progress(seen, w), _roster(seen, w), _guarantees(seen, w), _asked(seen, w), _foot(seen, w)]
+        [*parts, _progress(view, w), _roster(view, w), _guarantees(view, w), _sentences(view, w), _foot(view, w)]
     )
 
 
-def _head(seen: StatusView, w: Language) -> str:
-    study, standing = seen.study, seen.standing
-    state = standing.state
+def _head(view: StatusView, w: Language) -> str:
+    study, progress = view.study, view.progress
+    state = progress.state
     sharing = study.sharing
-    joined = standing.closed[0][2] if standing.closed else len(standing.answered)
-    held = [(f"{joined} {w('of', 'sur')} {len(study.roster)}", w("parties joined", "participants inscrits"))]
-    held.append((str(sharing.minimum), w("needed at least", "nécessaires au moins")))
+    joined = progress.closed[0][2] if progress.closed else len(progress.answered)
+    figures = [(f"{joined} {w('of', 'sur')} {len(study.roster)}", w("parties joined", "participants inscrits"))]
+    figures.append((str(sharing.minimum), w("needed at least", "nécessaires au moins")))
     if study.rounds > 1:
-        most = w("of at most", "sur au plus") if study.rounds_vary else w("of", "sur")
-        held.append((f"{standing.round} {most} {study.rounds}", w("round", "tour")))
+        of_words = w("of at most", "sur au plus") if study.rounds_vary else w("of", "sur")
+        figures.append((f"{progress.round} {of_words} {study.rounds}", w("round", "tour")))
     noisy = any(question.plan.curator is not None for question in study.questions)
-    held.append((w("noisy", "bruités") if noisy else w("exact", "exacts"), w("figures", "chiffres")))
+    figures.append((w("noisy", "bruités") if noisy else w("exact", "exacts"), w("figures", "chiffres")))
     why = ""
-    if standing.ended is not None and standing.ended.kind:
-        text = w(*REASONS.get(standing.ended.kind, OTHER_REASON))
-        why = f'<p class="warn">{text}<br><small lang="en">{html.escape(visible(standing.ended.words))}</small></p>'
+    if progress.ended is not None and progress.ended.kind:
+        text = w(*REASONS.get(progress.ended.kind, OTHER_REASON))
+        why = f'<p class="warn">{text}<br><small lang="en">{html.escape(visible(progress.ended.words))}</small></p>'
     return (
         f"<h1>{html.escape(study.name)}</h1>\n"
         f'<p class="motto">{html.escape(study.purpose)}</p>\n'
-        f'<p class="state {state}">{w(*STATES[state])}</p>{why}{facts(held)}'
+        f'<p class="state {state}">{w(*STATES[state])}</p>{why}{facts(figures)}'
     )
 
 
-def _progress(seen: StatusView, w: Language) -> str:
-    standing, study = seen.standing, seen.study
+def _progress(view: StatusView, w: Language) -> str:
+    progress, study = view.progress, view.study
     stages = list(STAGES)
-    rounds = sorted({standing.round, *(r for r, *_ in standing.closed)})[-MAX_SHOWN_ROUNDS:]
+    rounds = sorted({progress.round, *(r for r, *_ in progress.closed)})[-MAX_SHOWN_ROUNDS:]
     out = [
         f"<h2>{w('How far it is', 'Où l’on en est')}</h2>",
         f'<p class="note">{w("The parties, step by step:", f"Les participants, étape par étape{WIDE}:")}</p>',
@@ -68,41 +67,41 @@ def _progress(seen: StatusView, w: Language) -> str:
     for round in rounds:
         if study.rounds > 1:
             out.append(f"<h3>{w('Round', 'Tour')} {round}</h3>")
-        closed = {stage: (came, of) for r, stage, came, of in standing.closed if r == round}
-        lines = (_stage(number, stage, round, closed, standing, w) for number, stage in enumerate(stages, 1))
+        closed = {stage: (came, expected) for r, stage, came, expected in progress.closed if r == round}
+        lines = (_stage(number, stage, round, closed, progress, w) for number, stage in enumerate(stages, 1))
         out.append(f'<ol class="stages">{"".join(lines)}</ol>')
     return "\n".join(out)
 
 
 def _stage(
-    number: int, stage: str, round: int, closed: dict[str, tuple[int, int]], standing: Progress, w: Language
+    number: int, stage: str, round: int, closed: dict[str, tuple[int, int]], progress: Progress, w: Language
 ) -> str:
     kind, count = "later", None
     if stage in closed:
         kind, count = "over", closed[stage]
-    elif standing.ended is None and round == standing.round and stage == standing.stage:
-        kind, count = "now", (len(standing.answered), len(standing.answered) + len(standing.awaited))
+    elif progress.ended is None and round == progress.round and stage == progress.stage:
+        kind, count = "now", (len(progress.answered), len(progress.answered) + len(progress.awaited))
     share = 0.0 if count is None or not count[1] else 100 * count[0] / count[1]
     bar = (
         '<svg width="100%" height="8" aria-hidden="true"><rect width="100%" height="8" rx="4"/>'
         f'<rect class="came" width="{share:.1f}%" height="8" rx="4"/></svg>'
     )
-    said = "" if count is None else f"{count[0]} {w('of', 'sur')} {count[1]}"
+    answered = "" if count is None else f"{count[0]} {w('of', 'sur')} {count[1]}"
     name = f"{number}. {w(*STAGES[stage])}"
     shown = f"<b>{name}</b>" if kind == "now" else name
-    return f'<li class="{kind}"><span>{shown}</span>{bar}<span class="num">{said}</span></li>'
+    return f'<li class="{kind}"><span>{shown}</span>{bar}<span class="num">{answered}</span></li>'
 
 
-def _roster(seen: StatusView, w: Language) -> str:
-    standing, stages, rows = seen.standing, list(STAGES), []
-    for place, card in enumerate(seen.study.roster):
-        state = standing.of(place)
-        left = standing.left.get(place)
+def _roster(view: StatusView, w: Language) -> str:
+    progress, stages, rows = view.progress, list(STAGES), []
+    for place, card in enumerate(view.study.roster):
+        state = progress.party_state(place)
+        departure = progress.departures.get(place)
         kind = "out" if state in DEPARTURE_WORDS else "in" if state in ("answered", "done") else "soft"
         when = ""
-        if left is not None and state == left.how and left.stage in stages:
-            step = w(f"at step {stages.index(left.stage) + 1}", f"à l’étape {stages.index(left.stage) + 1}")
-            tour = w(f", round {left.round}", f", tour {left.round}") if seen.study.rounds > 1 else ""
+        if departure is not None and state == departure.how and departure.stage in stages:
+            step = w(f"at step {stages.index(departure.stage) + 1}", f"à l’étape {stages.index(departure.stage) + 1}")
+            tour = w(f", round {departure.round}", f", tour {departure.round}") if view.study.rounds > 1 else ""
             when = f' <span class="soft">({step}{tour})</span>'
         rows.append(
             f'<tr><th scope="row">{html.escape(card.name)}</th><td><code>{card.fingerprint}</code></td>'
@@ -116,11 +115,11 @@ def _roster(seen: StatusView, w: Language) -> str:
     )
 
 
-def _asked(seen: StatusView, w: Language) -> str:
+def _sentences(view: StatusView, w: Language) -> str:
     lines: list[str] = []
-    for said in seen.study.in_words("fr" if w.french else "en"):
-        text = _spaced(html.escape(visible(said.strip().removeprefix("- "))), w)
-        if said.strip().startswith("- ") and lines:  # what belongs to the line before it
+    for sentence in view.study.in_words("fr" if w.french else "en"):
+        text = _spaced(html.escape(visible(sentence.strip().removeprefix("- "))), w)
+        if sentence.strip().startswith("- ") and lines:  # a detail of the sentence before it
             lines[-1] = (
                 lines[-1].removesuffix("</ul>") + ("" if "<ul>" in lines[-1] else "<ul>") + f"<li>{text}</li></ul>"
             )
@@ -130,9 +129,9 @@ def _asked(seen: StatusView, w: Language) -> str:
     return f"<h2>{title}</h2>\n<ul>{''.join(f'<li>{line}</li>' for line in lines)}</ul>"
 
 
-def _guarantees(seen: StatusView, w: Language) -> str:
-    """Who can learn what, at most; the certificates of the plans in short sentences."""
-    sharing = seen.study.sharing
+def _guarantees(view: StatusView, w: Language) -> str:
+    """Who can learn what, at most: the certificates of the plans in short sentences."""
+    sharing = view.study.sharing
     c, honest = sharing.colluders, sharing.honest
     together = w("the coordinator", "le coordinateur")
     if c:
@@ -162,11 +161,8 @@ def _guarantees(seen: StatusView, w: Language) -> str:
                 f"La somme sur les autres, au moins {honest}, et rien de plus{WIDE}; {lies}. {totals}",
             ),
         ),
-        (
-            w("each party", "chaque participant"),
-            w("The total, and who is in it.", "Le total, et qui y figure."),
-        ),
-        *_readers(seen, w),
+        (w("each party", "chaque participant"), w("The total, and who is in it.", "Le total, et qui y figure.")),
+        *_readers(view, w),
     ]
     heads = (w("who", "qui"), w("learns at most", "apprend au plus"))
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
@@ -177,23 +173,26 @@ def _guarantees(seen: StatusView, w: Language) -> str:
     )
 
 
-def _readers(seen: StatusView, w: Language) -> list[tuple[str, str]]:
-    """Whoever reads the figures; once, where every round promises the same."""
+def _readers(view: StatusView, w: Language) -> list[tuple[str, str]]:
+    """What readers of the figures learn; one row where every round promises the same."""
     who = w("whoever reads the figures", "qui lit les chiffres")
-    said = [_promise(question.plan.guarantees()["reader"], w) for question in seen.study.questions]
-    cost = study_cost_in_words(seen.study)
-    both = w("all noisy rounds together", "tous les tours bruités ensemble")
+    promises = [_promise(question.plan.guarantees()["reader"], w) for question in view.study.questions]
+    cost = study_cost_in_words(view.study)
+    together = w("all noisy rounds together", "tous les tours bruités ensemble")
     rest = (
         []
         if cost is None
         else [
-            (f"{who}, {both}", f"{cost if not w.french else cost.replace('.', ',').replace(' at delta', ' à delta')}.")
+            (
+                f"{who}, {together}",
+                f"{cost if not w.french else cost.replace('.', ',').replace(' at delta', ' à delta')}.",
+            )
         ]
     )
-    if len(set(said)) == 1:
-        return [(who if not rest else f"{who}, {w('each round', 'chaque tour')}", said[0]), *rest]
-    one = "question" if seen.study.models else w("round", "tour")
-    return [*((f"{who}, {one} {number}", text) for number, text in enumerate(said, 1)), *rest]
+    if len(set(promises)) == 1:
+        return [(who if not rest else f"{who}, {w('each round', 'chaque tour')}", promises[0]), *rest]
+    part = "question" if view.study.models else w("round", "tour")
+    return [*((f"{who}, {part} {number}", text) for number, text in enumerate(promises, 1)), *rest]
 
 
 def _promise(c: Certificate, w: Language) -> str:
@@ -215,47 +214,47 @@ def _promise(c: Certificate, w: Language) -> str:
     )
 
 
-def _results(seen: StatusView, w: Language) -> str:
+def _results(view: StatusView, w: Language) -> str:
     out = [f"<h2>{w('What came out', 'Ce qui en est sorti')}</h2>"]
-    for one, figures in seen.figures():
-        names = ", ".join(html.escape(seen.study.roster[place].name) for place in one.cohort)
-        over = w(f"Over {len(one.cohort)} parties", f"Sur {len(one.cohort)} participants")
+    for result, figures in view.figures():
+        names = ", ".join(html.escape(view.study.roster[place].name) for place in result.cohort)
+        summary = w(f"Over {len(result.cohort)} parties", f"Sur {len(result.cohort)} participants")
         if figures.people is not None:
             rows = w.number(figures.people, 0)
-            near = "" if figures.exact else w("about ", "environ ")
-            over = w(
-                f"{near}{rows} rows of {len(one.cohort)} parties",
-                f"{near}{rows} lignes de {len(one.cohort)} participants",
+            about = "" if figures.exact else w("about ", "environ ")
+            summary = w(
+                f"{about}{rows} rows of {len(result.cohort)} parties",
+                f"{about}{rows} lignes de {len(result.cohort)} participants",
             )
-            over = over[:1].upper() + over[1:]
-        if seen.study.rounds > 1:
-            out.append(f"<h3>{w('Round', 'Tour')} {one.round}</h3>")
+            summary = summary[:1].upper() + summary[1:]
+        if view.study.rounds > 1:
+            out.append(f"<h3>{w('Round', 'Tour')} {result.round}</h3>")
         say = StudyLanguage("en" if w("en", "fr") == "en" else "fr")
-        asked, _ = describe_statistic(seen.study.plans[one.round - 1].statistic, say)
-        asked = asked.rstrip(" :.\u00a0\u202f")
-        out.append(f"<p>{html.escape(visible(asked[:1].upper() + asked[1:]))}.</p>")
-        out.append(f'<p class="note">{over}{w("", WIDE)}: {names}.</p>')
+        question, _ = describe_statistic(view.study.plans[result.round - 1].statistic, say)
+        question = question.rstrip(" :.\u00a0\u202f")
+        out.append(f"<p>{html.escape(visible(question[:1].upper() + question[1:]))}.</p>")
+        out.append(f'<p class="note">{summary}{w("", WIDE)}: {names}.</p>')
         out.append(_table(figures, w))
         for name, step in figures.grids.items():
             rounded = w(
-                f"{name} was rounded to steps of {exactly(step)} before it was added up.",
-                f"{name} a été arrondi par pas de {exactly(step).replace('.', ',')} avant d’être additionné.",
+                f"{name} was rounded to steps of {exact_text(step)} before it was added up.",
+                f"{name} a été arrondi par pas de {exact_text(step).replace('.', ',')} avant d’être additionné.",
             )
             out.append(f'<p class="note">{html.escape(rounded)}</p>')
-    return "\n".join([*out, *(_model(fit, w) for fit in seen.fits())])
+    return "\n".join([*out, *(_model(outcome, w) for outcome in view.outcomes())])
 
 
-def _model(fit: ModelOutcome, w: Language) -> str:
-    """A model's own summary; while it is being asked, that it is. Remarks and reasons are in English."""
-    said = html.escape(visible(w(*fit.model.in_words())))
-    title = f"<h3>{said[:1].upper()}{said[1:]}</h3>"
-    if not fit.over:
+def _model(outcome: ModelOutcome, w: Language) -> str:
+    """A model's summary, or that it is not finished. Remarks and reasons are in English."""
+    title_text = html.escape(visible(w(*outcome.model.in_words())))
+    title = f"<h3>{title_text[:1].upper()}{title_text[1:]}</h3>"
+    if not outcome.over:
         return f'{title}<p class="note">{w("Not finished yet.", "Pas encore terminé.")}</p>'
-    rounds = len(fit.rounds)
+    rounds = len(outcome.rounds)
     took = w(f"It took {rounds} round{'s' * (rounds != 1)}.", f"Il a fallu {rounds} tour{'s' * (rounds > 1)}.")
-    if fit.result is None:
-        return f'{title}<p class="note">{took}</p><div lang="en">{outcome_html(fit)}</div>'
-    return f'{title}<p class="note">{took}</p>{outcome_html(fit, "fr" if w.french else "en")}'
+    if outcome.result is None:
+        return f'{title}<p class="note">{took}</p><div lang="en">{outcome_html(outcome)}</div>'
+    return f'{title}<p class="note">{took}</p>{outcome_html(outcome, "fr" if w.french else "en")}'
 
 
 def _table(figures: RoundFigures, w: Language) -> str:
@@ -264,8 +263,8 @@ def _table(figures: RoundFigures, w: Language) -> str:
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     rows = []
     for row in figures.rows[:MAX_FIGURES]:
-        between = "" if figures.exact else f"<td>{_between(row.low, row.high, w)}</td>"
-        rows.append(f'<tr><th scope="row">{html.escape(row.label)}</th>{between}<td>{_number(row.said, w)}</td></tr>')
+        interval = "" if figures.exact else f"<td>{_interval(row.low, row.high, w)}</td>"
+        rows.append(f'<tr><th scope="row">{html.escape(row.label)}</th>{interval}<td>{_number(row.said, w)}</td></tr>')
     hidden = len(figures.rows) - MAX_FIGURES
     more = w(f"{hidden} more in status.json.", f"{hidden} de plus dans status.json.")
     rest = f'<p class="note">{more}</p>' if hidden > 0 else ""
@@ -273,12 +272,12 @@ def _table(figures: RoundFigures, w: Language) -> str:
     return f"{table}{rest}"
 
 
-def _between(low: str | None, high: str | None, w: Language) -> str:
+def _interval(low: str | None, high: str | None, w: Language) -> str:
     return "" if low is None or high is None else f"{_number(low, w)} {w('to', 'à')} {_number(high, w)}"
 
 
 def _number(text: str, w: Language) -> str:
-    """A number as Python writes it, in the manner of the language; digits in threes."""
+    """A number as Python writes it, turned into the style of the language; digits in threes."""
     whole, point, rest = text.partition(".")
     digits = whole.lstrip("-")
     if digits.isdecimal() and len(digits) > 4:
@@ -288,16 +287,16 @@ def _number(text: str, w: Language) -> str:
 
 
 def _spaced(text: str, w: Language) -> str:
-    """French spaces before a colon and a semicolon do not break a line."""
+    """French spaces before a colon or a semicolon must not break a line."""
     return text.replace(" :", f"{WIDE}:").replace(" ;", f"{WIDE};").replace(" %", f"{NARROW}%") if w.french else text
 
 
-def _foot(seen: StatusView, w: Language) -> str:
-    digest = seen.study.digest.hex()
+def _foot(view: StatusView, w: Language) -> str:
+    digest = view.study.digest.hex()
     groups = " ".join(digest[i : i + 8] for i in range(0, 64, 8))
-    asked = w(
+    compare = w(
         "Every party compares this with what it approved.", "Chaque participant le compare à ce qu’il a approuvé."
     )
     alone = w("Without script.", "Sans script.")
     study = w("Study", "Étude")
-    return f"<footer>Murmure {__version__}. {study}{w('', WIDE)}: <code>{groups}</code>. {asked} {alone}</footer>"
+    return f"<footer>Murmure {__version__}. {study}{w('', WIDE)}: <code>{groups}</code>. {compare} {alone}</footer>"

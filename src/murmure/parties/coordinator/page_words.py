@@ -1,4 +1,4 @@
-"""What the coordinator's page says in both languages, and how it looks beyond the style of all pages."""
+"""The texts of the coordinator's page in both languages, and its additions to the style of all pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a study stands, for whoever looks: who answered, who is awaited, who left and when, and how it ended."""
+"""The progress of a study: who answered, who is awaited, who left and when, and how it ended."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ State = Literal["gathering", "running", "done", "failed"]
 
 @dataclass(frozen=True)
 class Departure:
-    """Somebody who is not awaited any more, and since when.
+    """When a party left, and how.
 
-    how: declined; vanished: nothing came in time; unusable: what it sent cannot be used, by its own signature or since
-    it and another party could not open what one of them sealed.
+    how: declined; vanished: nothing came in time; unusable: what it sent cannot be used, which its signature proves, or
+    which another party reports who could not open what it sealed.
     """
 
     how: str
@@ -35,17 +35,17 @@ DEPARTURE_WORDS = {  # one, and more than one; the same in French
 }
 
 
-def count_absent(left: Mapping[int, Departure], cohort: Collection[int]) -> dict[str, int]:
-    """How many left in which way, of those who are not in the sum."""
-    counted = Counter(one.how for place, one in left.items() if place not in cohort)
+def count_absent(departures: Mapping[int, Departure], cohort: Collection[int]) -> dict[str, int]:
+    """How many parties left in which way, of those who are not in the sum."""
+    counted = Counter(departure.how for place, departure in departures.items() if place not in cohort)
     return {how: counted[how] for how in DEPARTURE_WORDS if counted[how]}
 
 
 def absent_in_words(absent: Mapping[str, int], french: bool = False) -> str:
     """1 declined and 2 vanished."""
-    said = [DEPARTURE_WORDS[how][2 * french + (many > 1)].format(many) for how, many in absent.items()]
-    both = " et " if french else " and "
-    return both.join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    parts = [DEPARTURE_WORDS[how][2 * french + (count > 1)].format(count) for how, count in absent.items()]
+    conjunction = " et " if french else " and "
+    return conjunction.join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Ending:
 
 @dataclass(frozen=True)
 class Progress:
-    """Parties are places in the roster."""
+    """How far a study is. Parties are places in the roster."""
 
     round: int = 1
     stage: str = "keys"
     answered: tuple[int, ...] = ()
     awaited: tuple[int, ...] = ()
-    left: Mapping[int, Departure] = field(default_factory=dict)
+    departures: Mapping[int, Departure] = field(default_factory=dict)
     ended: Ending | None = None
     cohort: tuple[int, ...] | None = None  # of the first round, and so of all
     results: int = 0
@@ -76,10 +76,10 @@ class Progress:
             return "failed" if self.ended.kind else "done"
         return "gathering" if self.round == 1 and self.stage == "keys" else "running"
 
-    def of(self, place: int) -> str:
+    def party_state(self, place: int) -> str:
         """answered, awaited, declined, vanished, unusable, or done; left out: not in the cohort of the first round."""
-        if place in self.left and (self.state != "done" or place not in (self.cohort or ())):
-            return self.left[place].how
+        if place in self.departures and (self.state != "done" or place not in (self.cohort or ())):
+            return self.departures[place].how
         if self.state == "done":
             return "done"
         return "answered" if place in self.answered else "awaited" if place in self.awaited else "left out"
@@ -87,7 +87,7 @@ class Progress:
     @property
     def absent(self) -> dict[str, int]:
         """Who is not in the sum: how many declined, vanished, or sent what cannot be used."""
-        return count_absent(self.left, self.cohort or ())
+        return count_absent(self.departures, self.cohort or ())
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -96,23 +96,25 @@ class Progress:
             "stage": self.stage,
             "answered": list(self.answered),
             "awaited": list(self.awaited),
-            "left": {str(place): list(vars(left).values()) for place, left in sorted(self.left.items())},
+            "left": {
+                str(place): list(vars(departure).values()) for place, departure in sorted(self.departures.items())
+            },
             "ended": None if self.ended is None else [self.ended.kind, self.ended.words],
             "cohort": None if self.cohort is None else list(self.cohort),
             "results": self.results,
-            "closed": [list(one) for one in self.closed],
+            "closed": [list(stage_counts) for stage_counts in self.closed],
         }
 
     @classmethod
-    def from_dict(cls, held: Mapping[str, Any]) -> Progress:
+    def from_dict(cls, fields: Mapping[str, Any]) -> Progress:
         return cls(
-            round=held["round"],
-            stage=held["stage"],
-            answered=tuple(held["answered"]),
-            awaited=tuple(held["awaited"]),
-            left={int(place): Departure(*left) for place, left in held["left"].items()},
-            ended=None if held["ended"] is None else Ending(*held["ended"]),
-            cohort=None if held["cohort"] is None else tuple(held["cohort"]),
-            results=held["results"],
-            closed=tuple((round, stage, came, of) for round, stage, came, of in held["closed"]),
+            round=fields["round"],
+            stage=fields["stage"],
+            answered=tuple(fields["answered"]),
+            awaited=tuple(fields["awaited"]),
+            departures={int(place): Departure(*values) for place, values in fields["left"].items()},
+            ended=None if fields["ended"] is None else Ending(*fields["ended"]),
+            cohort=None if fields["cohort"] is None else tuple(fields["cohort"]),
+            results=fields["results"],
+            closed=tuple((round, stage, answered, expected) for round, stage, answered, expected in fields["closed"]),
         )

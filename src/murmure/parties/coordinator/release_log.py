@@ -1,30 +1,27 @@
-"""Over whom a coordinator has released exact sums: one file for all of its studies.
+"""Which parties were in each exact sum that a coordinator released: one file for all of its studies.
 
 Q(everybody) - Q(everybody but one) is that one's own sum, and it happens by accident: a party is away, and the study is
 asked again. So no exact sum is unmasked whose cohort, together with those of earlier releases of the same sum, would
-isolate too few parties (guard.py). With every exact question comes the number of rows, a sum that all of them have in
-common: so all are held against one another, however they are written. Sums whose noise hides a row are not held against
-anybody: their noise is what protects, and what it costs in all is counted at each party (paid.py).
+isolate too few parties (study/cohort_guard.py). The number of rows comes with every exact question, and is a sum that
+all of them have in common: so all cohorts are compared, however the questions are written. Sums whose noise hides a row
+are not compared: their noise protects, and each party counts what it costs in all (party/spending.py).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from murmure.core.sqlite_files import connect, transaction
-from murmure.parties.coordinator.store import META, Tables, check_file, create_file, log_failed, now, sqlite_errors
-from murmure.parties.study.cohort_guard import check_cohort
+from murmure.parties.coordinator.store import META, Tables, check_database, create_file, log_failed, now, sqlite_errors
+from murmure.parties.study.cohort_guard import ROW_COUNT, check_cohort, sum_names
 from murmure.secure.errors import CohortRefused
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
-    from murmure.parties.study.questions import StudyQuestion
-    from murmure.plan.plan import Plan
 
 VERSION = "1"
 RELEASED = "murmure_released"
@@ -53,7 +50,7 @@ class ReleaseLog:
             if not self.path.exists():
                 create_file(self.path, TABLES, {"version": VERSION})
             with closing(connect(self.path)) as connection:
-                check_file(connection, self.path)
+                check_database(connection, self.path)
                 meta = dict(connection.execute(f'SELECT "key", "value" FROM "{META}"'))
                 if meta.get("version") != VERSION:
                     raise log_failed(
@@ -68,24 +65,25 @@ class ReleaseLog:
         record: bool = False,
         released: Sequence[Sequence[int]] = (),
     ) -> None:
-        """Refuse a cohort that differs from earlier ones by too few; record: it is about to be unmasked.
+        """Refuse a cohort that differs from earlier ones by too few parties. record: it is about to be unmasked.
 
-        released: the sums of the rounds before, from which follows what this one asks.
-
-        Check and record are one transaction, so that two studies cannot each find the other not yet there.
+        released: the sums of the rounds before, from which this round's question follows. Check and record are one
+        transaction, so that of two studies at once, one sees the other.
         """
         turn = study.turn(round, released)
         if turn is None or study.hides_rows[turn.question - 1]:
             return
         keys = sorted(study.roster[place].key.hex() for place in cohort)
-        mine = (study.digest.hex(), round)
+        this_round = (study.digest.hex(), round)
         with sqlite_errors(self.path), closing(connect(self.path)) as connection, transaction(connection):
             for question in (ROW_COUNT, *sum_names(study.questions[turn.question - 1])):
-                held = connection.execute(
+                rows = connection.execute(
                     f'SELECT "study", "round", "cohort", "colluders" FROM "{RELEASED}" WHERE "question" = ?',
                     (question,),
                 ).fetchall()
-                others = [(frozenset(json.loads(c)), int(colluders)) for s, r, c, colluders in held if (s, r) != mine]
+                others = [
+                    (frozenset(json.loads(c)), int(colluders)) for s, r, c, colluders in rows if (s, r) != this_round
+                ]
                 try:
                     check_cohort(study, frozenset(keys), others)
                 except CohortRefused as error:
@@ -94,35 +92,8 @@ class ReleaseLog:
                         hint="wait for the same parties as before"
                         + (", or ask with noise" if study.questions[turn.question - 1].takes_noise else ""),
                     ) from None
-                if record and mine not in {(s, r) for s, r, *_ in held}:
+                if record and this_round not in {(s, r) for s, r, *_ in rows}:
                     connection.execute(
                         f'INSERT INTO "{RELEASED}" VALUES (?, ?, ?, ?, ?, ?)',
-                        (question, *mine, now(), json.dumps(keys), study.sharing.colluders),
+                        (question, *this_round, now(), json.dumps(keys), study.sharing.colluders),
                     )
-
-
-def sum_names(question: StudyQuestion) -> list[str]:
-    """Of a plan, its sums. What a model asks later follows from data, and is never the same: its columns count."""
-    if question.model is None:
-        return plan_sum_names(question.plan)
-    return [_name({"a model of": sorted(question.columns)})]
-
-
-def plan_sum_names(plan: Plan) -> list[str]:
-    """A name for every sum that a plan asks for: not the plan's digest, which changes with who may drop out.
-
-    Expressions are named one by one: whether a sum is asked for alone or beside others, it is the same sum.
-    """
-    held: Any = json.loads(plan.to_json())["statistic"]
-    listed = held.get("expressions") if isinstance(held, dict) else None
-    if not isinstance(listed, list | tuple):
-        return [_name(held)]
-    rest = {key: value for key, value in held.items() if key != "expressions"}
-    return [_name({**rest, "expressions": [one]}) for one in sorted(set(map(str, listed)))]
-
-
-def _name(held: Any) -> str:
-    return hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()
-
-
-ROW_COUNT = _name("the number of rows")  # of every exact question

@@ -1,11 +1,11 @@
 """A study at its coordinator: the machine of each round, the log on the disk, the clock, and when a stage is closed.
 
-    hear a message -> the machine checks it -> the log has it on the disk -> it is acknowledged
+    a message comes -> the machine checks it -> the log has it on the disk -> it is acknowledged
     a stage is over -> guards -> the machine closes it -> the log has that on the disk -> new messages are served
 
-So whatever was acknowledged or served is in the log, and a coordinator that was killed starts again from there with the
-same bytes for everybody. What others read (`inbox`, `standing`) is replaced as a whole once it is on the disk: readers
-take no lock, and see nothing that a crash could take back.
+So everything that was acknowledged or served is in the log, and a coordinator that was killed starts again from there
+with the same bytes for everybody. What others read (`inbox`, `progress`) is replaced as a whole once it is on the disk:
+readers take no lock, and see nothing that a crash could undo.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from murmure.parties.study.document import Study
     from murmure.secure.identity import Identity
 
-SLOWER = 10  # than the coordinator's machine that of a party may be
-DEFAULT_WAIT_TO_JOIN, DEFAULT_PATIENCE = 600.0, 30.0  # seconds: for the first to join, and for any later answer
-FREEZING = ("keys", "shares", "opened", "vectors")  # stages after which somebody who is away is not in the sum
+SLOWER = 10  # times: a party's machine may be so much slower than the coordinator's
+DEFAULT_WAIT_TO_JOIN, DEFAULT_PATIENCE = 600.0, 30.0  # seconds: to join, and for any later answer
+COHORT_STAGES = ("keys", "shares", "opened", "vectors")  # a party that misses one of these is not in the sum
 
 
 class CoordinatorRunner:
@@ -50,8 +50,8 @@ class CoordinatorRunner:
         clock: Callable[[], float] = time.monotonic,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.study, self._identity, self._store, self._released = study, identity, store, released
-        self._wait, self._patience, self._clock, self._say = wait, patience, clock, say
+        self.study, self._identity, self._store, self._release_log = study, identity, store, released
+        self._wait, self._patience, self._clock, self.say = wait, patience, clock, say
         self._lock = threading.Lock()
         self._failed: LogFailed | None = None
         self._closes_at, self._overdue = 0.0, False
@@ -59,11 +59,11 @@ class CoordinatorRunner:
         self._publish()
 
     def _read_log(self) -> None:
-        """All that is held in memory, from the log and nothing else."""
+        """Make everything in memory from the log, and from nothing else."""
         self._rounds: list[Coordinator] = []
         self._by_session: dict[bytes, Coordinator] = {}
-        self._heard: set[bytes] = set()  # hashes of what was accepted
-        self._left: dict[int, Departure] = {}
+        self._accepted: set[bytes] = set()  # hashes of what was accepted
+        self._departures: dict[int, Departure] = {}
         self._closed: list[tuple[int, str, int, int]] = []  # round, stage, how many answered, of how many
         self._results: list[RoundResult] = []
         self._ended: Ending | None = None
@@ -74,20 +74,16 @@ class CoordinatorRunner:
     # -- what others read ---------------------------------------------------------------------------------------------
 
     def inbox(self, place: int) -> tuple[bytes, ...]:
-        """All that was said to this party, in all rounds."""
+        """All messages to this party, in all rounds."""
         return self._inboxes[place]
-
-    def say(self, line: str) -> None:
-        """Into the log of events that people read."""
-        self._say(line)
 
     @property
     def over(self) -> bool:
-        return self.standing.state in ("done", "failed")
+        return self.progress.state in ("done", "failed")
 
     @property
     def seconds_left(self) -> float | None:
-        """Until a stage may be closed although somebody has not answered; None: time alone changes nothing."""
+        """Seconds until a stage may be closed although somebody has not answered; None: time alone changes nothing."""
         if self.over or self._overdue:
             return None
         return max(0.0, self._closes_at - self._clock())
@@ -95,19 +91,19 @@ class CoordinatorRunner:
     # -- messages -----------------------------------------------------------------------------------------------------
 
     def receive(self, raws: Sequence[bytes]) -> list[Exception | None]:
-        """What came at about the same time, written to the disk at once: for each, None or why it was refused."""
+        """Messages that came together, written to the disk in one go: for each, None or why it was refused."""
         with self._lock:
             self._check_log()
             events, outcomes = list[Event](), list[Exception | None]()
             for raw in raws:
                 try:
-                    event, unusable = self._hear(raw)
+                    event, unusable = self._accept(raw)
                 except (ProtocolRefused, StudyOver) as error:
                     outcomes.append(error)
-                except Exception as error:  # a mistake of ours, which no message may turn into an end for all
+                except Exception as error:  # an error of this software: no message may end the study for everybody
                     outcomes.append(BadMessage("this message cannot be taken."))
-                    self._say(f"failed: {error_location(error)} while a message was heard; read the log again")
-                    self._forget(events)
+                    self.say(f"failed: {error_location(error)} while a message was heard; read the log again")
+                    self._restore(events)
                     events = []
                 else:
                     outcomes.append(unusable)
@@ -117,18 +113,18 @@ class CoordinatorRunner:
                 self._publish(inboxes=False)
             return outcomes
 
-    def _forget(self, events: list[Event]) -> None:
-        """A message may have been half taken: what was taken whole is written, and memory made again from the log."""
+    def _restore(self, events: list[Event]) -> None:
+        """A message may have been half processed: write the others, and make memory again from the log."""
         if events:
             self._write(events)
-        given = self._closes_at, self._overdue
+        deadline = self._closes_at, self._overdue
         self._read_log()
-        self._closes_at, self._overdue = given
+        self._closes_at, self._overdue = deadline
 
-    def _hear(self, raw: bytes) -> tuple[Event | None, ProtocolRefused | None]:
-        """What to write down; and, of a message that cannot be used, why: that its sender sent it is written too."""
+    def _accept(self, raw: bytes) -> tuple[Event | None, ProtocolRefused | None]:
+        """The event to store; and, for a message that cannot be used, why: that its sender sent it is stored too."""
         digest = hashlib.sha256(raw).digest()
-        if digest in self._heard:  # said again, since the answer was lost
+        if digest in self._accepted:  # sent again, since our answer was lost
             return None, None
         message = parse_message(raw)
         if message.kind is Kind.ASK:
@@ -139,6 +135,7 @@ class CoordinatorRunner:
                 f"a {message.kind.name} message is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
             )
+        # A message that cannot be used, but is signed, marks its sender: that must survive a restart.
         known = set(machine.unusable)
         try:
             sender = machine.receive(raw)
@@ -149,50 +146,50 @@ class CoordinatorRunner:
         except ProtocolRefused as error:
             if message.sender in known or message.sender not in machine.unusable:
                 raise
-            self._say(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
+            self.say(f"round {machine.session.round}, {machine.stage}: {_first_line(error)}")
             return Event(machine.session.round, "message", raw), error
-        self._heard.add(digest)
-        self._note(machine, sender, message.kind)
+        self._accepted.add(digest)
+        self._update_departures(machine, sender, message.kind)
         name, did = self.study.roster[sender].name, "declined" if message.kind is Kind.REFUSE else "answered"
-        self._say(f"round {machine.session.round}, {machine.stage}: {name} {did}")
+        self.say(f"round {machine.session.round}, {machine.stage}: {name} {did}")
         return Event(machine.session.round, "message", raw), None
 
-    def _note(self, machine: Coordinator, sender: int, kind: Kind) -> None:
-        """Who declines has left; who answers after a stage was closed without them is back."""
-        self._left.pop(sender, None)
+    def _update_departures(self, machine: Coordinator, sender: int, kind: Kind) -> None:
+        """A party that declines has left; one that answers after a stage was closed without it is back."""
+        self._departures.pop(sender, None)
         if kind is Kind.REFUSE:
-            self._left[sender] = Departure("declined", machine.session.round, machine.stage)
+            self._departures[sender] = Departure("declined", machine.session.round, machine.stage)
 
     # -- stages -------------------------------------------------------------------------------------------------------
 
     def advance(self) -> bool:
-        """Close what can be closed; whether anything was."""
+        """Close every stage that can be closed; whether any was."""
         with self._lock:
             self._check_log()
             moved = False
-            while self._ended is None and self._may_close():
+            while self._ended is None and self._can_close():
                 self._close_or_end()
                 moved = True
             return moved
 
     def end(self, reason: MurmureError) -> None:
-        """By hand, or by a guard: every party is told that nothing more comes."""
+        """End the study: every party is told that nothing more comes."""
         with self._lock:
             self._check_log()
             if self._ended is None:
                 self._end(reason)
 
-    def _may_close(self) -> bool:
+    def _can_close(self) -> bool:
         machine = self._machine
         late = self._overdue = self._clock() >= self._closes_at
         if not machine.waiting or self._broken_cohort() or _hopeless(machine):
             return True
-        return late  # with too few, that is the end of the study: nobody waits for ever
+        return late  # closing with too few parties ends the study: nobody waits for ever
 
     def _broken_cohort(self) -> bool:
-        """In later rounds nobody may be missing: sums over different parties could be subtracted from one another."""
+        """In later rounds nobody may be missing: sums over different parties could be subtracted."""
         machine = self._machine
-        return machine.session.round > 1 and machine.stage in FREEZING and bool(machine.gone)
+        return machine.session.round > 1 and machine.stage in COHORT_STAGES and bool(machine.absent)
 
     def _close_or_end(self) -> None:
         machine = self._machine
@@ -202,26 +199,27 @@ class CoordinatorRunner:
             self._end(error)
             return
         round, stage = machine.session.round, machine.stage
-        refused = self._close(machine)
+        refusal = self._close(machine)
         result = self._results[-1] if machine.stage == "done" else None
+        # On the disk first: after a crash, parties must get the messages of this stage, and never others.
         self._write([Event(round, "close")], result)
         self._publish()
-        for place, left in sorted(self._left.items()):
-            if left == Departure("vanished", round, stage):
-                self._say(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
-            elif left == Departure("unusable", round, stage):
-                what = "is left out" if stage in FREEZING else "sent what cannot be used"
+        for place, departure in sorted(self._departures.items()):
+            if departure == Departure("vanished", round, stage):
+                self.say(f"round {round}, {stage}: {self.study.roster[place].name} vanished")
+            elif departure == Departure("unusable", round, stage):
+                consequence = "is left out" if stage in COHORT_STAGES else "sent what cannot be used"
                 why = machine.unusable[place]
-                self._say(f"round {round}, {stage}: {self.study.roster[place].name} {what}: {why}")
-        self._say(
-            f"round {round}, {stage}: closed, {'refused: ' + type(refused).__name__ if refused else machine.stage}"
+                self.say(f"round {round}, {stage}: {self.study.roster[place].name} {consequence}: {why}")
+        self.say(
+            f"round {round}, {stage}: closed, {'refused: ' + type(refusal).__name__ if refusal else machine.stage}"
         )
 
     def _guard(self, machine: Coordinator) -> None:
-        """Before anything leaves that could unmask a sum, and once more before it is unmasked."""
+        """Check the cohort before anything leaves that could unmask a sum, and once more before it is unmasked."""
         round, stage = machine.session.round, machine.stage
-        if round > 1 and stage in FREEZING and (machine.waiting or machine.gone):
-            away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.gone))
+        if round > 1 and stage in COHORT_STAGES and (machine.waiting or machine.absent):
+            away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.absent))
             raise TooFewParties(f"{away} took part in the first round and not in round {round}: the cohort is frozen.")
         if stage == "vectors" and machine.can_close:
             self._check_cohort(machine, machine.received)
@@ -229,7 +227,7 @@ class CoordinatorRunner:
             self._check_cohort(machine, frozenset(machine.cohort), record=True)
 
     def _check_cohort(self, machine: Coordinator, cohort: frozenset[int], record: bool = False) -> None:
-        self._released.check(self.study, machine.session.round, cohort, record, self._sums)
+        self._release_log.check(self.study, machine.session.round, cohort, record, self._sums)
 
     # -- what is also done when the log is read again -----------------------------------------------------------------
 
@@ -240,12 +238,12 @@ class CoordinatorRunner:
             message = parse_message(event.message)
             try:
                 self._machine.receive(event.message)
-            except ProtocolRefused:  # it could not be used then, and cannot be now
+            except ProtocolRefused:  # it was unusable then, and still is
                 if message.sender not in self._machine.unusable:
                     raise
                 return
-            self._heard.add(hashlib.sha256(event.message).digest())
-            self._note(self._machine, message.sender, message.kind)
+            self._accepted.add(hashlib.sha256(event.message).digest())
+            self._update_departures(self._machine, message.sender, message.kind)
         elif event.kind == "close":
             self._close(self._machine)
         else:
@@ -254,49 +252,50 @@ class CoordinatorRunner:
     def _close(self, machine: Coordinator) -> ProtocolRefused | None:
         round, stage = machine.session.round, machine.stage
         self._closed.append((round, stage, len(machine.received), len(machine.expected)))
-        if not _hopeless(machine):  # else nobody was given the time to answer
+        if not _hopeless(machine):  # if hopeless, nobody was given the time to answer
             for place in machine.waiting:
-                self._left[place] = Departure("vanished", round, stage)
-        known, refused = set(machine.unusable) & set(self._left), None
+                self._departures[place] = Departure("vanished", round, stage)
+        known, refused = set(machine.unusable) & set(self._departures), None
         try:
             machine.close()
         except ProtocolRefused as error:
             refused = error
         for place in set(machine.unusable) - known - machine.refused:
-            self._left[place] = Departure("unusable", round, stage)
+            self._departures[place] = Departure("unusable", round, stage)
         if refused is not None:
             self._ended = Ending(type(refused).__name__, self._with_counts(refused))
             return refused
-        self._give(self._patience)
+        self._allow(self._patience)
         if machine.stage == "done":
             self._results.append(RoundResult(round, machine.cohort, tuple(machine.result)))
+            # How long the next question took here tells how long slower machines of parties may need.
             began = self._clock()
             if self.study.turn(round + 1, self._sums) is not None:
                 self._begin_round(SLOWER * (self._clock() - began))
-            else:  # of models too that could not be read off their sums: everybody sees why
+            else:  # also where models have no result for their sums: everybody sees why
                 self._ended = Ending("", "")
         return None
 
     def _with_counts(self, error: ProtocolRefused) -> str:
-        """What ended it; where parties are missing, also how many declined, vanished or were left out."""
-        words, gone = _first_line(error), absent_in_words(count_absent(self._left, ()))
+        """The reason of the end; where parties are missing, also how many declined, vanished or were left out."""
+        words, gone = _first_line(error), absent_in_words(count_absent(self._departures, ()))
         return f"{words} Of the others {gone}." if isinstance(error, TooFewParties) and gone else words
 
     @property
     def _sums(self) -> list[tuple[int, ...]]:
-        """Of all rounds that are over: what is asked next follows from them."""
-        return [one.sums for one in self._results]
+        """The sums of all rounds that are over: the next question follows from them."""
+        return [result.sums for result in self._results]
 
-    def _begin_round(self, more: float = 0.0) -> None:
-        """more: seconds besides, in which parties work out the same question."""
+    def _begin_round(self, extra: float = 0.0) -> None:
+        """extra: seconds in which parties compute the same question."""
         members = self._results[0].cohort if self._results else tuple(range(len(self.study.roster)))
         session = self.study.session(len(self._rounds) + 1, members, self._sums)
         self._machine = Coordinator(session, self._identity)
         self._rounds.append(self._machine)
         self._by_session[self._machine.session.digest] = self._machine
-        self._give((self._patience if self._results else self._wait) + more)
+        self._allow((self._patience if self._results else self._wait) + extra)
 
-    def _give(self, seconds: float) -> None:
+    def _allow(self, seconds: float) -> None:
         self._closes_at, self._overdue = self._clock() + seconds, False
 
     def _end(self, error: MurmureError) -> None:
@@ -305,11 +304,11 @@ class CoordinatorRunner:
         self._stop(kind, words)
         self._write([Event(round, "end", f"{kind}\n{words}".encode())])
         self._publish()
-        self._say(f"round {round}: ended, {kind}")
+        self.say(f"round {round}: ended, {kind}")
 
     def _stop(self, kind: str, words: str) -> None:
-        for place in set(self._machine.unusable) - set(self._left):
-            self._left[place] = Departure("unusable", self._machine.session.round, self._machine.stage)
+        for place in set(self._machine.unusable) - set(self._departures):
+            self._departures[place] = Departure("unusable", self._machine.session.round, self._machine.stage)
         self._machine.end(kind)
         self._ended = Ending(kind, words)
 
@@ -317,9 +316,9 @@ class CoordinatorRunner:
 
     def _write(self, events: list[Event], result: RoundResult | None = None) -> None:
         try:
-            self._store.append(events, self._stand().to_dict(), result)
+            self._store.append(events, self._current_progress().to_dict(), result)
         except LogFailed as error:
-            self._failed = error  # what is in memory is ahead of the disk: nothing of it may be said
+            self._failed = error  # memory is ahead of the disk: nothing of it may be served
             raise
 
     def _check_log(self) -> None:
@@ -330,19 +329,19 @@ class CoordinatorRunner:
         if inboxes:
             places = range(len(self.study.roster))
             self._inboxes = [
-                tuple(m for one in self._rounds if place in one.session.members for m in one.inbox(place))
+                tuple(m for machine in self._rounds if place in machine.session.members for m in machine.inbox(place))
                 for place in places
             ]
-        self.standing = self._stand()
+        self.progress = self._current_progress()
 
-    def _stand(self) -> Progress:
+    def _current_progress(self) -> Progress:
         machine = self._machine
         return Progress(
             round=machine.session.round,
             stage=machine.stage,
             answered=tuple(sorted(machine.received - machine.refused)),
             awaited=tuple(sorted(machine.waiting)),
-            left=dict(self._left),
+            departures=dict(self._departures),
             ended=self._ended,
             cohort=self._results[0].cohort if self._results else None,
             results=len(self._results),
@@ -351,25 +350,25 @@ class CoordinatorRunner:
 
     @property
     def results(self) -> tuple[RoundResult, ...]:
-        return tuple(self._results[: self.standing.results])  # not those that are not on the disk yet
+        return tuple(self._results[: self.progress.results])  # only those that are on the disk
 
     @cached_property
-    def _foreseen(self) -> int:
-        """Bytes of the longest message in the rounds that are known beforehand."""
+    def _max_known_bytes(self) -> int:
+        """The length of the longest message in the rounds that are known in advance."""
         encoders = [question.plan.encoder for question in self.study.questions]
-        return max(replace(self._rounds[0].session, encoder=one).largest for one in encoders)
+        return max(replace(self._rounds[0].session, encoder=encoder).max_message_bytes for encoder in encoders)
 
     @property
-    def longest(self) -> int:
-        """Bytes of the longest message that a party can have reason to send, in this round or another."""
-        return max(self._foreseen, *(machine.session.largest for machine in self._rounds))
+    def max_message_bytes(self) -> int:
+        """The length of the longest message that a party can have reason to send, in this round or another."""
+        return max(self._max_known_bytes, *(machine.session.max_message_bytes for machine in self._rounds))
 
 
 def _hopeless(machine: Coordinator) -> bool:
-    """So many have declined, or sent what cannot be used, that those who are still awaited cannot save the sum: then
+    """Whether so many have declined, or sent unusable messages, that those who are awaited cannot save the sum: then
     nobody is kept waiting.
 
-    Only while parties join, which may take for ever. Later all are there, and each says by itself how it ends for it.
+    Only while parties join, which may take very long. Later all are there, and each answers in time or is left out.
     """
     here = machine.expected - machine.refused - set(machine.unusable)
     return machine.stage == "keys" and len(here) < machine.session.sharing.minimum

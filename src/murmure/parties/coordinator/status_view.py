@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from murmure.parties.coordinator.progress import Progress, absent_in_words
@@ -18,75 +18,75 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StatusView:
-    """All that the page shows."""
+    """A study, its progress and its results, read together."""
 
     study: Study
-    standing: Progress
+    progress: Progress
     results: tuple[RoundResult, ...] = ()
 
     @classmethod
     def of(cls, runner: CoordinatorRunner) -> StatusView:
-        standing = runner.standing
-        return cls(runner.study, standing, runner.results[: standing.results])
+        # Read once: the runner replaces its progress in another thread.
+        progress = runner.progress
+        return cls(runner.study, progress, runner.results[: progress.results])
 
     @property
     def running(self) -> bool:
-        return self.standing.state in ("gathering", "running")
+        return self.progress.state in ("gathering", "running")
 
     def figures(self) -> list[tuple[RoundResult, RoundFigures]]:
-        """Of the plans; what models make of their sums is in `fits`."""
+        """The figures of the plans; results of models are in `outcomes`."""
         plans = self.study.plans
-        return [(one, figures_of(plans[one.round - 1], one.sums)) for one in self.results if one.round <= len(plans)]
+        return [
+            (result, figures_of(plans[result.round - 1], result.sums))
+            for result in self.results
+            if result.round <= len(plans)
+        ]
 
-    def fits(self) -> tuple[ModelOutcome, ...]:
+    def outcomes(self) -> tuple[ModelOutcome, ...]:
         """What became of every model, as far as sums were released."""
         present = len(self.results[0].cohort) if self.results else None
-        fits = self.study.outcome([one.sums for one in self.results], present)
-        if not (absent := self.standing.absent):
-            return fits
-        why = absent_in_words(absent), absent_in_words(absent, french=True)
-        return tuple(
-            one
-            if one.result is None
-            else replace(one, result=replace(one.result, how=replace(one.result.how, absent=why)))
-            for one in fits
-        )
+        outcomes = self.study.outcome([result.sums for result in self.results], present)
+        if not (absent := self.progress.absent):
+            return outcomes
+        words = absent_in_words(absent), absent_in_words(absent, french=True)
+        return tuple(outcome.with_provenance(absent=words) for outcome in outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; parties by name."""
-        study, standing = self.study, self.standing
-        ended = standing.ended
+        study, progress = self.study, self.progress
+        ended = progress.ended
         return {
             "study": study.name,
             "digest": study.digest.hex(),
-            "state": standing.state,
-            "round": standing.round,
+            "state": progress.state,
+            "round": progress.round,
             "rounds": study.rounds,
-            "stage": standing.stage,
+            "stage": progress.stage,
             "minimum": study.sharing.minimum,
             "parties": [
                 {
                     "name": card.name,
                     "fingerprint": card.fingerprint,
-                    "state": standing.of(place),
-                    "left": vars(standing.left[place]) if place in standing.left else None,
+                    "state": progress.party_state(place),
+                    "left": vars(progress.departures[place]) if place in progress.departures else None,
                 }
                 for place, card in enumerate(study.roster)
             ],
             "ended": None if ended is None or not ended.kind else {"error": ended.kind, "message": ended.words},
             "results": self._rounds(),
-            **({"models": [outcome_to_dict(fit) for fit in self.fits()]} if study.models else {}),
+            **({"models": [outcome_to_dict(outcome) for outcome in self.outcomes()]} if study.models else {}),
         }
 
     def _rounds(self) -> list[dict[str, Any]]:
-        figures = {one.round: held.to_dict() for one, held in self.figures()}
-        sums = [one.sums for one in self.results]
+        figures = {result.round: figures_of_round.to_dict() for result, figures_of_round in self.figures()}
+        sums = [result.sums for result in self.results]
         return [
             {
-                "round": one.round,
-                "parties": [self.study.roster[place].name for place in one.cohort],
-                **(figures.get(one.round) or round_to_dict(self.study, one.round, sums)),
-                "sums": [str(v) for v in one.sums],  # exact, however large: as text
+                "round": result.round,
+                "parties": [self.study.roster[place].name for place in result.cohort],
+                **(figures.get(result.round) or round_to_dict(self.study, result.round, sums)),
+                "sums": [str(v) for v in result.sums],  # exact, however large: as text
             }
-            for one in self.results
+            for result in self.results
         ]

@@ -1,9 +1,9 @@
-"""What a coordinator has heard and done, in one file of SQLite: a log that is only ever appended to.
+"""What a coordinator has received and done, in one file of SQLite: a log that is only appended to.
 
-The state machines are pure, so the log is the state: whoever reads it from its start has the same machines, and they
-have the same bytes for every party. journal_mode DELETE and synchronous EXTRA as in ledger/sqlite.py: what was
-acknowledged is on the disk. No secret of any party is in it: masked vectors, sealed shares, and those shares that every
-survivor chose to reveal, which open the sum and nothing else.
+The state machines are pure, so the log is the state: reading it from its start gives the same machines, with the same
+bytes for every party. journal_mode DELETE and synchronous EXTRA as in ledger/sqlite.py: what was acknowledged is on the
+disk. No secret of any party is in it: masked vectors, sealed shares, and those shares that every survivor chose to
+reveal, which open the sum and nothing else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from murmure.parties.coordinator.errors import LogFailed
 from murmure.parties.coordinator.progress import Progress
 
 VERSION = "1"
-FILES_AGAIN = 15.0  # seconds in which a file may become free
+OPEN_FILES_SECONDS = 15.0  # that a write waits for the process to close other files
 META, EVENTS, RESULTS = "murmure_meta", "murmure_events", "murmure_results"
 Tables = dict[str, dict[str, tuple[str, str]]]
 
@@ -66,7 +66,7 @@ class Event:
 
 @dataclass(frozen=True)
 class RoundResult:
-    """What a round gave."""
+    """The result of a round."""
 
     round: int
     cohort: tuple[int, ...]
@@ -85,51 +85,53 @@ class CoordinatorStore:
         with sqlite_errors(self.path):
             if not self.path.exists():
                 create_file(self.path, TABLES, {"version": VERSION, "study": study.hex()})
+            # The broker's worker thread writes, and the main thread opens and closes.
             self._connection = connect(self.path, check_same_thread=False)
-            weakref.finalize(self, self._connection.close)  # whoever drops it leaves no open file
+            weakref.finalize(self, self._connection.close)  # a store that is dropped leaves no open file
         self._lock = threading.Lock()
         try:
-            self._look()
+            self._check_intact()
         except BaseException:
             self.close()
             raise
 
-    def _look(self) -> None:
+    def _check_intact(self) -> None:
         with sqlite_errors(self.path):
-            check_file(self._connection, self.path)
+            check_database(self._connection, self.path)
             meta = dict(self._connection.execute(f'SELECT "key", "value" FROM "{META}"'))
             if meta.get("version") != VERSION:
                 raise log_failed(self.path, f"its version is {meta.get('version')!r}, this software reads {VERSION}")
             if meta.get("study") != self.study.hex():
                 raise log_failed(self.path, "it holds what was said in another study", "name the folder of this study")
-            last, many = self._connection.execute(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"').fetchone()
-            if (last or 0) != many:
+            last, count = self._connection.execute(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"').fetchone()
+            if (last or 0) != count:
                 raise log_failed(self.path, "some of its events are missing", "restore it from a copy")
-            self._next = many + 1
+            self._next = count + 1
 
     def close(self) -> None:
         self._connection.close()
 
     def events(self) -> Iterator[Event]:
-        """From the first; one at a time, since vectors may be long."""
+        """All events from the first; one at a time, since vectors may be long."""
         with sqlite_errors(self.path):
             rows = self._connection.execute(f'SELECT "round", "kind", "message" FROM "{EVENTS}" ORDER BY "number"')
             for round, kind, message in rows:
                 yield Event(round, kind, message or b"")
 
-    def append(self, events: Sequence[Event], standing: dict[str, Any], result: RoundResult | None = None) -> None:
+    def append(self, events: Sequence[Event], progress: dict[str, Any], result: RoundResult | None = None) -> None:
         """All of them or none; on the disk when this returns."""
         with sqlite_errors(self.path), self._lock:
-            until = time.monotonic() + FILES_AGAIN
+            gives_up_at = time.monotonic() + OPEN_FILES_SECONDS
             while True:
                 try:
-                    return self._append(events, standing, result)
-                except sqlite3.OperationalError as error:  # too many open files: those of strangers are closed soon
-                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or time.monotonic() > until:
+                    return self._append(events, progress, result)
+                except sqlite3.OperationalError as error:
+                    # Too many open files: wait, since connections of strangers are closed soon.
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or time.monotonic() > gives_up_at:
                         raise
                 time.sleep(0.1)
 
-    def _append(self, events: Sequence[Event], standing: dict[str, Any], result: RoundResult | None) -> None:
+    def _append(self, events: Sequence[Event], progress: dict[str, Any], result: RoundResult | None) -> None:
         at = now()
         with transaction(self._connection):
             for number, event in enumerate(events, self._next):
@@ -139,16 +141,16 @@ class CoordinatorStore:
                 )
             self._connection.execute(
                 f'INSERT INTO "{META}" VALUES (?, ?) ON CONFLICT ("key") DO UPDATE SET "value" = excluded."value"',
-                ("standing", json.dumps(standing)),
+                ("standing", json.dumps(progress)),
             )
             if result is not None:
-                held = (result.round, at, json.dumps(result.cohort), json.dumps(result.sums))
-                self._connection.execute(f'INSERT INTO "{RESULTS}" VALUES (?, ?, ?, ?)', held)
+                values = (result.round, at, json.dumps(result.cohort), json.dumps(result.sums))
+                self._connection.execute(f'INSERT INTO "{RESULTS}" VALUES (?, ?, ?, ?)', values)
         self._next += len(events)
 
 
 def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list[RoundResult]]:
-    """How the study stands by its file, for a process that does not serve it; None: it never ran."""
+    """The progress by the file, for a process that does not serve the study; None: it never ran."""
     if not path.exists():
         return None, []
     with sqlite_errors(path), closing(connect(path)) as connection, transaction(connection, "DEFERRED"):
@@ -157,20 +159,22 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
             raise log_failed(path, "it is of another study, or of another version", "name the folder of this study")
         rows = connection.execute(f'SELECT "round", "cohort", "sums" FROM "{RESULTS}" ORDER BY "round"').fetchall()
     try:
-        held = [RoundResult(round, tuple(json.loads(cohort)), tuple(json.loads(sums))) for round, cohort, sums in rows]
-        standing = json.loads(meta["standing"]) if "standing" in meta else None
-        if standing is not None:
-            Progress.from_dict(standing)
+        results = [
+            RoundResult(round, tuple(json.loads(cohort)), tuple(json.loads(sums))) for round, cohort, sums in rows
+        ]
+        progress = json.loads(meta["standing"]) if "standing" in meta else None
+        if progress is not None:
+            Progress.from_dict(progress)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise log_failed(path, "how the study stands cannot be read in it", "restore it from a copy") from None
-    return standing, held
+    return progress, results
 
 
-# -- SQLite, as it is treated here ------------------------------------------------------------------------------------
+# -- SQLite files of a coordinator ------------------------------------------------------------------------------------
 
 
 def create_file(path: Path, tables: Tables, meta: dict[str, str]) -> None:
-    """Made whole under another name and then linked, so that a file cut short by a crash is never taken for ours."""
+    """Make it under another name and then link it: a file that a crash cut short never has this name."""
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         part.unlink(missing_ok=True)
@@ -186,17 +190,17 @@ def create_file(path: Path, tables: Tables, meta: dict[str, str]) -> None:
         part.unlink(missing_ok=True)
 
 
-def check_file(connection: sqlite3.Connection, path: Path) -> None:
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise log_failed(path, f"the file is damaged ({found})", "restore it from a copy")
+def check_database(connection: sqlite3.Connection, path: Path) -> None:
+    report = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if report != "ok":
+        raise log_failed(path, f"the file is damaged ({report})", "restore it from a copy")
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (META,)).fetchone():
         raise log_failed(path, "it is a database of another program")
 
 
 @contextmanager
 def sqlite_errors(path: Path) -> Iterator[None]:
-    """Whatever SQLite or the system says, in our words."""
+    """Turn errors of SQLite and of the system into LogFailed."""
     try:
         yield
     except MurmureError:

@@ -1,4 +1,4 @@
-"""Where a coordinator is. What cannot be read is not repeated: there may be a password in it."""
+"""The address of a coordinator. One that cannot be read is not quoted: there may be a password in it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from urllib.parse import urlsplit
 from murmure.core.errors import InvalidParameter
 from murmure.parties.party.refusals import Untrusted
 
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}  # this machine: nobody can listen on the way
 HOST = re.compile(r"(?!.*[^.]{64})[A-Za-z0-9._:-]{1,253}")  # a name, or an address of either kind
 PATH = re.compile(r"[A-Za-z0-9._~/-]*")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a coordinator is: https, or http to this very machine."""
+    """The address of a coordinator: https, or http to this machine."""
 
     scheme: str
     host: str
@@ -32,9 +32,7 @@ class Address:
             parts, host, port = urlsplit(""), None, None
         odd = parts.query or parts.fragment or "@" in parts.netloc or not PATH.fullmatch(parts.path)
         if parts.scheme not in ("http", "https") or not host or not HOST.fullmatch(host) or odd:
-            raise InvalidParameter(  # without the address: there may be a password in it
-                "the coordinator's address cannot be read.", hint="write https://host:port"
-            )
+            raise InvalidParameter("the coordinator's address cannot be read.", hint="write https://host:port")
         if parts.scheme == "http" and host not in LOOPBACK and not plain:
             raise Untrusted(
                 f"http://{host} is not encrypted: whoever listens would see the study and its result.",
@@ -44,6 +42,6 @@ class Address:
 
     @property
     def url(self) -> str:
-        """One spelling, by which a coordinator is known again."""
+        """One spelling, by which a coordinator is recognised."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.path}"

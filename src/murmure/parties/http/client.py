@@ -1,7 +1,7 @@
-"""A party's line to the coordinator: one connection that is kept, and made again when it is lost.
+"""A party's connection to the coordinator: one that is kept open, and opened again when it is lost.
 
-What is sent was stored before, so sending it twice is sending it once. Nothing that comes back is believed here:
-answers have a size and a time, redirects are not followed, and every message is verified by whom it is for.
+What is sent was stored before, so it can be sent twice. Nothing that comes back is trusted here: the size and the time
+of an answer are limited, redirects are not followed, and every message is verified later, by its receiver.
 """
 
 from __future__ import annotations
@@ -22,24 +22,20 @@ from typing import Any, NoReturn
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.parties.http.address import Address
 from murmure.parties.party.refusals import StudyEnded, Unreachable, Untrusted
+from murmure.parties.study.json_codec import MAX_STUDY_BYTES
 from murmure.secure import errors as protocol
 
-CONNECT = 10.0  # seconds until a connection stands
-ANSWER = 30.0  # seconds for an answer, beyond those that it was asked to wait
+CONNECT_SECONDS = 10.0
+ANSWER_SECONDS = 30.0  # in addition to the seconds that a poll waits
 FIRST_PAUSE, MAX_PAUSE = 0.1, 5.0  # seconds between two tries
-MAX_STUDY_BYTES = 1 << 24
 MAX_ERROR_BYTES = 1 << 16
-CHUNK = 1 << 16
-EMPTY = 0.2  # seconds
-GREETING = 3.0  # seconds for an answer to the greeting of TLS
-MIN_BYTES_PER_SECOND = 20_000  # bytes a second
-NO_TLS = (
-    "WRONG_VERSION_NUMBER",
-    "RECORD_LAYER_FAILURE",
-    "HTTP_REQUEST",
-    "PACKET_LENGTH_TOO_LONG",
-)  # not even a greeting
-LOST = (OSError, http.client.HTTPException)  # a line that broke, or an answer that was cut
+CHUNK_BYTES = 1 << 16
+EMPTY_PAUSE = 0.2  # seconds after an empty answer that came at once
+GREETING_SECONDS = 3.0  # for an answer to the handshake of TLS
+MIN_BYTES_PER_SECOND = 20_000
+# What OpenSSL reports where there was not even a handshake.
+NO_TLS_REASONS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
+LOST_ERRORS = (OSError, http.client.HTTPException)  # a connection that broke, or an answer that was cut short
 
 
 @dataclass
@@ -50,114 +46,120 @@ class Client:
     ca: str | os.PathLike[str] | None = None
     patience: float = 600.0
     log: Callable[[str], None] = lambda line: None
-    _line: http.client.HTTPConnection | None = field(default=None, init=False, repr=False)
+    _connection: http.client.HTTPConnection | None = field(default=None, init=False, repr=False)
 
     def study(self) -> bytes:
-        """The signed study, as it stands there."""
+        """The signed study."""
         return self._ask("GET", "/study", b"", MAX_STUDY_BYTES)
 
     def send(self, message: bytes) -> None:
         """Returns when the coordinator has it."""
         self._ask("POST", "/messages", message, MAX_ERROR_BYTES)
 
-    def inbox(self, ask: Callable[[], bytes], wait: int, largest: int) -> list[bytes]:
-        """The messages after those that were heard; none, if none came for `wait` seconds. ask: made for every try."""
-        begun = time.monotonic()
-        messages = _unpacked(self._ask("POST", f"/inbox?wait={wait}", ask, largest, wait))
-        if not messages and wait and time.monotonic() - begun < EMPTY:
-            time.sleep(EMPTY)  # whoever answers at once with nothing is not asked without a pause
+    def inbox(self, ask: Callable[[], bytes], wait: int, max_bytes: int) -> list[bytes]:
+        """The messages after those received; none, if none came for `wait` seconds. ask: called for every try."""
+        started = time.monotonic()
+        messages = _unpack(self._ask("POST", f"/inbox?wait={wait}", ask, max_bytes, wait))
+        if not messages and wait and time.monotonic() - started < EMPTY_PAUSE:
+            time.sleep(EMPTY_PAUSE)  # a server that answers at once with nothing is not polled without a pause
         return messages
 
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *of: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
-    # -- one question, asked until it is answered ------------------------------------------------
+    # -- one request, repeated until it is answered ------------------------------------------------
 
-    def _ask(self, method: str, path: str, body: bytes | Callable[[], bytes], largest: int, wait: float = 0.0) -> bytes:
-        gives_up, pause = time.monotonic() + self.patience, FIRST_PAUSE
+    def _ask(
+        self, method: str, path: str, body: bytes | Callable[[], bytes], max_bytes: int, wait: float = 0.0
+    ) -> bytes:
+        gives_up_at, pause = time.monotonic() + self.patience, FIRST_PAUSE
         while True:
-            fresh = self._line is None
+            is_new = self._connection is None
             try:
-                return self._once(method, path, body() if callable(body) else body, largest, wait)
+                return self._once(method, path, body() if callable(body) else body, max_bytes, wait)
             except ssl.SSLCertVerificationError as error:
                 self.close()
                 raise Untrusted(
                     f"the certificate of {self.address.url} cannot be trusted: {error.verify_message}.",
                     hint="--ca names the file of the authority that signed it",
                 ) from None
-            except LOST as error:
+            except LOST_ERRORS as error:
                 self.close()
-                if isinstance(error, ssl.SSLError) and error.reason in NO_TLS:
+                if isinstance(error, ssl.SSLError) and error.reason in NO_TLS_REASONS:
                     raise Untrusted(
                         f"no TLS is spoken at {self.address.url}: https was asked for, and something else answers.",
                         hint=f"ask the coordinator for the address; if it serves without a certificate, it is "
                         f"http{self.address.url.removeprefix('https')} (to another machine with --plain-http)",
                     ) from None
-                if fresh and self.address.scheme == "http" and _without_answer(error) and self._speaks_tls():
+                if is_new and self.address.scheme == "http" and _no_http_answer(error) and self._speaks_tls():
                     raise Untrusted(
                         f"TLS is spoken at {self.address.url}, and http was asked for.",
                         hint=f"write https{self.address.url.removeprefix('http')}; --ca names the file of the "
                         "authority that signed its certificate, if the system does not know it",
                     ) from None
-                if time.monotonic() + pause > gives_up:
+                if time.monotonic() + pause > gives_up_at:
                     raise Unreachable(
                         f"{self.address.url} does not answer ({_why(error)}).",
                         hint="check the address, and that the coordinator is serving; then give the same command "
                         "again: it begins, or goes on where it stopped",
                     ) from None
-                if not fresh and pause == FIRST_PAUSE:
-                    pause = 1.001 * FIRST_PAUSE  # a kept line that the other side closed is made again at once
+                if not is_new and pause == FIRST_PAUSE:
+                    pause = 1.001 * FIRST_PAUSE  # a kept connection that the other side closed is opened again at once
                     continue
                 self.log(f"no answer ({_why(error)}), again in {pause:.1f} s")
                 time.sleep(pause)
                 pause = min(2 * pause, MAX_PAUSE)
 
     def _speaks_tls(self) -> bool:
-        """Whether whoever closed the line without a word answers the greeting of TLS. Nothing else is sent to it."""
+        """Whether a server that closed the connection without an answer speaks TLS. Only a handshake is sent."""
         context = ssl.create_default_context()
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # who it is, is asked when it is trusted
+        # Only whether TLS is spoken: nothing is trusted here.
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         try:
             with (
-                socket.create_connection((self.address.host, self.address.port), GREETING) as line,
-                context.wrap_socket(line, server_hostname=self.address.host),
+                socket.create_connection((self.address.host, self.address.port), GREETING_SECONDS) as sock,
+                context.wrap_socket(sock, server_hostname=self.address.host),
             ):
                 return True
         except (OSError, ValueError):
             return False
 
-    def _once(self, method: str, path: str, body: bytes, largest: int, wait: float) -> bytes:
-        if self._line is not None and self._line.sock is None:  # http.client closed it after the last answer
-            self.close()
-        line = self._line = self._line or self._connected()
-        assert line.sock is not None
-        line.sock.settimeout(wait + ANSWER)
-        with Deadline(line.sock, wait + max(1.0, min(2 * ANSWER, self.patience))) as deadline:
-            line.request(method, self.address.path + path, body or None, {"Content-Type": "application/octet-stream"})
-            answer = line.getresponse()
-            text = self._read(answer, largest if answer.status == 200 else MAX_ERROR_BYTES, deadline)
+    def _once(self, method: str, path: str, body: bytes, max_bytes: int, wait: float) -> bytes:
+        if self._connection is not None and self._connection.sock is None:
+            self.close()  # http.client closed it after the last answer
+        connection = self._connection = self._connection or self._connect()
+        assert connection.sock is not None
+        connection.sock.settimeout(wait + ANSWER_SECONDS)
+        with Deadline(connection.sock, wait + max(1.0, min(2 * ANSWER_SECONDS, self.patience))) as deadline:
+            connection.request(
+                method, self.address.path + path, body or None, {"Content-Type": "application/octet-stream"}
+            )
+            answer = connection.getresponse()
+            text = self._read(answer, max_bytes if answer.status == 200 else MAX_ERROR_BYTES, deadline)
         if answer.status == 200:
             return text
-        self._refused(answer.status, text)
+        self._raise_refusal(answer.status, text)
 
-    def _connected(self) -> http.client.HTTPConnection:
-        where: Any = {"host": self.address.host, "port": self.address.port, "timeout": CONNECT}
-        line: http.client.HTTPConnection
+    def _connect(self) -> http.client.HTTPConnection:
+        target: Any = {"host": self.address.host, "port": self.address.port, "timeout": CONNECT_SECONDS}
+        connection: http.client.HTTPConnection
         if self.address.scheme == "https":
-            line = http.client.HTTPSConnection(**where, context=self._context())
+            connection = http.client.HTTPSConnection(**target, context=self._context())
         else:
-            line = http.client.HTTPConnection(**where)
-        line.connect()
-        if line.sock is not None and line.sock.family != getattr(socket, "AF_UNIX", None):
-            line.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small messages, each awaited
-        return line
+            connection = http.client.HTTPConnection(**target)
+        connection.connect()
+        if connection.sock is not None and connection.sock.family != getattr(socket, "AF_UNIX", None):
+            # Messages are small, and each is waited for.
+            connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
 
     def _context(self) -> ssl.SSLContext:
         try:
@@ -169,33 +171,34 @@ class Client:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         return context
 
-    def _read(self, answer: http.client.HTTPResponse, largest: int, deadline: Deadline) -> bytes:
-        """All of it, unless it is larger or slower than it may be."""
-        if answer.length is None and not answer.chunked:  # every answer has a length: its header was cut
+    def _read(self, answer: http.client.HTTPResponse, max_bytes: int, deadline: Deadline) -> bytes:
+        """The whole answer, unless it is larger or slower than it may be."""
+        if answer.length is None and not answer.chunked:  # every answer has a length: the header was cut short
             raise http.client.IncompleteRead(b"")
-        if answer.length is not None and answer.length > largest:
-            self._too_large(largest)
+        if answer.length is not None and answer.length > max_bytes:
+            self._raise_too_large(max_bytes)
         parts, size = [], 0
-        while part := answer.read1(CHUNK):
+        while part := answer.read1(CHUNK_BYTES):
             size += len(part)
-            if size > largest:
-                self._too_large(largest)
+            if size > max_bytes:
+                self._raise_too_large(max_bytes)
             parts.append(part)
-            deadline.came(len(part))
-        if answer.length:  # read1 tells no end from a line that broke
+            deadline.received(len(part))
+        if answer.length:  # read1 cannot tell the end from a broken connection
             raise http.client.IncompleteRead(b"", answer.length)
-        answer.close()  # which keeps the line
+        answer.close()  # which keeps the connection
         return b"".join(parts)
 
-    def _too_large(self, largest: int) -> NoReturn:
+    def _raise_too_large(self, max_bytes: int) -> NoReturn:
         self.close()
         raise Untrusted(
-            f"the answer of {self.address.url} is larger than {largest} bytes, which nothing here can be.",
+            f"the answer of {self.address.url} is larger than {max_bytes} bytes, which nothing here can be.",
             hint="is this the coordinator's address?",
         )
 
-    def _refused(self, status: int, body: bytes) -> NoReturn:
-        if status in (502, 503, 504, 429):  # a proxy whose coordinator is starting, or a busy one
+    def _raise_refusal(self, status: int, body: bytes) -> NoReturn:
+        # Raised as a lost connection, so that the request is tried again.
+        if status in (502, 503, 504, 429):  # a proxy whose coordinator is starting, or a busy coordinator
             raise http.client.HTTPException(f"HTTP {status}")
         if 300 <= status < 400:
             self.close()
@@ -203,23 +206,24 @@ class Client:
                 f"{self.address.url} points elsewhere (HTTP {status}), and nothing is sent after it.",
                 hint="ask the coordinator for the right address",
             )
-        name, said = _said(body)
+        name, reason = _parse_error(body)
         if status == 410:
-            raise StudyEnded(f"the study has ended: {said}.", hint="nothing of this party can be added any more")
+            raise StudyEnded(f"the study has ended: {reason}.", hint="nothing of this party can be added any more")
+        # Only names of our own protocol errors become classes.
         kind = getattr(protocol, name, None)
         if isinstance(kind, type) and issubclass(kind, protocol.ProtocolRefused):
-            raise kind(f"the coordinator refused a message: {said}.")
+            raise kind(f"the coordinator refused a message: {reason}.")
         if status == 500:
             raise http.client.HTTPException("HTTP 500")
         raise Untrusted(
-            f"{self.address.url} answered HTTP {status}: {said}.", hint="is this the coordinator's address?"
+            f"{self.address.url} answered HTTP {status}: {reason}.", hint="is this the coordinator's address?"
         )
 
 
 class Deadline:
-    """For a whole exchange, however it trickles: a socket's own time limit begins again with every byte.
+    """A time limit for a whole exchange: that of a socket begins again with every byte.
 
-    A long answer over a slow line has time as long as it comes faster than SLOWEST.
+    A long answer over a slow network has time, as long as it comes faster than MIN_BYTES_PER_SECOND.
     """
 
     def __init__(self, sock: socket.socket, seconds: float) -> None:
@@ -227,7 +231,7 @@ class Deadline:
         self._over = threading.Event()
         self._watch = threading.Thread(target=self._wait, daemon=True)
 
-    def came(self, size: int) -> None:
+    def received(self, size: int) -> None:
         self._until += size / MIN_BYTES_PER_SECOND
 
     def _wait(self) -> None:
@@ -235,29 +239,29 @@ class Deadline:
             if self._over.wait(left):
                 return
         with suppress(OSError):
-            socket.socket.shutdown(self._sock, socket.SHUT_RDWR)  # whoever reads it finds it ended
+            socket.socket.shutdown(self._sock, socket.SHUT_RDWR)  # a read that waits ends at once
 
     def __enter__(self) -> Deadline:
         self._watch.start()
         return self
 
-    def __exit__(self, *of: object) -> None:
+    def __exit__(self, *exception: object) -> None:
         self._over.set()
         self._watch.join()
 
 
-def _said(body: bytes) -> tuple[str, str]:
-    """The name of an error and what was said, as far as it can be printed: it is a stranger's text."""
+def _parse_error(body: bytes) -> tuple[str, str]:
+    """The name and the message of an error, as far as they can be printed: a stranger wrote them."""
     try:
-        held = json.loads(body)
-        name, text = str(held["error"]), str(held["message"])
+        fields = json.loads(body)
+        name, text = str(fields["error"]), str(fields["message"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return "", "no reason is given"
     clean = "".join(letter if letter.isprintable() else " " for letter in text.split("\n")[0])
     return name, clean[:300].strip().rstrip(".")
 
 
-def _unpacked(raw: bytes) -> list[bytes]:
+def _unpack(raw: bytes) -> list[bytes]:
     """u32 count, then each message with its u32 length."""
     try:
         (count,), at, out = struct.unpack_from("<I", raw), 4, []
@@ -274,10 +278,12 @@ def _unpacked(raw: bytes) -> list[bytes]:
     return out
 
 
-def _without_answer(error: BaseException) -> bool:
-    """The line was there, and what came over it was nothing, or no HTTP."""
-    lost = (http.client.RemoteDisconnected, http.client.BadStatusLine, ConnectionResetError, BrokenPipeError)
-    return isinstance(error, (*lost, http.client.IncompleteRead))
+def _no_http_answer(error: BaseException) -> bool:
+    """Whether there was a connection, and what came over it was nothing, or not HTTP."""
+    # RemoteDisconnected is a BadStatusLine.
+    return isinstance(
+        error, http.client.BadStatusLine | http.client.IncompleteRead | ConnectionResetError | BrokenPipeError
+    )
 
 
 def _why(error: BaseException) -> str:

@@ -1,8 +1,8 @@
-"""What is read of strangers: no more than a message of this study can have, not for long, and not much at once.
+"""Reads request bodies of strangers: no longer than a message of this study, within a time, and not too many at once.
 
-A body that is announced too long is refused before it is read. All bodies that are under way together have room for
-a few of the longest messages; when strangers fill it, those who have taken longest over theirs go first: a party sends
-a message in one go, and sends it again if it has to.
+A body that is announced too long is refused before it is read. All bodies that are being read have room for a few of
+the longest messages together; when strangers fill it, the bodies that have taken longest are dropped first: a party
+sends a message in one go, and sends it again if it has to.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from murmure.core.errors import MurmureError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-LATE = 30.0  # seconds for one body
-MIN_BODY_BYTES_PER_SECOND = 50_000  # bytes a second, beyond that
-ROOM = 64 << 20  # bytes of all bodies under way, or that of eight messages
+BODY_SECONDS = 30.0
+MIN_BODY_BYTES_PER_SECOND = 50_000  # gives a long body more time
+ROOM_BYTES = 64 << 20  # of all bodies that are being read; or eight messages, if that is more
 
 
 class TooLarge(MurmureError):
@@ -30,45 +30,41 @@ class TooSlow(MurmureError):
 
 
 class BodyReader:
-    """Those that are being read; the oldest first."""
+    """The bodies that are being read; the oldest first."""
 
-    def __init__(self, longest: Callable[[], int]) -> None:
-        self._longest = longest  # of the study as it stands: a later round may have longer messages
-        self._held: dict[asyncio.Timeout, int] = {}
+    def __init__(self, max_message_bytes: Callable[[], int]) -> None:
+        self._max_message_bytes = max_message_bytes  # at the moment: a later round may have longer messages
+        self._sizes: dict[asyncio.Timeout, int] = {}
 
-    async def read(self, request: Request, most: int) -> bytes:
+    async def read(self, request: Request, max_bytes: int) -> bytes:
         announced = request.headers.get("content-length", "0")
-        if not announced.isdecimal() or len(announced) > 12 or int(announced) > most:
-            raise self._too_large(most)
+        if not announced.isdecimal() or len(announced) > 12 or int(announced) > max_bytes:
+            raise self._too_large(max_bytes)
         parts: list[bytes] = []
         size = 0
-        limit = asyncio.timeout(LATE + most / MIN_BODY_BYTES_PER_SECOND)
+        limit = asyncio.timeout(BODY_SECONDS + max_bytes / MIN_BODY_BYTES_PER_SECOND)
         try:
             async with limit:
-                self._held[limit] = 0
+                self._sizes[limit] = 0
                 async for chunk in request.stream():
                     size += len(chunk)
-                    if size > most:
-                        raise self._too_large(most)
+                    if size > max_bytes:
+                        raise self._too_large(max_bytes)
                     parts.append(chunk)
-                    self._held[limit] = size
+                    self._sizes[limit] = size
                     self._make_room()
         except TimeoutError:
             raise TooSlow("the body did not come in time.") from None
         finally:
-            self._held.pop(limit, None)
+            self._sizes.pop(limit, None)
         return b"".join(parts)
 
-    @property
-    def longest(self) -> int:
-        return self._longest()
-
     def _make_room(self) -> None:
-        room = max(ROOM, 8 * self.longest)
-        while sum(self._held.values()) > room and len(self._held) > 1:
-            oldest = next(iter(self._held))
-            del self._held[oldest]
+        room = max(ROOM_BYTES, 8 * self._max_message_bytes())
+        while sum(self._sizes.values()) > room and len(self._sizes) > 1:
+            oldest = next(iter(self._sizes))
+            del self._sizes[oldest]
             oldest.reschedule(asyncio.get_running_loop().time())
 
-    def _too_large(self, most: int) -> TooLarge:
-        return TooLarge(f"no message of this study that comes here has more than {most} bytes.")
+    def _too_large(self, max_bytes: int) -> TooLarge:
+        return TooLarge(f"no message of this study that comes here has more than {max_bytes} bytes.")

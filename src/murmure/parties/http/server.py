@@ -23,9 +23,8 @@ from murmure.parties.coordinator.runner import DEFAULT_PATIENCE, DEFAULT_WAIT_TO
 from murmure.parties.coordinator.status_view import StatusView
 from murmure.parties.coordinator.store import CoordinatorStore
 
-GRACE = 5  # seconds for answers that are under way when the server stops
-HANDSHAKE = 10.0  # seconds for the greeting of TLS
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SHUTDOWN_SECONDS = 5  # for answers that are being sent when the server stops
+HANDSHAKE_SECONDS = 10.0  # of TLS
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class ServerSettings:
 
 @dataclass(frozen=True)
 class ServerUrls:
-    """parties: what they are told. page: with its token; whoever has it may look. stop: for another thread."""
+    """parties: the address to give them. page: with its token, which opens it. stop: for another thread to call."""
 
     parties: str
     page: str
@@ -55,14 +54,15 @@ class ServerUrls:
 
 
 def serve(
-    folder: StudyFolder, how: ServerSettings, started: Callable[[ServerUrls], None] = lambda where: None
+    folder: StudyFolder, settings: ServerSettings, on_start: Callable[[ServerUrls], None] = lambda urls: None
 ) -> StatusView:
-    """Until the study is over (or for ever, once=False): how it stands then."""
+    """Serve until the study is over (or for ever, once=False); returns its status then."""
     try:
         import uvicorn
 
         from murmure.parties.http.routes import make_app
     except ImportError as error:
+        # Only a missing extra: an import error inside our own modules must not be hidden.
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11"):
             raise
         raise MissingExtra("a coordinator", "starlette and uvicorn", "service") from None
@@ -76,23 +76,27 @@ def serve(
             hint="serve it from the folder in which it was made",
         )
     study.check_ratio()
-    _check_certificate(how)
+    _check_certificate(settings)
     raise_file_limit()
-    with folder.alone(), closing(CoordinatorStore(folder.log, study.digest)) as store, _bound(how) as listening:
+    with (
+        folder.locked(),
+        closing(CoordinatorStore(folder.log, study.digest)) as store,
+        _listening_socket(settings) as listening,
+    ):
         runner = CoordinatorRunner(
             study,
             home.identity,
             store,
-            ReleaseLog(home.released),
-            how.wait,
-            how.patience,
+            ReleaseLog(home.release_log),
+            settings.wait,
+            settings.patience,
             say=logging.getLogger("murmure.coordinator").info,
         )
 
         async def run() -> MessageBroker:
-            desk = MessageBroker(runner, over, how.patience)
+            broker = MessageBroker(runner, over, settings.patience)
             config: Any = uvicorn.Config(
-                make_app(desk, folder.signed, folder.token, how.secure),
+                make_app(broker, folder.signed, folder.token, settings.secure),
                 http=TimedProtocol,
                 ws="none",
                 lifespan="on",
@@ -101,90 +105,91 @@ def serve(
                 access_log=False,
                 server_header=False,
                 timeout_keep_alive=20,
-                timeout_graceful_shutdown=GRACE,
-                ssl_certfile=how.certificate,
-                ssl_keyfile=how.key,
+                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+                ssl_certfile=settings.certificate,
+                ssl_keyfile=settings.key,
             )
-            server = _server(config, desk, leaving)
+            server = _make_server(config, broker, stopping)
             await server.serve(sockets=[listening])
-            return desk
+            return broker
 
-        leaving = threading.Event()
+        stopping = threading.Event()
 
-        def over(desk: MessageBroker) -> None:
-            if how.once or desk.failed is not None:
-                leaving.set()
+        def over(broker: MessageBroker) -> None:
+            if settings.once or broker.failed is not None:
+                stopping.set()
 
-        started(addresses(how, listening.getsockname()[1], folder.token, leaving.set))
-        desk = asyncio.run(run())
-        if desk.failed is not None:
-            raise desk.failed
+        on_start(addresses(settings, listening.getsockname()[1], folder.token, stopping.set))
+        broker = asyncio.run(run())
+        if broker.failed is not None:
+            raise broker.failed
         return StatusView.of(runner)
 
 
-def addresses(how: ServerSettings, port: int, token: str, stop: Callable[[], None]) -> ServerUrls:
-    host = f"[{how.host}]" if ":" in how.host else how.host
-    base = f"{'https' if how.secure else 'http'}://{host}:{port}"
+def addresses(settings: ServerSettings, port: int, token: str, stop: Callable[[], None]) -> ServerUrls:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    base = f"{'https' if settings.secure else 'http'}://{host}:{port}"
     return ServerUrls(base, f"{base}/?token={token}", stop)
 
 
-def _check_certificate(how: ServerSettings) -> None:
-    """Refused now, and not at the first connection."""
-    if how.certificate is None:
+def _check_certificate(settings: ServerSettings) -> None:
+    """Refuse a bad certificate now, and not at the first connection."""
+    if settings.certificate is None:
         return
     try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(how.certificate, how.key, lambda: "")
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, lambda: "")
     except (ssl.SSLError, OSError) as error:
         why = getattr(error, "reason", None) or error.strerror or "it cannot be read"
         raise InvalidParameter(
-            f"the certificate {str(how.certificate)!r} with its key cannot be used: {str(why).lower()}.",
+            f"the certificate {str(settings.certificate)!r} with its key cannot be used: {str(why).lower()}.",
             hint="both are PEM, belong together, and the key has no password",
         ) from None
 
 
-def _bound(how: ServerSettings) -> socket.socket:
-    # Said to be TCP, since asyncio sends small answers at once (TCP_NODELAY) only where it is said: 40 ms each.
+def _listening_socket(settings: ServerSettings) -> socket.socket:
+    # IPPROTO_TCP is explicit: only then does asyncio set TCP_NODELAY, without which each small answer takes 40 ms.
     listening = socket.socket(
-        socket.AF_INET6 if ":" in how.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
+        socket.AF_INET6 if ":" in settings.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
     )
     try:
-        if os.name == "posix":  # started again at once, it finds its port free
+        if os.name == "posix":  # a server that restarts at once finds its port free
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((how.host, how.port))
+        listening.bind((settings.host, settings.port))
         listening.listen(1024)
         return listening
     except (OSError, OverflowError) as error:
         listening.close()
         raise InvalidParameter(
-            f"cannot listen at {shorten(how.host)} port {how.port}: {getattr(error, 'strerror', None) or error}.",
+            f"cannot listen at {shorten(settings.host)} port {settings.port}: "
+            f"{getattr(error, 'strerror', None) or error}.",
             hint="--port 0 takes any free port; --host names an address of this machine",
         ) from None
 
 
-def _server(config: Any, desk: Any, leaving: threading.Event) -> Any:
+def _make_server(config: Any, broker: Any, stopping: threading.Event) -> Any:
     import uvicorn
 
     class Server(uvicorn.Server):
-        """Stops when it is told to, and first lets go of everybody who waits."""
+        """Stops when it is told to, and first ends all polls."""
 
         async def on_tick(self, counter: int) -> bool:
-            return await super().on_tick(counter) or leaving.is_set()
+            return await super().on_tick(counter) or stopping.is_set()
 
         async def startup(self, sockets: Any = None) -> None:
             loop = asyncio.get_running_loop()
             if config.ssl is not None:  # uvicorn has no setting for it, and asyncio waits a minute
-                loop.create_server = partial(loop.create_server, ssl_handshake_timeout=HANDSHAKE)  # type: ignore
+                loop.create_server = partial(loop.create_server, ssl_handshake_timeout=HANDSHAKE_SECONDS)  # type: ignore
             await super().startup(sockets)
 
         async def shutdown(self, sockets: Any = None) -> None:
-            desk.close()
+            broker.close()
             await super().shutdown(sockets)
 
     return Server(config)
 
 
 def log_to_stderr() -> None:
-    """One line for each event: when, and what; no payload, no token."""
+    """Log one line for each event: when, and what; no payload, no token."""
     log = logging.getLogger("murmure.coordinator")
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s  %(message)s", "%H:%M:%S"))

@@ -1,7 +1,7 @@
-"""How many of the own rows fulfil the conditions of a study: a warning for the person who approves.
+"""How many of this party's rows fulfil the conditions of a study: a warning for the person who approves.
 
-It is shown before the first round, and decides nothing. If software refused by it, the refusal would be an answer: a no
-to `id == 5` would say who holds patient 5.
+It is shown before the first round, and decides nothing. If software refused because of it, the refusal would be an
+answer: a refusal of `id == 5` would reveal who has patient 5.
 """
 
 from __future__ import annotations
@@ -19,52 +19,56 @@ if TYPE_CHECKING:
     from murmure.parties.study.document import Study
     from murmure.statistics.conditions.conditions import Condition
 
-MAX_TOLD = 12
+MAX_WARNINGS = 12
 
 
 def local_condition_counts(study: Study, rows: Any) -> list[tuple[int, Condition, int, int]]:
-    """Of every condition in exact sums: its question, itself, how many own rows fulfil it, and how many there are."""
+    """For every condition in exact sums: its question, itself, how many rows here fulfil it, and how many there are."""
     from murmure.plan.plan import Plan
     from murmure.run.totals import total
 
     out = []
-    for number, asked in study.conditions:
+    for number, conditions in study.conditions:
         distinct: dict[Any, Condition] = {}
-        for one in asked.conditions:
-            if one.region is not None and one.share not in (0, 1):
-                distinct.setdefault(one.region.key, one)
+        for condition in conditions.conditions:
+            if condition.region is not None and condition.share not in (0, 1):
+                distinct.setdefault(condition.region.key, condition)
         if not distinct:
             continue
         domain: Any = study.questions[number - 1].plan.statistic.domain
         schema = domain if isinstance(domain, Schema) else Schema({domain.column: domain})
-        known = [one for one in distinct.values() if one.columns <= set(schema.private)]
-        found = total(Plan(ConditionCounts(schema, tuple(known))), rows, None, Random.seeded(0))
-        out += [(number, one, int(k), found.n) for one, k in zip(known, found.sum.tolist(), strict=True)]
+        countable = [condition for condition in distinct.values() if condition.columns <= set(schema.private)]
+        counts = total(Plan(ConditionCounts(schema, tuple(countable))), rows, None, Random.seeded(0))
+        out += [
+            (number, condition, int(k), counts.n) for condition, k in zip(countable, counts.sum.tolist(), strict=True)
+        ]
     return out
 
 
 def local_warnings(
     study: Study, rows: Any, minimum_cell: int = MINIMUM_CELL, language: LanguageCode = "en"
 ) -> list[str]:
-    """In plain sentences, the rarest first. Rows that cannot be read are told of when they are checked."""
+    """In plain sentences, the rarest first. Rows that cannot be read are reported later, when they are checked."""
     say = StudyLanguage(language)
     try:
         counted = local_condition_counts(study, rows)
     except MurmureError:
         return []
-    few = [(min(k, n - k), number, one, k, n) for number, one, k, n in counted if min(k, n - k) < minimum_cell]
-    few.sort(key=lambda held: held[:2])
+    few = [
+        (min(k, n - k), number, condition, k, n) for number, condition, k, n in counted if min(k, n - k) < minimum_cell
+    ]
+    few.sort(key=lambda entry: entry[:2])
     fulfil = say(
         "WARNING, seen by you alone: of your {} rows, {} fulfil {} (question {}).",
         "ATTENTION, visible de vous seul : de vos {} lignes, {} remplissent {} (question {}).",
     )
     out = [
-        fulfil.format(say.number(n), say.number(k), say.quote(one.text), number)
-        for _, number, one, k, n in few[:MAX_TOLD]
+        fulfil.format(say.number(n), say.number(k), say.quote(condition.text), number)
+        for _, number, condition, k, n in few[:MAX_WARNINGS]
     ]
-    if len(few) > MAX_TOLD:
+    if len(few) > MAX_WARNINGS:
         more = say("There are {} more such conditions.", "Il y a {} autres conditions de ce genre.")
-        out.append(more.format(say.number(len(few) - MAX_TOLD)))
+        out.append(more.format(say.number(len(few) - MAX_WARNINGS)))
     if few:
         out.append(
             say(

@@ -1,21 +1,16 @@
-"""What a party remembers that bears on a new study, in plain sentences: shown before somebody says yes."""
+"""What a party remembers that matters for a new study, in plain sentences: shown before somebody approves it."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
-from murmure.parties.study.costs import (
-    ProtectedUnit,
-    StudyCharge,
-    charges_of,
-    charges_on_columns,
-    epsilon_and_delta,
-    total_cost,
-)
+from murmure.parties.party.spending import charges_on_columns
+from murmure.parties.study.cohort_guard import sum_names
+from murmure.parties.study.costs import ProtectedUnit, StudyCharge, charges_of, epsilon_and_delta, round_up, total_cost
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage
+from murmure.parties.study.questions import exact_questions
 from murmure.secure.identity import Card
 from murmure.statistics.conditions.refusals import describe_problem
 
@@ -29,34 +24,34 @@ if TYPE_CHECKING:
 def earlier_disclosures(store: PartyStore, study: Study, language: LanguageCode = "en") -> list[str]:
     say = StudyLanguage(language)
     return [
-        *_paid(store, study, say),
-        *_asked_again(store, study, say),
+        *_costs(store, study, say),
+        *_repeated_sums(store, study, say),
         *_conditions(store, study, say),
         *_new_keys(store, study, say),
     ]
 
 
 def earlier_conditions(store: PartyStore, study: Study) -> tuple[list[Conditions], list[str]]:
-    """The conditions of exact sums in the studies that this party approved before; and the names of those that this
+    """The conditions of exact sums in the studies that this party approved before; and the names of studies that this
     release of the software cannot read any more.
     """
-    found: list[Conditions] = []
+    known: list[Conditions] = []
     unread: list[str] = []
-    for one in store.studies():
-        if one.digest == study.digest:
+    for joined in store.studies():
+        if joined.digest == study.digest:
             continue
         try:
-            found += [asked for _, asked in type(study).open(one.signed).conditions]
+            known += [conditions for _, conditions in type(study).open(joined.signed).conditions]
         except MurmureError:
-            unread.append(one.name)
-    return found, unread
+            unread.append(joined.name)
+    return known, unread
 
 
 def _conditions(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
-    """Conditions that differ little from those of an earlier study, whose difference would tell about few rows."""
-    before, unread = earlier_conditions(store, study)
+    """Conditions that differ so little from those of an earlier study that the difference would reveal few rows."""
+    earlier, unread = earlier_conditions(store, study)
     out = []
-    problem = study.rare_condition(before=before) if study.rare_condition() is None else None
+    problem = study.rare_condition(before=earlier) if study.rare_condition() is None else None
     if problem is not None:
         out.append(
             say("WARNING, question {}: {}.", "ATTENTION, question {} : {}.").format(
@@ -74,67 +69,66 @@ def _conditions(store: PartyStore, study: Study, say: StudyLanguage) -> list[str
     return out
 
 
-def _paid(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
-    """Noisy studies before this one: what they have cost, and what it comes to with this one."""
-    before = [one for one in store.charges() if one.study != study.digest.hex()]
-    if not before:
+def _costs(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
+    """What earlier noisy studies have cost, and the total with this one."""
+    earlier = [charge for charge in store.charges() if charge.study != study.digest.hex()]
+    if not earlier:
         return []
-    own = charges_of(study)
-    read = {name for question in study.questions for name in question.columns}
-    same = charges_on_columns(before, read)
+    new = charges_of(study)
+    columns = {name for question in study.questions for name in question.columns}
+    on_these_columns = charges_on_columns(earlier, columns)
     out = []
-    for protects in dict.fromkeys(one.protects for one in same):
-        alike = [one for one in same if one.protects == protects]
+    for protects in dict.fromkeys(charge.protects for charge in on_these_columns):
+        alike = [charge for charge in on_these_columns if charge.protects == protects]
         out.append(
             say(
                 "Noisy totals of {} have cost your rows {} before, in {}.",
                 "Des totaux bruités de {} ont déjà coûté {} à vos lignes, dans {}.",
             ).format(
-                say.listed([say.quote(name) for name in sorted(read & {c for one in alike for c in one.columns})]),
-                _said(total_cost(alike), say),
-                _named(alike, say),
+                say.listed(
+                    [say.quote(name) for name in sorted(columns & {c for charge in alike for c in charge.columns})]
+                ),
+                _cost_in_words(total_cost(alike), say),
+                _study_names(alike, say),
             )
         )
-        if own and own[0].protects == protects:
+        if new and new[0].protects == protects:
             out.append(
                 say("With this study it will be {}.", "Avec cette étude, ce sera {}.").format(
-                    _said(total_cost([*alike, *own]), say)
+                    _cost_in_words(total_cost([*alike, *new]), say)
                 )
             )
-        elif own:
+        elif new:
             out.append(
                 say(
                     "They protect otherwise than this study ({}, and here {}): these costs do not add up.",
                     "Ils protègent autrement que cette étude ({}, et ici {}) : ces coûts ne s’additionnent pas.",
-                ).format(_protects(protects, say), _protects(own[0].protects, say))
+                ).format(_protects(protects, say), _protects(new[0].protects, say))
             )
-    other = [one for one in before if one not in same]
-    if other:
+    elsewhere = [charge for charge in earlier if charge not in on_these_columns]
+    if elsewhere:
         out.append(
             say(
                 "Noisy totals of other columns were let go as well ({}). What noise protects is a row with all that it "
                 "holds: their cost comes on top, and a budget counts it.",
                 "Des totaux bruités d’autres colonnes sont aussi partis ({}). Le bruit protège une ligne avec tout ce "
                 "qu’elle contient : leur coût s’y ajoute, et un budget le compte.",
-            ).format(_named(other, say))
+            ).format(_study_names(elsewhere, say))
         )
-        if own and all(one.protects == own[0].protects for one in before):
+        if new and all(charge.protects == new[0].protects for charge in earlier):
             out.append(
                 say(
                     "All noisy studies together, with this one: {}.", "Toutes les études bruitées, avec celle-ci : {}."
-                ).format(_said(total_cost([*before, *own]), say))
+                ).format(_cost_in_words(total_cost([*earlier, *new]), say))
             )
     return out
 
 
-def _asked_again(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
-    """The same exact sum over the same parties passes the guard; rows that changed meanwhile are its difference."""
-    from murmure.parties.coordinator.release_log import sum_names
-
-    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
-    wanted = {name for question in exact for name in sum_names(question)}
-    found = store.asked_before(wanted, study.digest)
-    if not found:
+def _repeated_sums(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
+    """The same exact sum over the same parties passes the guard, but a difference reveals rows that changed."""
+    sums = {name for question in exact_questions(study) for name in sum_names(question)}
+    studies = store.studies_with_sums(sums, study.digest)
+    if not studies:
         return []
     return [
         say(
@@ -142,7 +136,7 @@ def _asked_again(store: PartyStore, study: Study, say: StudyLanguage) -> list[st
             "difference of the two totals tells about the rows that changed, and at worst about one.",
             "Vous avez déjà laissé partir un total exact de cette étude, dans {}. Si vos lignes ont changé depuis, la "
             "différence des deux totaux renseigne sur les lignes changées, au pire sur une seule.",
-        ).format(say.listed([say.quote(name) for name in found]))
+        ).format(say.listed([say.quote(name) for name in studies]))
     ]
 
 
@@ -154,27 +148,29 @@ def _new_keys(store: PartyStore, study: Study, say: StudyLanguage) -> list[str]:
             "{} n’a pas la même clé que dans les études précédentes : c’était {}, et ici {}. Quelqu’un se fait "
             "peut-être passer pour elle : téléphonez avant d’accepter.",
         ).format(say.quote(card.name), Card("x", key).fingerprint, card.fingerprint)
-        for card, key in store.other_keys(study.roster)
+        for card, key in store.changed_keys(study.roster)
     ]
 
 
-def _protects(one: ProtectedUnit, say: StudyLanguage) -> str:
-    unit = say.quote(one.unit)
+def _protects(protected: ProtectedUnit, say: StudyLanguage) -> str:
+    unit = say.quote(protected.unit)
     who = say("one row", "une ligne")
-    if one.unit != "row":
-        who = say("all rows of one {}, up to {}", "toutes les lignes de même {}, jusqu’à {}").format(unit, one.rows)
-    how = say("there or not", "présente ou non") if one.relation == "add/remove" else say("changed", "changée")
+    if protected.unit != "row":
+        who = say("all rows of one {}, up to {}", "toutes les lignes de même {}, jusqu’à {}").format(
+            unit, protected.rows
+        )
+    how = say("there or not", "présente ou non") if protected.relation == "add/remove" else say("changed", "changée")
     return f"{who}, {how}"
 
 
-def _said(cost: Cost, say: StudyLanguage) -> str:
+def _cost_in_words(cost: Cost, say: StudyLanguage) -> str:
     epsilon, delta = epsilon_and_delta(cost)
     if math.isinf(epsilon):
         return say("more than any epsilon", "plus que tout epsilon")
-    number = say.number(Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4))
+    number = say.number(round_up(epsilon))
     at = say(" at delta = {}", " à delta = {}").format(f"{delta:g}".replace(".", say(".", ","))) if delta else ""
     return f"epsilon = {number}{at}"
 
 
-def _named(charges: list[StudyCharge], say: StudyLanguage) -> str:
-    return say.listed([say.quote(name) for name in dict.fromkeys(one.name for one in charges)])
+def _study_names(charges: list[StudyCharge], say: StudyLanguage) -> str:
+    return say.listed([say.quote(name) for name in dict.fromkeys(charge.name for charge in charges)])

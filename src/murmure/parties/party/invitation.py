@@ -1,5 +1,6 @@
-"""From a study that came over the network to one that this party takes part in: who signed it, what it asks, who said
-yes. Until all of that is settled, and the rows are checked, nothing is sent."""
+"""From a study that came over the network to one that this party takes part in: who signed it, what it asks, and who
+approved it. Until all of that is decided, and the rows are checked, nothing is sent.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +15,11 @@ from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.random import fresh_key
 from murmure.parties.party.history import earlier_conditions
 from murmure.parties.party.local_sums import AllLocalSums, LocalSums, compute_local_sums
-from murmure.parties.party.policy import Policy, exact_columns, roster_place
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import NotApproved, OtherCoordinator, OtherStudy, StudyEnded, Unreachable
 from murmure.parties.party.row_sources import open_rows
 from murmure.parties.party.runner import DECLINE_SECONDS, DEFAULT_WAIT, PartyRunner, RoundSums, rows_fingerprint
+from murmure.parties.study.cohort_guard import exact_columns
 from murmure.secure.errors import Declined
 from murmure.secure.party import Party
 
@@ -26,12 +28,12 @@ if TYPE_CHECKING:
     from murmure.parties.party.folder import PartyFolder
     from murmure.parties.study.document import Study
 
-EVERY = 2.0  # seconds: a party that declines by itself does so at multiples of it
+DECLINE_TICK = 2.0  # seconds: a party that declines by its own rules does so after 2, 4, 8, ... of them
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """A study at an address, and what this party holds it to."""
+    """A study at an address, and what this party requires of it."""
 
     home: PartyFolder
     study: Study
@@ -40,40 +42,44 @@ class Invitation:
     policy: Policy
     approve: str | None = None  # the digest of the one study that is approved
     fingerprint: str | None = None  # of the one coordinator that is trusted
-    accept_new_keys: tuple[str, ...] = ()  # names of parties that made a new key, as somebody has asked them
+    accept_new_keys: tuple[str, ...] = ()  # names of parties that made a new key, as somebody confirmed with them
 
     def check_signer(self) -> None:
-        """The key that was pinned here, or named now; the study that was approved."""
+        """Require the key that was pinned or is named now, and the study that was approved."""
         card = self.study.coordinator
         self.home.store.check_pin(self.url, card)
-        if self.fingerprint is not None and not _same(self.fingerprint, card.fingerprint, 32):
+        if self.fingerprint is not None and not _matches(self.fingerprint, card.fingerprint, 32):
             raise OtherCoordinator(
                 f"the study is signed by {card.fingerprint}, which is not the coordinator that was named.",
                 hint="ask the coordinator for its fingerprint by another way (a telephone)",
             )
-        if self.approve is not None and not _same(self.approve, self.study.digest.hex(), 64):
+        if self.approve is not None and not _matches(self.approve, self.study.digest.hex(), 64):
             raise OtherStudy(
                 f"the study at {self.url} has the digest {self.study.digest.hex()}, which is not the one approved.",
                 hint="it was changed since: read it again with murmure party look",
             )
 
     def check_roster(self) -> None:
-        """Everybody has the key of earlier studies. A study that was joined goes on with the keys it has."""
+        """Require the keys of earlier studies. A study that was joined goes on with the keys it has."""
         if self.home.store.study(self.study.digest) is None:
             self.home.store.check_roster(self.study.roster, self.accept_new_keys)
 
     def check_not_declined(self) -> None:
-        """A no that was sent cannot be taken back: the coordinator hears this party no more in this study."""
-        said = [one for one in self.home.store.decisions() if one["study"] == self.study.digest.hex()]
-        last = next((one for one in reversed(said) if one["decision"] in ("declined", "not told")), None)
-        if last is not None and last["decision"] == "declined":
+        """A refusal that was sent is final: the coordinator takes nothing more from this party in this study."""
+        decisions = [
+            decision for decision in self.home.store.decisions() if decision["study"] == self.study.digest.hex()
+        ]
+        latest = next(
+            (decision for decision in reversed(decisions) if decision["decision"] in ("declined", "not told")), None
+        )
+        if latest is not None and latest["decision"] == "declined":
             raise Declined(
-                f"this party said no to {self.study.name!r} ({last['at']}), and the coordinator was told.",
+                f"this party said no to {self.study.name!r} ({latest['at']}), and the coordinator was told.",
                 hint="a no cannot be taken back: ask the coordinator for a new study",
             )
 
     def approval(self, yes: bool) -> str | None:
-        """Who said yes, as far as nobody needs to be asked."""
+        """Who approved the study; None if a person has to be asked."""
         if self.home.store.study(self.study.digest) is not None:
             return "joined before"
         if self.approve is not None:
@@ -88,23 +94,17 @@ class Invitation:
         )
 
 
-def check_invitation(terms: Invitation) -> None:
-    """All that can be refused before anybody is asked: signer, roster, own rules."""
-    check_known(terms)
-    check_rules(terms)
-
-
 def check_known(terms: Invitation) -> None:
-    """That this is the study that was meant, from whom and with whom it was meant. Who is unsure says nothing to it."""
+    """Require the expected study, signer and roster. If one is not as expected, the coordinator gets no answer."""
     with _recorded(terms):
         terms.check_signer()
-        roster_place(terms.study, terms.home.card)
+        terms.home.place_in(terms.study)
         terms.check_not_declined()
         terms.check_roster()
 
 
 def check_rules(terms: Invitation) -> None:
-    """The own rules, as far as no row has to be read."""
+    """This party's rules, as far as no row has to be read."""
     study, home = terms.study, terms.home
     with _recorded(terms):
         terms.policy.check(study)
@@ -116,7 +116,7 @@ def check_rules(terms: Invitation) -> None:
 
 @contextmanager
 def _recorded(terms: Invitation) -> Iterator[None]:
-    """Why this party refuses stands in its own file, and nowhere else."""
+    """Record why this party refuses, in its own file and nowhere else."""
     try:
         yield
     except MurmureError as error:
@@ -126,52 +126,52 @@ def _recorded(terms: Invitation) -> Iterator[None]:
 
 
 def read_rows(terms: Invitation, rows: str, query: str | None = None) -> AllLocalSums:
-    """The own sums of every question, once every row of them is known to be within its bounds."""
+    """This party's sums of every question, once every row is known to be within its bounds."""
+    # After joining, an error in the rows is not a decision: the same command may go on with the right rows.
     joined = terms.home.store.study(terms.study.digest) is not None
     with nullcontext() if joined else _recorded(terms):
-        own = compute_local_sums(terms.study, open_rows(rows, query))
-        terms.policy.check_rows(terms.study, own[0].rows)
-    return own
+        local_sums = compute_local_sums(terms.study, open_rows(rows, query))
+        terms.policy.check_rows(terms.study, local_sums[0].rows)
+    return local_sums
 
 
 def needs_rows(terms: Invitation) -> bool:
-    """Whether a vector is still to be made: rows that changed after the last one left are no reason to stop."""
+    """Whether a vector is still to be made: rows may change after the last one has left."""
     return terms.home.store.needs_rows(terms.study.digest, terms.study.rounds)
 
 
 def join_study(
     terms: Invitation,
     client: Client,
-    own: Sequence[LocalSums],
+    local_sums: Sequence[LocalSums],
     why: str,
-    tell: Callable[[int, str], None] = lambda round, stage: None,
+    on_stage: Callable[[int, str], None] = lambda round, stage: None,
     log: Callable[[str], None] = lambda line: None,
     wait: float = DEFAULT_WAIT,
 ) -> list[RoundSums]:
-    """Join, or go on, and stay until the last result; wait: seconds for the others' next step."""
+    """Join, or resume, and stay until the last result. wait: seconds for the others' next step."""
     study, home = terms.study, terms.home
     if needs_rows(terms):
-        mark = rows_fingerprint(home.identity, study.digest, own)
+        mark = rows_fingerprint(home.identity, study.digest, local_sums)
         known = (study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
         home.store.join(*known, study.roster, terms.accept_new_keys)
     log(f"{study.name}: {why}")
-    return PartyRunner(home, study, client, own, terms.policy, tell, log, wait).run()
+    return PartyRunner(home, study, client, local_sums, terms.policy, on_stage, log, wait).run()
 
 
 def decline_automatically(terms: Invitation, client: Client, since: float) -> bool:
-    """The no of a party that its own rules or rows stop, so that nobody waits; whether the coordinator has it.
+    """Decline because of this party's own rules or rows, so that nobody waits; whether the coordinator has it.
 
-    It is the message that a person's no is. It leaves at a moment of a coarse clock that began when the study came
-    (since: time.monotonic() then), 2, 4, 8, 16 ... seconds later: of how soon a rule refused, or how far the rows were
-    read, only the order of magnitude shows in it.
-    Whoever has joined before keeps its place: the same command with other rows or rules may go on.
+    It is the same message that a person's refusal is. It leaves 2, 4, 8, 16 ... seconds after the study came (since:
+    time.monotonic() then), so its time only reveals the order of magnitude of how soon a rule refused, or how far the
+    rows were read. A party that has joined before keeps its place: the same command with other rows or rules may go on.
     """
     if terms.home.store.study(terms.study.digest) is not None:
         return False
-    gone, moment = time.monotonic() - since, EVERY
-    while moment < gone:
+    elapsed, moment = time.monotonic() - since, DECLINE_TICK
+    while moment < elapsed:
         moment *= 2
-    time.sleep(moment - gone)
+    time.sleep(moment - elapsed)
     patience, client.patience = client.patience, min(client.patience, DECLINE_SECONDS)
     try:
         decline(terms, client, "stopped by its own rules or rows")
@@ -183,7 +183,7 @@ def decline_automatically(terms: Invitation, client: Client, since: float) -> bo
 
 
 def decline(terms: Invitation, client: Client, why: str) -> None:
-    """A signed no, so that nobody waits; after a yes it would be another matter."""
+    """Send a signed refusal, so that nobody waits. A study that was joined cannot be declined."""
     study, home = terms.study, terms.home
     terms.check_signer()
     if home.store.study(study.digest) is not None:
@@ -192,23 +192,24 @@ def decline(terms: Invitation, client: Client, why: str) -> None:
             hint="stop the process that runs it",
         )
     session = study.session(1, range(len(study.roster)))
-    refusal = Party(session, home.identity, roster_place(study, home.card), fresh_key()).refuse()
+    refusal = Party(session, home.identity, home.place_in(study), fresh_key()).refuse()
+    # Recorded before it is sent: a crash in between must not leave a refusal that this party does not know of.
     home.store.decide(study.digest, study.name, "declined", why)
     try:
         client.send(refusal)
-    except StudyEnded:  # others declined before, and nobody waits any more
+    except StudyEnded:  # others declined before: nobody is waiting any more
         return
     except Unreachable:
         home.store.decide(study.digest, study.name, "not told", "the coordinator did not answer when it was told no")
         raise
 
 
-def _same(said: str, wanted: str, digits: int) -> bool:
-    """Hexadecimal digits, however they are spaced."""
-    plain = "".join(said.split()).lower()
+def _matches(given: str, expected: str, digits: int) -> bool:
+    """Compare hexadecimal digits, however they are spaced."""
+    plain = "".join(given.split()).lower()
     with suppress(ValueError):
         if len(bytes.fromhex(plain)) == digits // 2:
-            return hmac.compare_digest(plain, "".join(wanted.split()))
+            return hmac.compare_digest(plain, "".join(expected.split()))
     raise InvalidParameter(
         f"a fingerprint or digest of {digits} hexadecimal digits is wanted, got {len(plain)} letters."
     )

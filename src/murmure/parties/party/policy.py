@@ -1,4 +1,4 @@
-"""A party's own minimums and veto. Whatever a coordinator agreed with others, these are checked here, at home."""
+"""A party's own minimums and veto. They are checked here, whatever a coordinator agreed with others."""
 
 from __future__ import annotations
 
@@ -8,28 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.parties.party.refusals import (
-    ForbiddenColumn,
-    NoiseRequired,
-    NotOnRoster,
-    OverBudget,
-    TooFewRows,
-    TooManySums,
-)
-from murmure.parties.party.transaction import ROW_COUNT_COLUMN, CohortRule, SumRequest
-from murmure.parties.study.cohort_guard import MIN_PARTIES
+from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OverBudget, TooFewRows, TooManySums
+from murmure.parties.party.transaction import CohortRule
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
-from murmure.parties.study.replay import Turn
-from murmure.plan.plan import REPORTED_DELTA
+from murmure.plan.guarantees import REPORTED_DELTA
 from murmure.secure.errors import TooFewParties
-from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, disclosure_counts
+from murmure.secure.graph import MIN_PARTIES
+from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 from murmure.statistics.conditions.refusals import refusal
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
     from murmure.parties.study.questions import StudyQuestion
-    from murmure.secure.identity import Card
     from murmure.statistics.conditions.conditions import Conditions
 
 
@@ -37,14 +28,14 @@ if TYPE_CHECKING:
 class Policy:
     """What this party asks of every study.
 
-    guard: which earlier releases a cohort is held against: those of exact sums that read a column which is read again
-    ("columns"), which are all, since each brings the number of rows; or those of the very same sum only ("question"),
-    and then the numbers of rows of single parties may be told apart.
-    budget: the most that all noisy studies, of whatever columns, may cost together, as an epsilon at delta; None: any.
+    guard: which earlier releases a cohort is compared with. "columns": all exact sums that read a column which is read
+    again, which are all of them, since each brings the number of rows. "question": only exactly the same sum, and then
+    the numbers of rows of single parties may be revealed.
+    budget: the most that all noisy studies, of any columns, may cost together, as an epsilon at delta; None: no limit.
     allow_more_sums: than one study may ask of these rows, over several studies.
     rows_are_public: everybody may see every row, so that a study may ask for more sums than there are rows.
-    minimum_cell: the fewest rows that a condition of an exact sum may pick out or leave out, by public facts
-    (statistics/conditions/minimum_cell.py); 1: a sum over one row may go, and conditions are not judged.
+    minimum_cell: the fewest rows that a condition of an exact sum may select or leave out, by public facts
+    (statistics/conditions/minimum_cell.py); 1: a sum over one row may leave, and conditions are not judged.
     """
 
     minimum_parties: int = 5
@@ -80,6 +71,7 @@ class Policy:
 
     def check(self, study: Study) -> None:
         """Refuse a study before a row is read."""
+        # Capitals do not count: to most databases they name the same column.
         forbidden = {name.casefold() for name in self.forbidden}
         if study.ratio > 1 and not self.rows_are_public:
             raise TooManySums(
@@ -103,20 +95,20 @@ class Policy:
                     hint="ask for a study without it",
                 )
             if self.require_noise and not study.hides_rows[number - 1]:
-                said = "exact sums" if plan.curator is None else "sums with noise too small to hide a row"
+                what = "exact sums" if plan.curator is None else "sums with noise too small to hide a row"
                 noise = f"with [noise], of epsilon = {MAX_HIDING_EPSILON} in all at most"
                 raise NoiseRequired(
-                    f"question {number} of {study.name!r} releases {said}; this party wants noise on all of them.",
-                    hint=f"ask for a study {noise if question.takes_noise else _without(question)}",
+                    f"question {number} of {study.name!r} releases {what}; this party wants noise on all of them.",
+                    hint=f"ask for a study {noise if question.takes_noise else _without_question(question)}",
                 )
         study.check_ratio()
         self.check_conditions(study)
 
-    def check_conditions(self, study: Study, before: Sequence[Conditions] = ()) -> None:
-        """Refuse a condition that too few rows may fulfil. No row is read: a refusal that depends on rows would tell
-        about them. before: what earlier studies asked of this party, which a difference could be taken from.
+    def check_conditions(self, study: Study, earlier: Sequence[Conditions] = ()) -> None:
+        """Refuse a condition that too few rows may fulfil. No row is read: a refusal that depends on rows would reveal
+        them. earlier: what earlier studies asked of this party, since sums can be subtracted from theirs.
         """
-        problem = None if self.rows_are_public else study.rare_condition(self.minimum_cell, before)
+        problem = None if self.rows_are_public else study.rare_condition(self.minimum_cell, earlier)
         if problem is not None:
             raise refusal(
                 problem,
@@ -125,8 +117,8 @@ class Policy:
                 study.questions[problem.question - 1].takes_noise,
             )
 
-    def check_budget(self, study: Study, before: Iterable[StudyCharge]) -> None:
-        """Refuse a study that costs more than is left, given what noisy studies have cost this party."""
+    def check_budget(self, study: Study, charges: Iterable[StudyCharge]) -> None:
+        """Refuse a study that costs more than is left of the budget. charges: what noisy studies have cost so far."""
         from murmure.certify.accounting import covers
 
         if self.budget is None:
@@ -135,45 +127,45 @@ class Policy:
             if question.plan.curator is None:
                 raise OverBudget(
                     f"question {question.number} of {study.name!r} releases exact sums, which no budget covers.",
-                    hint=f"ask for a study {'with [noise]' if question.takes_noise else _without(question)}; or join "
-                    "without --budget, if these rows may be told of exactly",
+                    hint=f"ask for a study {'with [noise]' if question.takes_noise else _without_question(question)}; "
+                    "or join without --budget, if these rows may be told of exactly",
                 )
-        own = charges_of(study)
-        # of whatever columns: what is protected is a row, with all that it holds
-        earlier = [one for one in before if one.study != study.digest.hex()]
-        unlike = next((one for one in earlier if one.protects != own[0].protects), None)
-        if unlike is not None:
+        new = charges_of(study)
+        # Of any columns: what noise protects is a whole row.
+        earlier_charges = [charge for charge in charges if charge.study != study.digest.hex()]
+        other = next((charge for charge in earlier_charges if charge.protects != new[0].protects), None)
+        if other is not None:
             raise OverBudget(
-                f"{unlike.name!r}, which these rows have paid for, protects {unlike.protects}, and {study.name!r} "
-                f"{own[0].protects}: their costs do not add up, and no budget can cover both.",
+                f"{other.name!r}, which these rows have paid for, protects {other.protects}, and {study.name!r} "
+                f"{new[0].protects}: their costs do not add up, and no budget can cover both.",
                 hint="ask for a study that protects the same; or join without --budget",
             )
-        total = total_cost([*earlier, *own])
+        total = total_cost([*earlier_charges, *new])
         if not covers(self.budget, self.delta, total):
-            before_it = (
-                f"noisy studies have cost {cost_in_words(total_cost(earlier), self.delta)} before, together "
+            history = (
+                f"noisy studies have cost {cost_in_words(total_cost(earlier_charges), self.delta)} before, together "
                 f"that is {cost_in_words(total, self.delta)}, and "
-                if earlier
+                if earlier_charges
                 else ""
             )
             raise OverBudget(
-                f"{study.name!r} costs {cost_in_words(total_cost(own), self.delta)}; {before_it}"
+                f"{study.name!r} costs {cost_in_words(total_cost(new), self.delta)}; {history}"
                 f"the budget of this party is "
                 f"epsilon = {self.budget:g} at delta = {self.delta:g}.",
                 hint="ask for a study with more noise",
             )
 
-    def check_sums(self, study: Study, before: int, names: Sequence[str]) -> None:
+    def check_sums(self, study: Study, earlier: int, names: Sequence[str]) -> None:
         """Refuse exact sums that, with those of the same columns in earlier studies, are too many for the rows.
 
         What one study may not ask at once, several could ask one after the other.
         """
-        own, most = study.exact_sums, math.floor(study.ratio * study.surely_rows)
-        if self.allow_more_sums or self.rows_are_public or not (own and before) or own + before <= most:
+        new, allowed = study.exact_sums, math.floor(study.ratio * study.surely_rows)
+        if self.allow_more_sums or self.rows_are_public or not (new and earlier) or new + earlier <= allowed:
             return
         raise TooManySums(
-            f"{study.name!r} asks for {own:_} exact sums, and {before:_} of the same columns were let go before "
-            f"({', '.join(map(repr, names[-3:]))}): together more than the {most:_} that {study.surely_rows:_} rows "
+            f"{study.name!r} asks for {new:_} exact sums, and {earlier:_} of the same columns were let go before "
+            f"({', '.join(map(repr, names[-3:]))}): together more than the {allowed:_} that {study.surely_rows:_} rows "
             "allow; from more, single rows could be worked out.",
             hint=f"ask for a study {'with [noise], or ' if study.exact_may_be_noisy else ''}with more rows "
             "(least_rows); or --allow-more-sums, if the rows are others than before",
@@ -188,40 +180,6 @@ class Policy:
             )
 
 
-def _without(question: StudyQuestion) -> str:
-    """Of a model that no noise protects."""
+def _without_question(question: StudyQuestion) -> str:
+    """For a model that noise cannot protect."""
     return f"without {question.kind}, which cannot be asked with noise"
-
-
-def roster_place(study: Study, mine: Card) -> int:
-    """Where this party stands on the roster: by its key, and by its name, so that nobody takes it for another."""
-    if mine in study.roster:
-        return study.roster.index(mine)
-    same = next((card for card in study.roster if card.key == mine.key or card.name == mine.name), None)
-    said = f"the roster of {study.name!r} does not name this party, {mine.name} ({mine.fingerprint})"
-    if same is not None:
-        said += f", but {same.name} ({same.fingerprint})"
-    raise NotOnRoster(
-        f"{said}.", hint="hand your card (murmure party card) to the coordinator, who signs a study with it"
-    )
-
-
-def exact_columns(study: Study) -> set[str]:
-    """Those of which exact sums are asked."""
-    exact = (question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides)
-    return {name for question in exact for name in question.columns}
-
-
-def sum_request(study: Study, turn: Turn | int) -> SumRequest:
-    """What the guard of cohorts compares. With every exact sum comes the number of rows, which is one more.
-
-    turn: a round of the study; or the number of one of its plans.
-    """
-    from murmure.parties.coordinator.release_log import sum_names
-
-    if isinstance(turn, int):
-        turn = Turn(turn, study.plans[turn - 1], turn)
-    question, exact = study.questions[turn.question - 1], not study.hides_rows[turn.question - 1]
-    columns = (*question.columns, ROW_COUNT_COLUMN) if exact else question.columns
-    sums = sum(disclosure_counts(turn.plan.statistic)) if exact else 0
-    return SumRequest(tuple(sum_names(question)), columns, exact, study.sharing.colluders, sums)

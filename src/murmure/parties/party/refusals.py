@@ -4,14 +4,14 @@ PartyRefused
 |-- ForbiddenColumn     the study reads a column that this party keeps to itself
 |-- NoiseRequired       the study releases exact sums, and this party wants noise
 |-- TooFewRows          fewer rows than the study, or this party, wants of one party
-|-- NotOnRoster         the roster has not this party, or has it under another key
-|-- OtherCoordinator    the study is signed by another key than the one that was seen, or named, before
+|-- NotOnRoster         this party is not on the roster, or is on it with another key
+|-- OtherCoordinator    the study is signed by another key than the one that was pinned or named before
 |-- OtherKey            a party on the roster has another key than in a study that was joined before
 |-- OverBudget          with what noisy studies have cost before, it would pass the budget of this party
 |-- TooManySums         with the exact sums of earlier studies, single rows could be worked out
 |-- OtherStudy          not the study that was approved
 |-- OtherRows           the study was joined with other rows
-|-- NotApproved         nobody said yes
+|-- NotApproved         nobody approved the study
 |-- AlreadyRunning      another process runs this study for this party
 `-- StudyEnded          it ended without a result, or goes on without this party
 
@@ -38,7 +38,7 @@ class NoiseRequired(PartyRefused):
 
 
 class TooFewRows(PartyRefused):
-    """So few rows that their sum would tell about each of them."""
+    """So few rows that their sum would reveal each of them."""
 
 
 class NotOnRoster(PartyRefused):
@@ -70,7 +70,7 @@ class OtherRows(PartyRefused):
 
 
 class NotApproved(PartyRefused):
-    """Nobody said yes."""
+    """Nobody approved the study."""
 
 
 class AlreadyRunning(PartyRefused):
@@ -86,7 +86,7 @@ class Unreachable(MurmureError):
 
 
 class Untrusted(MurmureError):
-    """An answer, or whoever gave it, cannot be trusted."""
+    """An answer, or its sender, cannot be trusted."""
 
 
 class StoreFailed(MurmureError):

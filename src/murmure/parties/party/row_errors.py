@@ -1,4 +1,4 @@
-"""What is wrong with a party's rows, for whoever holds them: rows counted as people count, and what to do in a study.
+"""What is wrong with a party's rows, for the person who has them: rows counted from 1, and what to do in a study.
 
 The core counts rows from 0 and speaks of domains; a person who looks into a file counts from 1, and sees a header.
 """
@@ -10,30 +10,30 @@ import re
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain
+from murmure.parties.study.visible_text import message_without_hint
 
-AGREE = "or agree with the coordinator on a study with {}; nothing was sent"
-IN_CSV = re.compile(r"(?<=: )row (\d+)(?=[ ,:])")
+AGREE_HINT = "or agree with the coordinator on a study with {}; nothing was sent"
+ROW_NUMBER = re.compile(r"(?<=: )row (\d+)(?=[ ,:])")
 
 
 def explain_row_error(error: MurmureError, rows: Any) -> MurmureError:
-    """The same refusal, said to the holder of these rows."""
+    """The same error, worded for the holder of these rows."""
     of_csv = isinstance(rows, os.PathLike) and os.fspath(rows).lower().endswith((".csv", ".csv.gz"))
     if isinstance(error, OutsideDomain):
         return _outside(error, of_csv)
     if isinstance(error, MissingColumn):
-        said = re.sub(r"^the mapping\b", "the table that --query or --rows gives", _message(error))
-        near = f"{error.hint} " if error.hint and error.hint.startswith("did you mean") else ""
-        return MissingColumn(
-            said, hint=f"{near}the study reads this column: rename it in your table, {AGREE.format('other columns')}"
-        )
-    if of_csv and isinstance(error, InvalidParameter) and (found := IN_CSV.search(_message(error))):
-        said = IN_CSV.sub(counted(int(found[1]), of_csv), _message(error), count=1)
+        message = re.sub(r"^the mapping\b", "the table that --query or --rows gives", message_without_hint(error))
+        suggestion = f"{error.hint} " if error.hint and error.hint.startswith("did you mean") else ""
+        way_out = f"the study reads this column: rename it in your table, {AGREE_HINT.format('other columns')}"
+        return MissingColumn(message, hint=f"{suggestion}{way_out}")
+    if of_csv and isinstance(error, InvalidParameter) and (match := ROW_NUMBER.search(message_without_hint(error))):
+        message = ROW_NUMBER.sub(row_in_words(int(match[1]), of_csv), message_without_hint(error), count=1)
         hint = (error.hint or "").replace("; rows count from 0, after the header", "")
-        return InvalidParameter(said, hint=f"{hint + '; ' if hint else ''}correct the row; nothing was sent")
+        return InvalidParameter(message, hint=f"{hint + '; ' if hint else ''}correct the row; nothing was sent")
     return error
 
 
-def counted(row: int, of_csv: bool) -> str:
+def row_in_words(row: int, of_csv: bool) -> str:
     """Row 16 of the core is the 17th: line 18 of a CSV file, whose first line is its header."""
     line = f"; line {row + 2} of the CSV with its header" if of_csv else ""
     return f"row {row + 1} (the first is row 1{line})"
@@ -42,16 +42,12 @@ def counted(row: int, of_csv: bool) -> str:
 def _outside(error: OutsideDomain, of_csv: bool) -> OutsideDomain:
     missing = error.row is not None and error.row[2].startswith("is missing")
     if missing:
-        hint = f"give it a value or leave the row out, {AGREE.format('a rule for missing values')}"
+        hint = f"give it a value or leave the row out, {AGREE_HINT.format('a rule for missing values')}"
     else:
-        hint = f"correct the row, {AGREE.format('wider bounds')}"
+        hint = f"correct the row, {AGREE_HINT.format('wider bounds')}"
     if error.row is None:
-        return OutsideDomain(_message(error), hint=hint)
-    whose, row, rest = error.row
-    told = OutsideDomain(f"{whose}: {counted(row, of_csv)} {rest}", hint=hint)
-    told.row = error.row
-    return told
-
-
-def _message(error: MurmureError) -> str:
-    return str(error).removesuffix(f"\n  Hint: {error.hint}")
+        return OutsideDomain(message_without_hint(error), hint=hint)
+    column, row, rest = error.row
+    explained = OutsideDomain(f"{column}: {row_in_words(row, of_csv)} {rest}", hint=hint)
+    explained.row = error.row
+    return explained

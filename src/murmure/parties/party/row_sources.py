@@ -1,6 +1,7 @@
-"""A party's rows, wherever they stand: files, a DuckDB, a database. Read, never written; no password in a message.
+"""A party's rows, wherever they are: files, a DuckDB, a database. Read, never written; no password in a message.
 
-All end in what `mu.run` reads: a path, or columns by name. A query is the holder's own; none comes from outside.
+All are turned into what `mu.run` reads: a path, or columns by name. The holder of the rows writes the query; a study
+never brings one.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from urllib.parse import unquote, urlsplit
 
 from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, shorten
 
-DUCKDB = (".duckdb", ".ddb")
-PART = "::"  # people.duckdb::patients
-FETCH = 1 << 16  # rows that a server sends at once
-WAIT = 10  # seconds until a server that does not answer is taken for gone
+DUCKDB_SUFFIXES = (".duckdb", ".ddb")
+TABLE_MARK = "::"  # people.duckdb::patients
+FETCH_ROWS = 1 << 16  # that a server sends at once
+CONNECT_SECONDS = 10  # until a server that does not answer is given up
 
 
 def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
@@ -25,18 +26,18 @@ def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
     text = os.fspath(where)
     scheme = text.partition("://")[0].lower() if "://" in text else ""
     if scheme in ("postgresql", "postgres"):
-        return _postgres(text, _needed(query, "postgresql://..."))
+        return _postgres(text, _check_query(query, "postgresql://..."))
     if scheme == "sqlite":
-        return _sqlite(text, _needed(query, "sqlite:///..."))
+        return _sqlite(text, _check_query(query, "sqlite:///..."))
     if scheme or text.lower().startswith(("postgresql:", "postgres:", "sqlite:")) or "password=" in text:
-        raise InvalidParameter(  # without a word of it: there may be a password in it
+        raise InvalidParameter(  # without quoting it: there may be a password in it
             "the address of the rows cannot be read.",
             hint="give a file, or postgresql://user@host/database or sqlite:///file with --query",
         )
-    path, mark, table = text.rpartition(PART)
+    path, mark, table = text.rpartition(TABLE_MARK)
     if not mark:
         path, table = text, ""
-    if path.lower().endswith(DUCKDB):
+    if path.lower().endswith(DUCKDB_SUFFIXES):
         return _duckdb(path, table, query)
     if query is not None:
         raise InvalidParameter(
@@ -45,7 +46,7 @@ def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
     return Path(text)
 
 
-def _needed(query: str | None, where: str) -> str:
+def _check_query(query: str | None, where: str) -> str:
     if query is None or not query.strip():
         raise InvalidParameter(
             f"the rows of {where} need a query.", hint='--query "SELECT age, stay FROM patients WHERE year = 2025"'
@@ -64,14 +65,14 @@ def _duckdb(path: str, table: str, query: str | None) -> Any:
     if bool(table) == bool(query):
         raise InvalidParameter(
             f"{Path(path).name!r} holds tables: say which rows are meant.",
-            hint=f"{Path(path).name}{PART}patients, or --query; not both",
+            hint=f"{Path(path).name}{TABLE_MARK}patients, or --query; not both",
         )
     if not Path(path).is_file():
         raise InvalidParameter(f"there is no file {path!r}.", hint="check the path and the working directory")
     try:
         # Without access to other files a query can read this one and nothing else, and COPY can write nowhere.
-        shut: Any = {"enable_external_access": "false", "lock_configuration": "true"}
-        connection = duckdb.connect(path, read_only=True, config=shut)
+        locked_down: Any = {"enable_external_access": "false", "lock_configuration": "true"}
+        connection = duckdb.connect(path, read_only=True, config=locked_down)
         if query is None:
             return connection.table(table)
         statements = connection.extract_statements(query)
@@ -98,8 +99,9 @@ def _sqlite(url: str, query: str) -> Mapping[str, list[Any]]:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)  # no second file
+            # One statement only: sqlite3 refuses a second one in the same text.
             cursor = connection.execute(query)
-            return _columns(cursor.description, lambda: cursor.fetchmany(FETCH))
+            return _columns(cursor.description, lambda: cursor.fetchmany(FETCH_ROWS))
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise InvalidParameter(f"{path.name!r} cannot be read: {_first_line(error)}.") from None
 
@@ -113,26 +115,27 @@ def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
     except ImportError:
         raise MissingExtra("rows in PostgreSQL", "psycopg", "postgres") from None
     try:
-        held = psycopg.conninfo.conninfo_to_dict(url)
+        parameters = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.Error:  # its message may quote the password
         raise InvalidParameter(
             "the address of the rows cannot be read.", hint="write postgresql://user@host:5432/database"
         ) from None
-    secrets = [str(held[name]) for name in ("password", "sslpassword") if held.get(name)]
-    options: Any = {"connect_timeout": WAIT, "application_name": "murmure party", "client_encoding": "utf8"}
+    secrets = [str(parameters[name]) for name in ("password", "sslpassword") if parameters.get(name)]
+    options: Any = {"connect_timeout": CONNECT_SECONDS, "application_name": "murmure party", "client_encoding": "utf8"}
     try:
         with psycopg.connect(url, **options) as connection:
             connection.read_only = True
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ  # all rows of one moment
             with connection.cursor("murmure_rows") as cursor:  # at the server: rows come in portions
                 cursor.execute(query.encode())
-                return _columns(cursor.description, lambda: cursor.fetchmany(FETCH))
+                return _columns(cursor.description, lambda: cursor.fetchmany(FETCH_ROWS))
     except (psycopg.Error, UnicodeError) as error:
-        said = _first_line(error)
+        reason = _first_line(error)
         for secret in secrets:
-            said = said.replace(secret, "***")
+            reason = reason.replace(secret, "***")
         raise InvalidParameter(
-            f"the rows of postgresql://{held.get('host') or ''}/{held.get('dbname') or ''} cannot be read: {said}.",
+            f"the rows of postgresql://{parameters.get('host') or ''}/{parameters.get('dbname') or ''} cannot be read: "
+            f"{reason}.",
             hint="look whether the server takes this user, and run the query by itself",
         ) from None
 
@@ -140,8 +143,8 @@ def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
 # -- columns -----------------------------------------------------------------------------------------------------------
 
 
-def _columns(described: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[str, list[Any]]:
-    names = [str(one[0]) for one in described or ()]
+def _columns(description: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[str, list[Any]]:
+    names = [str(column[0]) for column in description or ()]
     if not names:
         raise InvalidParameter("--query gives no columns.", hint="it must be one SELECT")
     if len(set(names)) < len(names):

@@ -1,7 +1,7 @@
 """A party at work: the machine of messages, its memory, and its own rules, from joining to the result.
 
-Each message that is heard is written down with all that follows from it in one transaction, and only then is the answer
-sent. So after kill -9 at any point the same bytes leave, or none had left; a sum is masked once.
+Each received message is stored with all that follows from it in one transaction, and only then is the answer sent. So
+after kill -9 at any point the same bytes leave, or none had left; a sum is masked once.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from murmure.core.errors import MurmureError
 from murmure.parties.party.local_sums import LocalSums, sums_for_plan
-from murmure.parties.party.policy import Policy, exact_columns, roster_place, sum_request
+from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import PartyRefused, StoreFailed, StudyEnded
 from murmure.parties.party.store import RoundState
-from murmure.parties.party.transaction import PartyTransaction
-from murmure.parties.study.cohort_guard import check_cohort
+from murmure.parties.party.transaction import PartyTransaction, read_charges
+from murmure.parties.study.cohort_guard import check_cohort, exact_columns, sum_request
 from murmure.parties.study.costs import charge_of
 from murmure.parties.study.freshness import AskCounter
 from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
@@ -46,15 +46,13 @@ if TYPE_CHECKING:
     from murmure.parties.study.replay import Turn
     from murmure.secure.identity import Identity
 
-WAIT = 20  # seconds that an empty inbox is held open
+POLL_SECONDS = 20  # that the coordinator holds an empty inbox open
 DEFAULT_WAIT = 86_400.0  # seconds without a further step of the protocol, after which a party gives up
-THANKS, DECLINE_SECONDS = (
-    3.0,
-    30.0,
-)  # seconds at most to tell the coordinator that it may go, and that this party says no
-ALL = 0xFFFF_FFFF  # messages, whatever there are
-SAYS = {Kind.SHARES: "shares", Kind.OPENED: "opened", Kind.AGREE: "agree"}
-ENDS = {  # a coordinator gives the name of a refusal; what that means here
+ACKNOWLEDGE_SECONDS = 3.0  # at most, to tell the coordinator that it need not stay for this party
+DECLINE_SECONDS = 30.0  # at most, to tell it that this party declines
+ALL_MESSAGES = 0xFFFF_FFFF  # more than there can be
+ANSWER_KINDS = {Kind.SHARES: "shares", Kind.OPENED: "opened", Kind.AGREE: "agree"}
+END_REASONS = {  # the coordinator sends the name of a refusal: what that means to a person here
     "TooFewParties": "too few parties take part, or stayed (at least {minimum} were agreed)",
     "CohortRefused": "with what was released before, the sum would tell about too few parties",
     "Declined": "a party took its agreement back",
@@ -71,61 +69,67 @@ class RoundSums:
 
 @dataclass
 class PartyRunner:
-    """One party in one study, which it approved. own: its sums, a vector for every question that is known beforehand;
-    of a model's later ones they are found when it asks (OwnSums). wait: seconds without a further step after which it
-    says no and gives up, though the coordinator answers.
+    """One party in one study, which it approved.
+
+    local_sums: a vector for every question that is known in advance; those of a model's later questions are computed
+    when it asks (AllLocalSums). wait: seconds without a further step after which it declines and gives up, even if the
+    coordinator still answers.
     """
 
     home: PartyFolder
     study: Study
     client: Client
-    own: Sequence[LocalSums] = field(repr=False)
+    local_sums: Sequence[LocalSums] = field(repr=False)
     policy: Policy = field(default_factory=Policy)
-    tell: Callable[[int, str], None] = lambda round, stage: None
+    on_stage: Callable[[int, str], None] = lambda round, stage: None
     log: Callable[[str], None] = lambda line: None
     wait: float = DEFAULT_WAIT
-    numbers: AskCounter = field(default_factory=AskCounter, init=False, repr=False)
+    ask_counter: AskCounter = field(default_factory=AskCounter, init=False, repr=False)
 
     @cached_property
     def place(self) -> int:
-        return roster_place(self.study, self.home.card)
+        return self.home.place_in(self.study)
 
     def run(self) -> list[RoundSums]:
-        """From where it stands to the end of the last round; two processes cannot run it at once."""
-        with self.home.alone(self.study.digest):
+        """Run to the end of the last round, from where it stopped. Two processes cannot do so at once."""
+        with self.home.locked_for(self.study.digest):
             joined = self.home.store.study(self.study.digest)
             if joined is None:
                 raise StoreFailed("this study was not joined.", hint="murmure party join")
-            done = [RoundSums(*one) for one in self.home.store.results(self.study.digest)]
+            done = [RoundSums(*result) for result in self.home.store.results(self.study.digest)]
             if done or joined.state == "failed":
-                self.home.store.file.wipe()  # if the last process was killed before it could
+                self.home.store.file.wipe()  # the last process may have been killed before it could
             if joined.state == "failed":
-                self._tell_no()
-                self._acknowledge(ALL)
+                self._send_refusals()
+                self._acknowledge(ALL_MESSAGES)
                 raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
-            while (turn := self.study.turn(len(done) + 1, [one.sums for one in done])) is not None:
+            while (turn := self.study.turn(len(done) + 1, [result.sums for result in done])) is not None:
                 done.append(self._round(turn, done))
-            self.home.store.over(self.study.digest, len(done))
-            self._acknowledge(self.home.store.heard(self.study.digest))
+            # A model may end before its last possible round, so only now is it known which round was the last.
+            self.home.store.finish_study(self.study.digest, len(done))
+            self._acknowledge(self.home.store.received_count(self.study.digest))
             return done
 
-    def inbox(self, after: int, wait: int, largest: int) -> list[bytes]:
-        """What the coordinator said after the first `after` messages."""
+    def inbox(self, after: int, wait: int, max_bytes: int) -> list[bytes]:
+        """What the coordinator sent after the first `after` messages."""
 
         def ask() -> bytes:
-            return sign_message(Kind.ASK, self.study.digest, self.place, self.numbers.body(after), self.home.identity)
+            return sign_message(
+                Kind.ASK, self.study.digest, self.place, self.ask_counter.next_body(after), self.home.identity
+            )
 
         while True:
             try:
-                return self.client.inbox(ask, wait, largest)
+                return self.client.inbox(ask, wait, max_bytes)
             except WrongSession:
-                if self.numbers.hopeless:
+                # The coordinator has accepted a higher number: the clock here was set back.
+                if self.ask_counter.exhausted:
                     raise
-                self.numbers.leap()
+                self.ask_counter.jump_ahead()
 
     @contextmanager
-    def _for_at_most(self, seconds: float) -> Iterator[None]:
-        """Nothing hangs on it here: a coordinator that does not answer is left alone."""
+    def _impatiently(self, seconds: float) -> Iterator[None]:
+        """For messages that nothing depends on: errors are ignored, and a slow coordinator is not waited for."""
         patience = self.client.patience
         self.client.patience = min(patience, seconds)
         try:
@@ -134,81 +138,83 @@ class PartyRunner:
         finally:
             self.client.patience = patience
 
-    def _acknowledge(self, heard: int) -> None:
-        """That all was heard and is on the disk: the coordinator need not stay for this party."""
-        with self._for_at_most(THANKS):
-            self.inbox(heard, 0, 1 << 16)
+    def _acknowledge(self, received: int) -> None:
+        """Tell the coordinator that everything was received and is on the disk: it need not stay for this party."""
+        with self._impatiently(ACKNOWLEDGE_SECONDS):
+            self.inbox(received, 0, 1 << 16)
 
-    def _tell_no(self) -> None:
-        """What was written when this party gave up, until the coordinator has it or takes nothing more."""
-        for number, message in self.home.store.unsaid_no(self.study.digest):
-            with self._for_at_most(DECLINE_SECONDS):
+    def _send_refusals(self) -> None:
+        """Send the refusals that were stored when this party gave up, unless the coordinator takes nothing more."""
+        for number, message in self.home.store.unsent_refusals(self.study.digest):
+            with self._impatiently(DECLINE_SECONDS):
                 with suppress(ProtocolRefused, StudyEnded):
                     self.client.send(message)
-                self.home.store.said_no(self.study.digest, number)
+                self.home.store.record_refusal_sent(self.study.digest, number)
 
     def _round(self, turn: Turn, done: Sequence[RoundSums]) -> RoundSums:
-        """What is asked follows from the sums that this party has heard itself, and from nothing that is said now."""
+        """What is asked follows from the sums that this party has stored, and not from what anybody sends now."""
         members = done[0].cohort if done else tuple(range(len(self.study.roster)))
-        released = [one.sums for one in done]
+        released = [result.sums for result in done]
         try:
-            one = RoundRunner(self, turn, self.study.session(turn.round, members, released), released)
-        except BadMessage as error:  # it was begun under another version of the protocol, and cannot go on
+            runner = RoundRunner(self, turn, self.study.session(turn.round, members, released))
+        except BadMessage as error:  # begun under another version of the protocol: it cannot go on
             reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             self.home.store.fail(self.study.digest, self.study.name, reason, turn.round, None)
             raise
         try:
-            one.look_at_rows()
-            return one.run()
-        except Exception as error:  # a mistake of ours too: nobody should wait for it
-            if one.machine.stage == "failed" or isinstance(error, StudyEnded):
-                self._give_up(one, error)
+            runner.compute_sums()
+            return runner.run()
+        except Exception as error:  # an error of this software too: nobody should wait for it
+            if runner.machine.stage == "failed" or isinstance(error, StudyEnded):
+                self._give_up(runner, error)
             raise
 
-    def _give_up(self, one: RoundRunner, error: Exception) -> None:
-        """No way on: the secrets go, and a no is written with that, to be sent until it arrives. It has no reason."""
-        said = str(error).split("\n")[0] if isinstance(error, MurmureError) else "a mistake in the software"
-        self.log(f"round {one.number}: {type(error).__name__}")
-        refusal = None if isinstance(error, StudyEnded) else one.machine.refuse()
-        reason = f"{type(error).__name__}: {said}"
-        self.home.store.fail(self.study.digest, self.study.name, reason, one.number, refusal)
-        self._tell_no()
-        if one.machine.ended is not None:
-            self._acknowledge(ALL)
+    def _give_up(self, round: RoundRunner, error: Exception) -> None:
+        """Erase the secrets, and store a refusal with that, to be sent until it arrives. It gives no reason."""
+        message = str(error).split("\n")[0] if isinstance(error, MurmureError) else "a mistake in the software"
+        self.log(f"round {round.number}: {type(error).__name__}")
+        # Once the study has ended, nobody waits for a refusal.
+        refusal = None if isinstance(error, StudyEnded) else round.machine.refuse()
+        reason = f"{type(error).__name__}: {message}"
+        self.home.store.fail(self.study.digest, self.study.name, reason, round.number, refusal)
+        self._send_refusals()
+        if round.machine.ended is not None:
+            self._acknowledge(ALL_MESSAGES)
 
 
 class RoundRunner:
-    """One sum: hear, write down, answer."""
+    """One sum: receive a message, store it, answer."""
 
-    def __init__(self, runner: PartyRunner, turn: Turn, session: Session, released: list[list[int]]) -> None:
-        self.runner, self.turn, self.session, self.released = runner, turn, session, released
+    def __init__(self, runner: PartyRunner, turn: Turn, session: Session) -> None:
+        self.runner, self.turn, self.session = runner, turn, session
         self.number = number = turn.round
-        self.own: LocalSums | None = None
+        self.local_sum: LocalSums | None = None
         self.study, self.store = runner.study.digest, runner.home.store
-        self.heard = self.store.heard(self.study)
+        self.received_count = self.store.received_count(self.study)
         self.acknowledged: list[str] = []
-        kept = self.store.begin(self.study, number, lambda seed: self._machine(seed).keys())
-        self.machine = self._machine(kept.seed)
-        self._noise = derive(kept.seed, "noise", session.digest)
-        self._again(kept)
-        self.unsent = [(kind, kept.sent[kind]) for kind in kept.unacknowledged]
-        self._masked_before = "masked" in kept.sent
+        # The seed is stored before anything derived from it leaves: after a crash the same masks are made again.
+        state = self.store.open_round(self.study, number, lambda seed: self._machine(seed).keys())
+        self.machine = self._machine(state.seed)
+        self._noise = derive(state.seed, "noise", session.digest)
+        self._replay(state)
+        self.unsent = [(kind, state.sent[kind]) for kind in state.unacknowledged]
+        self._is_masked = "masked" in state.sent
 
     def _machine(self, seed: bytes) -> Party:
         return Party(self.session, self.runner.home.identity, self.runner.place, seed)
 
-    def _again(self, kept: RoundState) -> None:
-        """After a restart: the same machine, by what it heard. What it says must be what was written."""
-        said = {"keys": self.machine.keys()}
-        for raw in kept.heard:
-            answer = self.machine.hear(raw)
+    def _replay(self, state: RoundState) -> None:
+        """After a restart: the same machine, by what it received. Its answers must be those that were stored."""
+        messages = {"keys": self.machine.keys()}
+        for raw in state.received:
+            answer = self.machine.receive(raw)
             if answer is not None:
-                said[SAYS[parse_message(answer).kind]] = answer
+                messages[ANSWER_KINDS[parse_message(answer).kind]] = answer
             if self.machine.stage == "vector":
-                self.machine.resume(kept.sent["masked"])
+                self.machine.resume(state.sent["masked"])
             elif self.machine.stage == "reveal":
-                said["reveal"] = self.machine.reveal()
-        if any(kept.sent.get(kind) != message for kind, message in said.items()):
+                messages["reveal"] = self.machine.reveal()
+        if any(state.sent.get(kind) != message for kind, message in messages.items()):
             raise StoreFailed(
                 f"round {self.number} cannot be resumed: what would be said is not what was written.",
                 hint="the party's file is that of another time, or of another release of the software",
@@ -216,12 +222,12 @@ class RoundRunner:
 
     # -- to the result ---------------------------------------------------------------------------
 
-    def look_at_rows(self) -> None:
-        """The own sums, before anything of this round is sent. If there are none, the others are told no."""
-        if self._masked_before:
+    def compute_sums(self) -> None:
+        """This party's sums, before anything of this round is sent. If they fail, the others get a refusal."""
+        if self._is_masked:
             return
         try:
-            self.own = sums_for_plan(self.runner.own, self.turn.plan)
+            self.local_sum = sums_for_plan(self.runner.local_sums, self.turn.plan)
         except Exception:
             self.machine.refuse()
             raise
@@ -231,21 +237,22 @@ class RoundRunner:
         steps, until = self.machine.steps, time.monotonic() + runner.wait
         while True:
             self._send()
-            runner.tell(self.number, self.machine.stage)
+            runner.on_stage(self.number, self.machine.stage)
+            # Only progress of the protocol counts: a coordinator that answers polls and does nothing is given up.
             if self.machine.steps > steps:
                 steps, until = self.machine.steps, time.monotonic() + runner.wait
             left = until - time.monotonic()
             if left <= 0:
-                self._waited_enough()
-            for raw in runner.inbox(self.heard, min(WAIT, math.ceil(left)), self._largest):
-                self._hear(raw)
+                self._stop_waiting()
+            for raw in runner.inbox(self.received_count, min(POLL_SECONDS, math.ceil(left)), self._max_answer_bytes):
+                self._receive(raw)
                 if self.machine.stage == "done":
                     assert self.machine.result is not None
-                    runner.tell(self.number, "done")
+                    runner.on_stage(self.number, "done")
                     return RoundSums([int(v) for v in self.machine.result], self.machine.cohort)
                 self._send()
 
-    def _waited_enough(self) -> NoReturn:
+    def _stop_waiting(self) -> NoReturn:
         self.machine.refuse()
         raise TooFewParties(
             f"no further step came for {self.runner.wait:g} seconds: too few parties take part, or the coordinator "
@@ -255,14 +262,14 @@ class RoundRunner:
         )
 
     def _send(self) -> None:
-        """What is written and not yet acknowledged. That it arrived is written with what comes next."""
+        """Send what is stored and not yet acknowledged. That it arrived is stored with the next message."""
         while self.unsent:
             kind, message = self.unsent[0]
             try:
                 self.runner.client.send(message)
             except (OutOfOrder, StudyEnded):
-                # Once the vector may be there the others can go on alone. Only the inbox, which is signed, says what
-                # came of it: whoever is on the line can make up a refusal.
+                # Once the vector may have arrived, the others can go on alone. Only the inbox, which is signed, says
+                # what became of it: this refusal is not signed, and anybody on the network can forge it.
                 if kind not in ("masked", "agree", "reveal"):
                     raise StudyEnded(
                         f"the {kind} message of round {self.number} is not taken any more: the study has ended, or the "
@@ -273,57 +280,57 @@ class RoundRunner:
             self.acknowledged.append(kind)
             del self.unsent[0]
 
-    def _hear(self, raw: bytes) -> None:
-        """Heard, followed, written: in one transaction. Nothing leaves before it has ended."""
+    def _receive(self, raw: bytes) -> None:
+        """Process a message and store all that follows in one transaction. Nothing leaves before it has ended."""
         kind = parse_message(raw).kind
         self.runner.log(f"round {self.number}: {kind.name} heard, {len(raw)} bytes")
-        number = self.heard + 1
-        with self.store.step(self.study, self.number) as step:
-            answer = self.machine.hear(raw)
+        number = self.received_count + 1
+        with self.store.transaction(self.study, self.number) as transaction:
+            answer = self.machine.receive(raw)
             if self.machine.ended is not None:
                 raise StudyEnded(f"the coordinator ended the study: {self._why_ended(self.machine.ended)}.")
-            for before in self.acknowledged:
-                step.acknowledged(before)
-            step.heard(number, raw)
-            said = [] if answer is None else [(SAYS[parse_message(answer).kind], answer)]
+            for kind_sent in self.acknowledged:
+                transaction.record_acknowledged(kind_sent)
+            transaction.record_received(number, raw)
+            answers = [] if answer is None else [(ANSWER_KINDS[parse_message(answer).kind], answer)]
             if self.machine.stage == "vector":
-                self._agree_to(step, self.machine.shared, for_good=False)
-                said.append(("masked", self._masked()))
-            elif self.machine.stage == "agree":  # what it would sign is not written, and so not sent, if this says no
-                self._agree_to(step, self.machine.cohort, for_good=None)
+                self._approve_cohort(transaction, self.machine.shared, for_good=False)
+                answers.append(("masked", self._masked_vector()))
+            elif self.machine.stage == "agree":
+                # A refusal here keeps the signature from being stored, and so from being sent.
+                self._approve_cohort(transaction, self.machine.cohort, for_good=None)
             elif self.machine.stage == "reveal":
-                self._agree_to(step, self.machine.cohort, for_good=True)
-                said.append(("reveal", self.machine.reveal()))
-            for what, message in said:
-                step.sent(what, message)
+                self._approve_cohort(transaction, self.machine.cohort, for_good=True)
+                answers.append(("reveal", self.machine.reveal()))
+            for kind_to_send, message in answers:
+                transaction.record_sent(kind_to_send, message)
             if self.machine.stage == "done":
                 assert self.machine.result is not None
-                # Whether a model goes on may take long to work out: not here, where the file is locked.
+                # Whether a model goes on may take long to compute: not here, while the file is locked.
                 last = self.number == self.runner.study.rounds
-                step.finish(self.machine.result, self.machine.cohort, last)
-        self.heard, self.acknowledged, self.unsent = number, [], [*self.unsent, *said]
+                transaction.finish_round(self.machine.result, self.machine.cohort, last)
+        self.received_count, self.acknowledged, self.unsent = number, [], [*self.unsent, *answers]
         if self.machine.stage == "done":
             self.store.file.wipe()
 
     def _why_ended(self, reason: str) -> str:
-        if reason not in ENDS:
+        if reason not in END_REASONS:
             return reason
-        return f"{ENDS[reason].format(minimum=self.session.sharing.minimum)} ({reason})"
+        return f"{END_REASONS[reason].format(minimum=self.session.sharing.minimum)} ({reason})"
 
-    def _masked(self) -> bytes:
-        """Own sums, with this party's share of the noise if there is any, encoded and masked."""
-        own = self.own or sums_for_plan(self.runner.own, self.turn.plan)
-        return self.machine.mask(own.drawn(self._noise), noisy=own.noisy)
+    def _masked_vector(self) -> bytes:
+        """This party's sums, with its share of the noise if there is any, encoded and masked."""
+        local_sum = self.local_sum or sums_for_plan(self.runner.local_sums, self.turn.plan)
+        return self.machine.mask(local_sum.with_noise(self._noise), noisy=local_sum.noisy)
 
-    def _agree_to(self, step: PartyTransaction, cohort: tuple[int, ...], for_good: bool | None) -> None:
-        """A sum over this cohort: allowed by the own rules, and recorded if it is about to be unmasked.
+    def _approve_cohort(self, transaction: PartyTransaction, cohort: tuple[int, ...], for_good: bool | None) -> None:
+        """Check a sum over this cohort against this party's rules, and record it.
 
-        Written down from the first yes on, and never taken back: once the vector has left, others may unmask the sum
-        without this party, whatever the coordinator says of it. for_good=False: before the vector leaves, about those
-        who shared their secrets; a no keeps this party's sum out for good. None: before it signs the lists, about those
-        whose vectors came; True: before the reveal, once more. By then a quorum of others could undo the masks without
-        this party,
-        so that its no is one of many, all of which ask the same.
+        It is recorded from the first approval on, and the record is never removed: once the vector has left, others may
+        unmask the sum without this party, whatever the coordinator says. for_good=False: before the vector leaves,
+        about those who shared their secrets; a refusal keeps this party's sum out for good. None: before it signs the
+        lists, about those whose vectors came. True: before the reveal, once more. By then a quorum of others could
+        remove the masks without this party, so its refusal is one of many, all of which check the same.
         """
         study, policy = self.runner.study, self.runner.policy
         try:
@@ -336,27 +343,29 @@ class RoundRunner:
                     f"round {self.number} has lost a party since the first round: the difference would tell about it.",
                     hint="the study ends here; a new one begins with those who are there",
                 )
-            asked = sum_request(study, self.turn)
+            request = sum_request(study, self.turn)
             members = frozenset(study.roster[place].key.hex() for place in cohort)
-            if asked.exact:
-                check_cohort(study, members, step.before(asked, policy.guard), step.names)
-            step.release(asked, members, certain=for_good is True)
+            if request.exact:
+                check_cohort(
+                    study, members, transaction.earlier_cohorts(request, policy.guard), transaction.known_names
+                )
+            transaction.record_release(request, members, certain=for_good is True)
             if for_good is False:
-                policy.check_sums(study, *step.exact_sums(exact_columns(study)))
-                self._pay(step)
+                policy.check_sums(study, *transaction.exact_sums(exact_columns(study)))
+                self._pay(transaction)
         except (ProtocolRefused, PartyRefused):
-            self.machine.refuse()  # signed again when it is sent; from here on nothing else is said
+            self.machine.refuse()  # it is signed again when it is sent; from here on nothing else leaves
             raise
 
-    def _pay(self, step: PartyTransaction) -> None:
-        """Before the vector leaves; asked again, since another study may have paid after this one was joined."""
-        self.runner.policy.check_budget(self.runner.study, step.charges())
+    def _pay(self, transaction: PartyTransaction) -> None:
+        """Charge the noise before the vector leaves. The budget is checked again: other studies may have paid since."""
+        self.runner.policy.check_budget(self.runner.study, read_charges(transaction.run))
         if self.turn.plan.curator is not None:
-            step.charge(charge_of(self.runner.study, self.number, self.turn.plan))
+            transaction.record_charge(charge_of(self.runner.study, self.number, self.turn.plan))
 
     @property
-    def _largest(self) -> int:
-        """Bytes that a whole round can have for one party; whoever sends more is no coordinator."""
+    def _max_answer_bytes(self) -> int:
+        """The most bytes that a whole round can have for one party: an answer with more is not a coordinator's."""
         n = len(self.session.members) + 1
         return (
             7 * (ENVELOPE_BYTES + 64)
@@ -365,7 +374,7 @@ class RoundRunner:
         )
 
 
-def rows_fingerprint(identity: Identity, study: bytes, own: Sequence[LocalSums]) -> bytes:
-    """Tells other rows from the same, to whoever holds the party's key; to others it says nothing."""
-    said = json.dumps([one.exact for one in own]).encode()
-    return hmac.digest(derive(identity.secret(), "rows", study), said, hashlib.sha256().name)
+def rows_fingerprint(identity: Identity, study: bytes, local_sums: Sequence[LocalSums]) -> bytes:
+    """Recognises the same rows, for those who have the party's key; to others it reveals nothing."""
+    content = json.dumps([local_sum.exact for local_sum in local_sums]).encode()
+    return hmac.digest(derive(identity.secret(), "rows", study), content, hashlib.sha256().name)

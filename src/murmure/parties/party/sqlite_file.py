@@ -33,7 +33,7 @@ class PartyFile:
     def create(self) -> None:
         """Whole, or not at all: made under another name, and then linked."""
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
-        with self._said():
+        with self._store_errors():
             try:
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
                 with self._transaction(part, "IMMEDIATE") as run:
@@ -48,9 +48,9 @@ class PartyFile:
                 part.unlink(missing_ok=True)
                 part.with_name(part.name + "-journal").unlink(missing_ok=True)
 
-    def look(self) -> None:
+    def check_intact(self) -> None:
         """Refuse what is damaged, of another version, or open to others."""
-        with self._said():
+        with self._store_errors():
             if not self.path.is_file():
                 raise _failed(self.path, "there is no such file", "murmure party init makes it")
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
@@ -58,33 +58,33 @@ class PartyFile:
         with self.reading() as run:
             if run("PRAGMA quick_check(1)") != [("ok",)]:
                 raise _failed(self.path, "the file is damaged", "restore it from a copy")
-            found = run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
-            version = run("SELECT value FROM meta WHERE key = 'version'") if found else []
+            has_meta = run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
+            version = run("SELECT value FROM meta WHERE key = 'version'") if has_meta else []
             if version != [(VERSION,)]:
                 raise _failed(self.path, f"it is no party's file of version {VERSION}", "name another folder")
-        self._wipe_left_over()
+        self._wipe_leftover()
 
-    def _wipe_left_over(self) -> None:
-        """Of a process that was killed between the end of a round and `wipe`."""
-        with self._said(), suppress(FileNotFoundError):
+    def _wipe_leftover(self) -> None:
+        """The journal of a process that was killed between the end of a round and `wipe`."""
+        with self._store_errors(), suppress(FileNotFoundError):
             if not any(self.journal.read_bytes()):
                 return
             self.wipe()
 
     @contextmanager
     def reading(self) -> Iterator[Run]:
-        with self._said(), self._transaction(self.path, "DEFERRED") as run:
+        with self._store_errors(), self._transaction(self.path, "DEFERRED") as run:
             yield run
 
     @contextmanager
     def writing(self) -> Iterator[Run]:
-        """Alone from its first read on: no other study can release a cohort between a check and its record."""
-        with self._said(), self._transaction(self.path, "IMMEDIATE") as run:
+        """Locked from the first read on: no other study can release a cohort between a check and its record."""
+        with self._store_errors(), self._transaction(self.path, "IMMEDIATE") as run:
             yield run
 
     def wipe(self) -> None:
-        """Zeros over the journal, where pages with erased secrets were copied to; nobody writes to it meanwhile."""
-        with self._said(), self._transaction(self.path, "EXCLUSIVE"), suppress(FileNotFoundError):
+        """Overwrite the journal, to which pages with secrets were copied, with zeros; nobody writes to it meanwhile."""
+        with self._store_errors(), self._transaction(self.path, "EXCLUSIVE"), suppress(FileNotFoundError):
             handle = os.open(self.journal, os.O_WRONLY)
             try:
                 os.write(handle, bytes(os.fstat(handle).st_size))
@@ -100,7 +100,7 @@ class PartyFile:
             yield lambda sql, *values: connection.execute(sql, values).fetchall()
 
     @contextmanager
-    def _said(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except MurmureError:

@@ -1,7 +1,7 @@
-"""What a party remembers: whom it pinned, what it joined, heard, said and let go.
+"""What a party remembers: the keys it pinned, the studies it joined, what it received, sent and released.
 
-Written before it is said: after kill -9 at any point the same bytes leave again, under the same masks. Seeds and
-messages are erased when their round is over; digests of them stay.
+Everything is written before it is sent: after kill -9 at any point the same bytes leave again, under the same masks.
+Seeds and messages are erased when their round is over; digests of them stay.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import Any
 from murmure.core.random import fresh_key
 from murmure.parties.party.refusals import OtherCoordinator, OtherKey, OtherRows, StudyEnded
 from murmure.parties.party.sqlite_file import PartyFile, Run
-from murmure.parties.party.transaction import PartyTransaction, charges, decide, erase, now
+from murmure.parties.party.transaction import PartyTransaction, erase, now, read_charges, record_decision
 from murmure.parties.study.costs import StudyCharge
 from murmure.secure.identity import Card, lookalike_key
+
+JOINED_COLUMNS = "digest, url, name, signed, state, reason, at"  # the fields of JoinedStudy
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,10 @@ class JoinedStudy:
 
 @dataclass(frozen=True)
 class RoundState:
-    """What is there of a round that is not over."""
+    """What is stored about a round that is not over."""
 
     seed: bytes = field(repr=False)
-    heard: tuple[bytes, ...] = field(repr=False)
+    received: tuple[bytes, ...] = field(repr=False)
     sent: dict[str, bytes] = field(repr=False)
     unacknowledged: tuple[str, ...]
 
@@ -56,22 +58,20 @@ class PartyStore:
 
     def pinned(self, url: str) -> bytes | None:
         with self.file.reading() as run:
-            found = run("SELECT key FROM coordinators WHERE url = ?", url)
-        return found[0][0] if found else None
+            return _pinned(run, url)
 
     def check_pin(self, url: str, card: Card) -> None:
-        key = self.pinned(url)
-        if key is not None and not hmac.compare_digest(key, card.key):
-            raise _other_coordinator(url, key, card)
-
-    def other_keys(self, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
-        """Parties that had another key in a study that was joined, and that key."""
         with self.file.reading() as run:
-            return _other_keys(run, roster)
+            _check_pin(run, url, card)
+
+    def changed_keys(self, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
+        """Parties that had another key in a study that was joined, each with that key."""
+        with self.file.reading() as run:
+            return _changed_keys(run, roster)
 
     def check_roster(self, roster: Iterable[Card], accepted: Collection[str] = ()) -> None:
-        """Refuse a name that comes with another key than before, unless somebody asked its owner and says so."""
-        for card, key in self.other_keys(roster):
+        """Refuse a name that has another key than before, unless somebody asked its owner and accepts the new one."""
+        for card, key in self.changed_keys(roster):
             if lookalike_key(card.name) not in map(lookalike_key, accepted):
                 raise _other_key(card, key)
 
@@ -87,18 +87,16 @@ class PartyStore:
         roster: Collection[Card] = (),
         accepted: Collection[str] = (),
     ) -> JoinedStudy:
-        """Pins the coordinator and the roster and remembers the study; a second time, the rows must be the same."""
+        """Pin the coordinator and the roster, and record the study; a second time, the rows must be the same."""
         with self.file.writing() as run:
-            held = run("SELECT key FROM coordinators WHERE url = ?", url)
-            if held and not hmac.compare_digest(held[0][0], card.key):
-                raise _other_coordinator(url, held[0][0], card)
-            if not held:
+            _check_pin(run, url, card)
+            if _pinned(run, url) is None:
                 run("INSERT INTO coordinators VALUES (?, ?, ?, ?)", url, card.name, card.key, now())
             known = run("SELECT rows FROM studies WHERE digest = ?", digest)
             if not known:
                 values = (digest, url, name, signed, rows, "joined", None, now())
                 run(f"INSERT INTO studies VALUES ({', '.join('?' * len(values))})", *values)
-                decide(run, digest, name, "approved", why)
+                record_decision(run, digest, name, "approved", why)
                 _pin(run, digest, name, roster, accepted)
             elif not hmac.compare_digest(known[0][0], rows):
                 raise OtherRows(
@@ -112,19 +110,16 @@ class PartyStore:
 
     def study(self, digest: bytes) -> JoinedStudy | None:
         with self.file.reading() as run:
-            found = run("SELECT digest, url, name, signed, state, reason, at FROM studies WHERE digest = ?", digest)
-        return JoinedStudy(*found[0]) if found else None
+            rows = run(f"SELECT {JOINED_COLUMNS} FROM studies WHERE digest = ?", digest)
+        return JoinedStudy(*rows[0]) if rows else None
 
     def studies(self) -> list[JoinedStudy]:
         with self.file.reading() as run:
-            return [
-                JoinedStudy(*row)
-                for row in run("SELECT digest, url, name, signed, state, reason, at FROM studies ORDER BY rowid")
-            ]
+            return [JoinedStudy(*row) for row in run(f"SELECT {JOINED_COLUMNS} FROM studies ORDER BY rowid")]
 
     def decide(self, digest: bytes, name: str, decision: str, why: str) -> None:
         with self.file.writing() as run:
-            decide(run, digest, name, decision, why)
+            record_decision(run, digest, name, decision, why)
 
     def decisions(self) -> list[dict[str, str]]:
         with self.file.reading() as run:
@@ -134,93 +129,84 @@ class PartyStore:
             for study, name, decision, why, at in rows
         ]
 
-    def fail(
-        self,
-        digest: bytes,
-        name: str,
-        reason: str,
-        number: int = 0,
-        refusal: bytes | None = None,
-    ) -> None:
-        """No way on: the secrets of all its rounds are erased. refusal: the no that round `number` is told.
+    def fail(self, digest: bytes, name: str, reason: str, number: int = 0, refusal: bytes | None = None) -> None:
+        """The study cannot go on: the secrets of all its rounds are erased. refusal: the message to send in round
+        `number`.
 
-        Sums whose vector left stay written down: they may be out, although the coordinator says that there are none.
+        Sums whose vector left stay recorded: they may be out, even if the coordinator says that there are none.
         """
         with self.file.writing() as run:
             run("UPDATE studies SET state = 'failed', reason = ? WHERE digest = ?", reason, digest)
-            for (one,) in run("SELECT round FROM rounds WHERE study = ?", digest):
-                erase(run, digest, one)
+            for (round,) in run("SELECT round FROM rounds WHERE study = ?", digest):
+                erase(run, digest, round)
             if refusal is not None:
-                PartyTransaction(run, digest, number).sent("refuse", refusal)
-            decide(run, digest, name, "ended", reason)
+                PartyTransaction(run, digest, number).record_sent("refuse", refusal)
+            record_decision(run, digest, name, "ended", reason)
+        # Erasing copied the pages with the secrets to the journal.
         self.file.wipe()
 
-    def over(self, digest: bytes, number: int) -> None:
-        """All was heard, and round `number` was the last; written once."""
+    def finish_study(self, digest: bytes, number: int) -> None:
+        """Everything was received, and round `number` was the last; recorded once."""
         joined = self.study(digest)
         if joined is not None and joined.state == "joined":
             with self.file.writing() as run:
-                PartyTransaction(run, digest, number).over()
+                PartyTransaction(run, digest, number).finish_study()
 
-    def unsaid_no(self, digest: bytes) -> list[tuple[int, bytes]]:
-        """Refusals that the coordinator may not have, and their rounds."""
+    def unsent_refusals(self, digest: bytes) -> list[tuple[int, bytes]]:
+        """Refusals that the coordinator may not have received, with their rounds."""
         with self.file.reading() as run:
-            return [
-                (number, message)
-                for number, message in run(
-                    "SELECT round, message FROM sent WHERE study = ? AND kind = 'refuse' AND acknowledged = 0", digest
-                )
-            ]
+            sql = "SELECT round, message FROM sent WHERE study = ? AND kind = 'refuse' AND acknowledged = 0"
+            return [(number, message) for number, message in run(sql, digest)]
 
-    def said_no(self, digest: bytes, number: int) -> None:
+    def record_refusal_sent(self, digest: bytes, number: int) -> None:
         with self.file.writing() as run:
-            PartyTransaction(run, digest, number).acknowledged("refuse")
+            PartyTransaction(run, digest, number).record_acknowledged("refuse")
             erase(run, digest, number)
         self.file.wipe()
 
     def needs_rows(self, digest: bytes, rounds: int) -> bool:
-        """Whether a vector is still to be made; what was masked is only sent again. (Once done, rows are compared.)"""
+        """Whether a vector is still to be made: a masked one is only sent again. (Once done, rows are compared.)"""
         joined = self.study(digest)
         with self.file.reading() as run:
-            made = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
-        return joined is None or joined.state == "done" or (joined.state == "joined" and made < rounds)
+            vectors = run("SELECT count(*) FROM sent WHERE study = ? AND kind = 'masked'", digest)[0][0]
+        return joined is None or joined.state == "done" or (joined.state == "joined" and vectors < rounds)
 
     # -- one round -------------------------------------------------------------------------------
 
-    def begin(self, study: bytes, number: int, first: Callable[[bytes], bytes]) -> RoundState:
-        """The round as far as it went; where it had not begun, with a fresh seed and what is said first."""
+    def open_round(self, study: bytes, number: int, first: Callable[[bytes], bytes]) -> RoundState:
+        """The round as far as it went; a new round gets a fresh seed and its first message."""
         with self.file.writing() as run:
-            found = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
-            if not found:
+            seeds = run("SELECT seed FROM rounds WHERE study = ? AND round = ?", study, number)
+            if not seeds:
                 seed = fresh_key()
                 run("INSERT INTO rounds VALUES (?, ?, ?, NULL, NULL)", study, number, seed)
-                PartyTransaction(run, study, number).sent("keys", first(seed))
-            elif found[0][0] is None:
+                PartyTransaction(run, study, number).record_sent("keys", first(seed))
+            elif seeds[0][0] is None:
                 raise StudyEnded("this round is over, and its secrets are erased.", hint="there is nothing to go on")
             else:
-                seed = found[0][0]
-            heard = run("SELECT message FROM heard WHERE study = ? AND round = ? ORDER BY number", study, number)
+                seed = seeds[0][0]
+            received = run("SELECT message FROM heard WHERE study = ? AND round = ? ORDER BY number", study, number)
             sent = run(
                 "SELECT kind, message, acknowledged FROM sent WHERE study = ? AND round = ? ORDER BY rowid",
                 study,
                 number,
             )
         unacknowledged = tuple(kind for kind, _, arrived in sent if not arrived)
-        return RoundState(seed, tuple(m for (m,) in heard), {kind: m for kind, m, _ in sent}, unacknowledged)
+        return RoundState(seed, tuple(m for (m,) in received), {kind: m for kind, m, _ in sent}, unacknowledged)
 
-    def heard(self, study: bytes) -> int:
-        """How many messages of the coordinator were heard, over all rounds."""
+    def received_count(self, study: bytes) -> int:
+        """How many messages of the coordinator were received, over all rounds."""
         with self.file.reading() as run:
             return int(run("SELECT coalesce(max(number), 0) FROM heard WHERE study = ?", study)[0][0])
 
     @contextmanager
-    def step(self, study: bytes, number: int) -> Iterator[PartyTransaction]:
-        """One message heard and all that follows from it, in one transaction: all of it, or nothing."""
+    def transaction(self, study: bytes, number: int) -> Iterator[PartyTransaction]:
+        """One received message and all that follows from it: all of it is stored, or nothing."""
         with self.file.writing() as run:
             yield PartyTransaction(run, study, number)
 
     def results(self, study: bytes) -> list[tuple[list[int], tuple[int, ...]]]:
-        """Of every round that is over: the sums, and whose they are."""
+        """For every round that is over: the sums, and the parties in them."""
         with self.file.reading() as run:
             rows = run("SELECT result, cohort FROM rounds WHERE study = ? AND result IS NOT NULL ORDER BY round", study)
         return [(json.loads(result), tuple(json.loads(cohort))) for result, cohort in rows]
@@ -228,25 +214,25 @@ class PartyStore:
     def charges(self) -> list[StudyCharge]:
         """What noisy sums have cost, over all studies."""
         with self.file.reading() as run:
-            return charges(run)
+            return read_charges(run)
 
     def exact_sums(self, study: bytes, columns: Collection[str]) -> tuple[int, list[str]]:
         """How many exact sums of these columns other studies have had, and their names."""
         with self.file.reading() as run:
             return PartyTransaction(run, study, 0).exact_sums(columns)
 
-    def asked_before(self, questions: Collection[str], but: bytes) -> list[str]:
-        """The names of other studies for which an exact sum of these was let go."""
+    def studies_with_sums(self, questions: Collection[str], except_study: bytes) -> list[str]:
+        """The names of other studies in which one of these exact sums was released."""
         with self.file.reading() as run:
             rows = run(
                 "SELECT s.name, c.questions FROM cohorts c JOIN studies s ON s.digest = c.study "
                 "WHERE c.exact = 1 AND c.study <> ? ORDER BY c.rowid",
-                but,
+                except_study,
             )
-        return list(dict.fromkeys(name for name, held in rows if {*questions} & {*json.loads(held)}))
+        return list(dict.fromkeys(name for name, stored in rows if {*questions} & {*json.loads(stored)}))
 
     def released(self) -> list[dict[str, Any]]:
-        """Every cohort that this party let a sum go for."""
+        """Every cohort for which this party released a sum."""
         with self.file.reading() as run:
             rows = run(
                 "SELECT hex(c.study), s.name, c.round, c.columns, c.exact, c.members, c.certain, c.sums, c.at "
@@ -254,25 +240,44 @@ class PartyStore:
             )
         names = ("study", "name", "round", "columns", "exact", "members", "certain", "sums", "at")
         out = [dict(zip(names, row, strict=True)) for row in rows]
-        for one in out:
-            one |= {"study": str(one["study"]).lower(), "exact": bool(one["exact"]), "certain": bool(one["certain"])}
-            one |= {"columns": json.loads(str(one["columns"])), "members": json.loads(str(one["members"]))}
+        for record in out:
+            record |= {
+                "study": str(record["study"]).lower(),
+                "exact": bool(record["exact"]),
+                "certain": bool(record["certain"]),
+            }
+            record |= {"columns": json.loads(str(record["columns"])), "members": json.loads(str(record["members"]))}
         return out
 
 
-def _other_keys(run: Run, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
+def _pinned(run: Run, url: str) -> bytes | None:
+    keys = run("SELECT key FROM coordinators WHERE url = ?", url)
+    return keys[0][0] if keys else None
+
+
+def _check_pin(run: Run, url: str, card: Card) -> None:
+    pinned = _pinned(run, url)
+    if pinned is not None and not hmac.compare_digest(pinned, card.key):
+        raise OtherCoordinator(
+            f"the study at {url} is signed by {card.fingerprint}; under this address "
+            f"{Card('x', pinned).fingerprint} was pinned at the first join.",
+            hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
+        )
+
+
+def _changed_keys(run: Run, roster: Iterable[Card]) -> list[tuple[Card, bytes]]:
     pinned: dict[str, bytes] = {name: key for name, key in run("SELECT name, key FROM parties")}
-    found = [(card, pinned.get(lookalike_key(card.name), card.key)) for card in roster]
-    return [(card, key) for card, key in found if not hmac.compare_digest(key, card.key)]
+    keys = [(card, pinned.get(lookalike_key(card.name), card.key)) for card in roster]
+    return [(card, key) for card, key in keys if not hmac.compare_digest(key, card.key)]
 
 
 def _pin(run: Run, digest: bytes, study: str, roster: Collection[Card], accepted: Collection[str]) -> None:
-    """In the transaction of joining, so that two studies at once cannot bring two keys for a name."""
-    for card, key in _other_keys(run, roster):
+    """Pin the keys of a roster, in the transaction of joining: two studies at once cannot bring two keys for a name."""
+    for card, key in _changed_keys(run, roster):
         if lookalike_key(card.name) not in map(lookalike_key, accepted):
             raise _other_key(card, key)
         was = Card(card.name, key).fingerprint
-        decide(run, digest, study, "new key", f"of {card.name}: {card.fingerprint}; it was {was}")
+        record_decision(run, digest, study, "new key", f"of {card.name}: {card.fingerprint}; it was {was}")
         run("DELETE FROM parties WHERE name = ?", lookalike_key(card.name))
     for card in roster:
         run("INSERT OR IGNORE INTO parties VALUES (?, ?, ?, ?)", lookalike_key(card.name), card.key, digest, now())
@@ -283,12 +288,4 @@ def _other_key(card: Card, pinned: bytes) -> OtherKey:
         f"{card.name!r} has the key {card.fingerprint} in this study; in one that this party joined before it had "
         f"{Card('x', pinned).fingerprint}. Somebody may be standing in for it.",
         hint=f"telephone {card.name}; if the key is theirs: --accept-new-key {shlex.quote(card.name)}",
-    )
-
-
-def _other_coordinator(url: str, pinned: bytes, card: Card) -> OtherCoordinator:
-    return OtherCoordinator(
-        f"the study at {url} is signed by {card.fingerprint}; under this address "
-        f"{Card('x', pinned).fingerprint} was pinned at the first join.",
-        hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
     )

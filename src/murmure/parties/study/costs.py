@@ -1,19 +1,19 @@
-"""What noisy sums cost the rows of a party, over all of its studies.
+"""What the noisy questions of a study cost the rows that answer them.
 
-Each study keeps what it promises; the same rows that answer another one pay again. Epsilons add up, and so do rhos,
-turned into an epsilon at a delta once, at the end (certify/accounting.py). Sums add up only where they protect the
-same: the same relation, the same unit, as many rows of a person.
+Epsilons add up, and so do rhos, turned into an epsilon at a delta once, at the end (certify/accounting.py). Costs add
+up only where they protect the same: the same relation, the same unit, as many rows of a person.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from murmure.core.blocks import Cost
-from murmure.plan.plan import REPORTED_DELTA
+from murmure.plan.guarantees import REPORTED_DELTA
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
@@ -29,8 +29,8 @@ class ProtectedUnit:
     rows: int  # of one person, at most
 
     def __str__(self) -> str:
-        one = "one row" if self.unit == "row" else f"one {self.unit} with up to {self.rows} rows"
-        return f"{one} ({self.relation})"
+        protected = "one row" if self.unit == "row" else f"one {self.unit} with up to {self.rows} rows"
+        return f"{protected} ({self.relation})"
 
 
 @dataclass(frozen=True)
@@ -45,43 +45,32 @@ class StudyCharge:
     protects: ProtectedUnit
 
 
-def columns_of(plan: Plan) -> tuple[str, ...]:
-    """All that is read of a row."""
-    unit = () if plan.unit == "row" else (plan.unit,)
-    return (*(plan.step.columns or ()), *unit)
-
-
 def charges_of(study: Study) -> list[StudyCharge]:
     """Of every round with noise, however small; an exact one has no cost that could be added.
 
     Of a model those of all rounds that it may take, each as its first.
     """
-    foreseen = [question.plan for question in study.questions for _ in range(question.rounds)]
-    return [charge_of(study, number, plan) for number, plan in enumerate(foreseen, 1) if plan.curator is not None]
+    plans = [question.plan for question in study.questions for _ in range(question.rounds)]
+    return [charge_of(study, number, plan) for number, plan in enumerate(plans, 1) if plan.curator is not None]
 
 
 def charge_of(study: Study, round: int, plan: Plan) -> StudyCharge:
     """What one round with noise costs."""
+    unit = () if plan.unit == "row" else (plan.unit,)
     return StudyCharge(
         study.digest.hex(),
         study.name,
         round,
-        tuple(sorted(columns_of(plan))),
+        tuple(sorted((*(plan.step.columns or ()), *unit))),
         plan.bound.cost,
         ProtectedUnit(plan.relation, plan.unit, int(plan.rows_per_person)),
     )
 
 
-def charges_on_columns(charges: Iterable[StudyCharge], columns: Iterable[str]) -> list[StudyCharge]:
-    """Those that read one of these columns."""
-    wanted = {*columns}
-    return [one for one in charges if wanted & {*one.columns}]
-
-
 def total_cost(charges: Iterable[StudyCharge]) -> Cost:
     from murmure.certify.accounting import sequential
 
-    return sequential(one.cost for one in charges)
+    return sequential(charge.cost for charge in charges)
 
 
 def epsilon_and_delta(cost: Cost, delta: float = REPORTED_DELTA) -> tuple[float, float]:
@@ -94,57 +83,16 @@ def epsilon_and_delta(cost: Cost, delta: float = REPORTED_DELTA) -> tuple[float,
 
 def cost_in_words(cost: Cost, delta: float = REPORTED_DELTA) -> str:
     epsilon, at = epsilon_and_delta(cost, delta)
-    return f"epsilon = {_up(epsilon):g}" + (f" at delta = {at:g}" if at else "")
+    rounded = float(round_up(epsilon)) if math.isfinite(epsilon) else epsilon
+    return f"epsilon = {rounded:g}" + (f" at delta = {at:g}" if at else "")
 
 
-def _up(epsilon: float) -> float:
-    """To four decimals, never below."""
-    return math.ceil(epsilon * 10**4 - 1e-6) / 10**4 if math.isfinite(epsilon) else epsilon
+def round_up(epsilon: float) -> Fraction:
+    """To four decimals, never below; what floating point added in the tenth decimal does not count."""
+    return Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4)
 
 
 def study_cost_in_words(study: Study) -> str | None:
     """What the noisy questions of a study cost together, where there are several."""
-    own = charges_of(study)
-    return cost_in_words(total_cost(own)) if len(own) > 1 else None
-
-
-@dataclass(frozen=True)
-class ColumnSpending:
-    """What noisy questions that read one column (None: any) and protect the same have cost so far."""
-
-    column: str | None
-    protects: ProtectedUnit
-    charges: tuple[StudyCharge, ...]
-
-    def to_text(self) -> str:
-        studies = len({one.study for one in self.charges})
-        of = "columns of any name, if all were of the same people" if self.column is None else f"column {self.column}"
-        many = "1 noisy study" if studies == 1 else f"{studies} noisy studies"
-        return f"paid so far, {of}: {cost_in_words(total_cost(self.charges))} in {many}, for {self.protects}"
-
-    def to_dict(self) -> dict[str, Any]:
-        cost = total_cost(self.charges)
-        epsilon, delta = epsilon_and_delta(cost)
-        return {
-            "column": self.column,
-            "relation": self.protects.relation,
-            "unit": self.protects.unit,
-            "rows_per_person": self.protects.rows,
-            "studies": len({one.study for one in self.charges}),
-            "epsilon": "inf" if math.isinf(epsilon) else epsilon,
-            "delta": delta,
-            "pure_epsilon": "inf" if math.isinf(cost.epsilon) else cost.epsilon,
-            "rho": "inf" if math.isinf(cost.rho) else cost.rho,
-        }
-
-
-def spending_by_column(charges: Sequence[StudyCharge]) -> list[ColumnSpending]:
-    """Column by column; and over all columns, where that is more than each of them."""
-    out = []
-    for protects in dict.fromkeys(one.protects for one in charges):
-        alike = [one for one in charges if one.protects == protects]
-        columns = sorted({name for one in alike for name in one.columns})
-        out += [ColumnSpending(name, protects, tuple(charges_on_columns(alike, [name]))) for name in columns]
-        if all(len(charges_on_columns(alike, [name])) < len(alike) for name in columns):
-            out.append(ColumnSpending(None, protects, tuple(alike)))
-    return out
+    charges = charges_of(study)
+    return cost_in_words(total_cost(charges)) if len(charges) > 1 else None

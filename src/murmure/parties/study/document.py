@@ -1,4 +1,4 @@
-"""What is asked, by whom, of whom, and under which terms: one signed document that stands for the whole study.
+"""What is asked, by whom, of whom, and under which terms: one signed document for the whole study.
 
 Every key and every message of the study is bound to its digest, so nobody can change a word of it later.
 """
@@ -10,7 +10,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,19 +25,13 @@ from murmure.parties.study.json_codec import (
     models_from_dict,
     models_to_dict,
     parse_json,
+    study_digest,
 )
-from murmure.parties.study.json_codec import digest as digest_of
+from murmure.parties.study.model_checks import answer_words, check_models, check_question, check_work
 from murmure.parties.study.plan_checks import check_noise, check_plans
-from murmure.parties.study.questions import (
-    StudyQuestion,
-    answer_words,
-    check_models,
-    check_question,
-    check_work,
-    model_question,
-    secure_privacy,
-)
+from murmure.parties.study.questions import StudyQuestion, exact_questions, model_question, secure_privacy
 from murmure.parties.study.replay import ModelOutcome, ModelReplay, Turn
+from murmure.parties.study.visible_text import message_without_hint
 from murmure.plan.plan import Plan
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Card, Identity, is_visible_text, lookalike_key
@@ -62,10 +56,10 @@ class Study:
     """Plans and models between the parties of one roster, asked one after the other: a round for each plan, and for a
     model as many as it takes.
 
-    The parties that answer the first round answer all. least_rows: the fewest rows a party may bring. ratio: the most
-    exact sums for every row that is surely there (what noise hides does not count); above 1 only for rows that are
-    public. models: econometrics.OLS and others, after the plans. parties: how sums are shared, where no plan says it.
-    noises: for each model a Central, which it costs in all rounds together, or None.
+    The parties that answer the first round answer all of them. least_rows: the fewest rows that a party may bring.
+    ratio: the most exact sums for each row that is certainly there (sums that noise hides do not count); above 1 only
+    for rows that are public. models: econometrics.OLS and others, after the plans. parties: how sums are shared, where
+    no plan says it. noises: for each model a Central, which is what all its rounds cost together, or None.
     """
 
     name: str
@@ -80,14 +74,15 @@ class Study:
     noises: tuple[Central | None, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, most in (("name", 80), ("purpose", 4000)):
+        for name, limit in (("name", 80), ("purpose", 4000)):
             text = getattr(self, name)
-            if not isinstance(text, str) or not 0 < len(text) <= most or not is_visible_text(text):
+            if not isinstance(text, str) or not 0 < len(text) <= limit or not is_visible_text(text):
                 raise InvalidParameter(
-                    f"Study.{name} must be 1 to {most} letters that can be printed, in one line with single blanks, "
+                    f"Study.{name} must be 1 to {limit} letters that can be printed, in one line with single blanks, "
                     f"got {shorten(text)}.",
                     hint="a person decides by it: say it in plain words",
                 )
+        # Lists are accepted, but a study holds tuples: nothing of it may change after it was checked.
         for name in ("roster", "plans", "models", "noises"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
@@ -101,16 +96,17 @@ class Study:
             raise InvalidParameter(f"Study.coordinator must be a Card, got {shorten(self.coordinator)}.")
         if not isinstance(self.roster, tuple) or not all(isinstance(card, Card) for card in self.roster):
             raise InvalidParameter(f"Study.roster must be a tuple of Cards, got {shorten(self.roster)}.")
+        # Names are compared by what they look like: a person decides by them.
         cards = (self.coordinator, *self.roster)
-        for what, seen in (
+        for what, values in (
             ("name", [lookalike_key(card.name) for card in cards]),
             ("key", [card.key for card in cards]),
         ):
-            often = Counter[object](seen)
-            twice = next((card.name for card, one in zip(cards, seen, strict=True) if often[one] > 1), None)
-            if twice is not None:
+            counts = Counter[object](values)
+            repeated = next((card.name for card, value in zip(cards, values, strict=True) if counts[value] > 1), None)
+            if repeated is not None:
                 raise InvalidParameter(
-                    f"Study: the {what} of {twice!r} stands twice among the coordinator and the roster"
+                    f"Study: the {what} of {repeated!r} stands twice among the coordinator and the roster"
                     f"{', or looks like another one' * (what == 'name')}.",
                     hint="every party, and the coordinator too, makes a key of its own (murmure party init)",
                 )
@@ -154,7 +150,7 @@ class Study:
                 hint="a third is usual: with as many sums as rows, rows can be solved for",
             )
 
-    # -- what it says -------------------------------------------------------------------------------------------------
+    # -- what it asks -------------------------------------------------------------------------------------------------
 
     @cached_property
     def sharing(self) -> PairwiseMasks:
@@ -167,7 +163,7 @@ class Study:
 
     @cached_property
     def questions(self) -> tuple[StudyQuestion, ...]:
-        """All that is asked, as far as it is known before: the plans, and of every model the first of its rounds."""
+        """All questions that are known in advance: the plans, and the first round of every model."""
         plans = [StudyQuestion(number, plan) for number, plan in enumerate(self.plans, 1)]
         of_models = (
             model_question(number, model, secure_privacy(self.sharing, noise), self.sharing)
@@ -181,53 +177,53 @@ class Study:
 
     @cached_property
     def hides_rows(self) -> tuple[bool, ...]:
-        """Of every question, whether noise hides a row in its totals. Too small for that, it is none."""
+        """For every question, whether noise hides a row in its totals. Noise that is too small counts as none."""
         counted = [question for question in self.questions for _ in range(question.rounds)]
         hides = hidden_by_noise([question.plan for question in counted])
         return tuple({question.number: hidden for question, hidden in zip(counted, hides, strict=True)}.values())
 
     @cached_property
     def exact_sums(self) -> int:
-        """How many sums are released without noise that hides a row; a long sum counts as several (carried.py).
+        """How many sums are released without noise that hides a row; a long sum counts as several
+        (statistics/conditions/disclosure.py).
 
-        How many rows there are comes with them and is not counted. Models count with the most that they may ask.
+        The number of rows comes with them and is not counted. Models count with the most that they may ask.
         """
-        return sum(q.sums for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+        return sum(question.sums for question in exact_questions(self))
 
     @property
     def exact_may_be_noisy(self) -> bool:
-        """Whether one of the questions without noise can be asked with it: else noise is no way out."""
-        return any(q.takes_noise for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
+        """Whether one of the exact questions can be asked with noise: otherwise noise is not suggested as a way out."""
+        return any(question.takes_noise for question in exact_questions(self))
 
     @property
     def surely_rows(self) -> int:
-        """So many rows are in every released total, at least."""
+        """The number of rows that are in every released total, at least."""
         return self.sharing.minimum * self.least_rows
 
     def check_ratio(self) -> None:
-        """Refuses so many exact sums that single rows could be solved for."""
+        """Refuse so many exact sums that single rows could be solved for."""
         from murmure.secure.cohorts import check_ratio
 
         if self.exact_sums:
             try:
                 check_ratio(self.exact_sums, self.surely_rows, self.ratio)
             except CohortRefused as error:
-                most = math.floor(self.ratio * self.surely_rows)
-                enough = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
+                allowed = math.floor(self.ratio * self.surely_rows)
+                needed = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
                 raise CohortRefused(
-                    str(error).removesuffix(f"\n  Hint: {error.hint}"),
-                    hint=f"at most {most:_} sums; or least_rows = {enough} (fewest rows of each party)"
+                    message_without_hint(error),
+                    hint=f"at most {allowed:_} sums; or least_rows = {needed} (fewest rows of each party)"
                     + (", or noise" if self.exact_may_be_noisy else ""),
                 ) from None
 
     @cached_property
     def conditions(self) -> tuple[tuple[int, Conditions], ...]:
-        """Of every question whose sums noise does not hide, its number and the conditions in it."""
-        exact = (q for q, hides in zip(self.questions, self.hides_rows, strict=True) if not hides)
-        return tuple((question.number, question.conditions) for question in exact)
+        """For every exact question, its number and the conditions in it."""
+        return tuple((question.number, question.conditions) for question in exact_questions(self))
 
     def rare_condition(self, minimum_cell: int = MINIMUM_CELL, before: Sequence[Conditions] = ()) -> Problem | None:
-        """A condition that too few rows may fulfil, by public facts alone (minimum_cell.py); None: none.
+        """A condition that too few rows may fulfil, by public facts alone (minimum_cell.py), or None.
 
         before: what earlier studies asked of the same rows.
         """
@@ -239,7 +235,7 @@ class Study:
         return known[minimum_cell]
 
     def check_conditions(self, minimum_cell: int = MINIMUM_CELL) -> None:
-        """Refuses conditions that too few rows may fulfil; not where rows are public (ratio above 1)."""
+        """Refuse conditions that too few rows may fulfil, unless rows are public (ratio above 1)."""
         from murmure.statistics.conditions.refusals import refusal
 
         problem = None if self.ratio > 1 else self.rare_condition(minimum_cell)
@@ -249,7 +245,7 @@ class Study:
             raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out, noise)
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
-        """Plain sentences, for whoever approves or refuses."""
+        """Plain sentences, for the person who approves or refuses."""
         from murmure.parties.study.study_words import describe_study
 
         return describe_study(self, language)
@@ -258,12 +254,12 @@ class Study:
 
     @property
     def rounds(self) -> int:
-        """The most; a model may need fewer."""
+        """The largest number of rounds; a model may need fewer."""
         return sum(question.rounds for question in self.questions)
 
     @property
     def rounds_vary(self) -> bool:
-        """Whether fewer rounds may be enough."""
+        """Whether fewer rounds may be enough, because a model may stop early."""
         return any(question.rounds > 1 for question in self.questions)
 
     @cached_property
@@ -273,13 +269,14 @@ class Study:
     def turn(self, round: int, released: Sequence[Sequence[int]] = ()) -> Turn | None:
         """What is asked in this round, given the sums of all rounds before it; None: the study is over.
 
-        It follows from the study and these sums alone, for whoever has them.
+        It follows from the study and these sums alone: everybody who has both finds the same.
         """
         if isinstance(round, bool) or not isinstance(round, int) or not 1 <= round <= self.rounds + 1:
             raise InvalidParameter(
                 f"this study has rounds 1 to {self.rounds}, {'at most' if self.models else 'one for each question'}, "
                 f"got {shorten(round)}."
             )
+        # Plans are known without any sums; only models need those of all rounds before.
         if round <= len(self.plans):
             return Turn(round, self.plans[round - 1], round)
         if round > 1 and len(released) < round - 1 and self.models:
@@ -297,10 +294,9 @@ class Study:
         """What became of every model, given the sums of all rounds so far. present: how many parties are in them."""
         if not self.models:
             return ()
-        known = [
-            one if one.result is None else replace(one, result=_present(one.result, present))
-            for one in self._replay.fits(released)
-        ]
+        known = self._replay.outcomes(released)
+        if present is not None:
+            known = tuple(outcome.with_provenance(present=present) for outcome in known)
         return (*known, *(ModelOutcome(model) for model in self.models[len(known) :]))
 
     def encoder(self, round: int, released: Sequence[Sequence[int]] = ()) -> RingEncoder:
@@ -328,22 +324,18 @@ class Study:
         return turn
 
     def __getstate__(self) -> dict[str, Any]:
-        """Its fields: what follows from them is worked out again where it is needed."""
+        """Its fields only: what is cached is computed again."""
         return {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
 
     # -- how it travels -----------------------------------------------------------------------------------------------
 
     @classmethod
     def from_toml(
-        cls,
-        path: str | os.PathLike[str],
-        cards: Iterable[Card],
-        coordinator: Card,
-        minimum_cell: int = MINIMUM_CELL,
+        cls, path: str | os.PathLike[str], cards: Iterable[Card], coordinator: Card, minimum_cell: int = MINIMUM_CELL
     ) -> Study:
         """From a study.toml that a person wrote, and the cards of those who are asked.
 
-        minimum_cell: the fewest rows that a condition may pick out, as the parties allow it; each has its own rule.
+        minimum_cell: the fewest rows that a condition may select. Each party has its own rule for it.
         """
         from murmure.parties.study.toml_file import read_study
 
@@ -369,63 +361,61 @@ class Study:
 
     @cached_property
     def digest(self) -> bytes:
-        """32 bytes that stand for every word of it."""
-        return digest_of(self._dict)
+        """32 bytes that identify every word of it."""
+        return study_digest(self._dict)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Study:
-        """Refuses another version, and fields that are missing or too many."""
+        """Refuse another version, and missing or unknown fields."""
         return cls._from_dict(parse_json(text))
 
     @classmethod
-    def _from_dict(cls, held: Any) -> Study:
-        check_version(held)
+    def _from_dict(cls, fields: Any) -> Study:
+        check_version(fields)
         try:
             out = cls(
-                held["name"],
-                held["purpose"],
-                Card.from_dict(held["coordinator"]),
-                tuple(Card.from_dict(card) for card in list_field(held, "roster")),
-                tuple(Plan.from_json(json.dumps(plan)) for plan in list_field(held, "plans")),
-                held["least_rows"],
-                fraction(held["ratio"]),
-                *models_from_dict(held),
+                fields["name"],
+                fields["purpose"],
+                Card.from_dict(fields["coordinator"]),
+                tuple(Card.from_dict(card) for card in list_field(fields, "roster")),
+                tuple(Plan.from_json(json.dumps(plan)) for plan in list_field(fields, "plans")),
+                fields["least_rows"],
+                fraction(fields["ratio"]),
+                *models_from_dict(fields),
             )
         except MurmureError as error:
-            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
+            message = message_without_hint(error)
             raise BadMessage(f"this study cannot be accepted: {message}", hint=error.hint) from None
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise BadMessage("this study cannot be read: a field of it is none that it may hold.", hint=HINT) from None
-        if out.digest != digest_of(held):
+        # A second spelling of the same study would have a second digest, and so a second signature.
+        if out.digest != study_digest(fields):
             raise BadMessage("this study is not written as this software writes it.", hint=HINT)
         return out
 
     def signed(self, identity: Identity) -> bytes:
-        """The document with the coordinator's signature: what parties are given."""
+        """The document with the coordinator's signature, as parties get it."""
         if identity.public != self.coordinator.key:
             raise InvalidParameter(
                 f"Study.signed takes the identity of its coordinator, {self.coordinator.name} "
                 f"({self.coordinator.fingerprint}).",
                 hint="murmure study init makes it, and murmure study new signs with it",
             )
-        held = {"study": self._dict, "signature": identity.sign(SIGNATURE_PREFIX + self.digest).hex()}
-        return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        envelope = {"study": self._dict, "signature": identity.sign(SIGNATURE_PREFIX + self.digest).hex()}
+        return json.dumps(envelope, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
     @classmethod
     def open(cls, signed: bytes) -> Study:
-        """The study, once its coordinator's signature is verified. Whether to trust that coordinator is not said."""
-        held = parse_json(signed)
-        if not isinstance(held, Mapping) or set(held) != {"study", "signature"}:
+        """The study, once its signature is verified. Whether to trust its coordinator is decided elsewhere."""
+        envelope = parse_json(signed)
+        if not isinstance(envelope, Mapping) or set(envelope) != {"study", "signature"}:
             raise BadMessage("this is no signed study.", hint=HINT)
-        check_version(held["study"])
+        # Only the version and the card are read before the signature is verified: all else is a stranger's text.
+        check_version(envelope["study"])
         try:
-            coordinator = Card.from_dict(held["study"]["coordinator"])
-            signature = bytes.fromhex(held["signature"])
+            coordinator = Card.from_dict(envelope["study"]["coordinator"])
+            signature = bytes.fromhex(envelope["signature"])
         except (MurmureError, TypeError, ValueError):
             raise BadMessage("this is no signed study: its signature or its coordinator cannot be read.") from None
-        coordinator.verify(SIGNATURE_PREFIX + digest_of(held["study"]), signature)
-        return cls._from_dict(held["study"])
-
-
-def _present(result: Any, present: int | None) -> Any:
-    return result if present is None else replace(result, how=replace(result.how, present=present))
+        coordinator.verify(SIGNATURE_PREFIX + study_digest(envelope["study"]), signature)
+        return cls._from_dict(envelope["study"])

@@ -1,4 +1,4 @@
-"""How a study is written: JSON of one version and of known fields, whose digest does not depend on spaces or order."""
+"""A study as JSON: one version, known fields, and a digest that does not depend on spaces or order."""
 
 from __future__ import annotations
 
@@ -20,63 +20,65 @@ if TYPE_CHECKING:
 
 VERSION = 1
 FIELDS = {"murmure_study", "name", "purpose", "coordinator", "roster", "plans", "least_rows", "ratio"}
-OF_MODELS = {"models", "parties", "noises"}  # written where there are models: other studies keep their digests
-MAX_STUDY_BYTES = 1 << 24  # bytes of a signed study
+# Only written where there are models, so that other studies keep their digests.
+MODEL_FIELDS = {"models", "parties", "noises"}
+MAX_STUDY_BYTES = 1 << 24  # of a signed study
 MAX_TEXT_LENGTH = 10_000  # of one text in a model
 MAX_NUMBER_BITS = 1000  # of one number in a model
 POWER = re.compile(r"\s*[+-]?[\d_.]*[eE][+-]?[\d_]{4,}\s*")  # 1e9999 and beyond
 HINT = "studies are written by Study.signed"
 
 
-def digest(held: Any) -> bytes:
-    compact = json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+def study_digest(fields: Any) -> bytes:
+    compact = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(b"murmure study\n" + compact.encode("utf-8", "surrogatepass")).digest()
 
 
 def parse_json(text: str | bytes) -> Any:
+    # The size is checked before the JSON is parsed: it may come from a stranger.
     if not isinstance(text, str | bytes) or len(text) > MAX_STUDY_BYTES:
         raise BadMessage(f"a study is text of at most {MAX_STUDY_BYTES} bytes.")
     try:
-        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_each_once)
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
         raise BadMessage("this is no study: it is not JSON, or a key stands twice in it.", hint=HINT) from None
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Other readers may take the first of two: under one signature there is one study."""
-    held = dict(pairs)
-    if len(held) < len(pairs):
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Some readers take the first of two equal keys, some the last: one signature must cover one study."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
         raise ValueError("a key stands twice")
-    return held
+    return fields
 
 
-def _no_number(text: str) -> Any:
+def _refuse_constant(text: str) -> Any:
     raise ValueError(text)
 
 
-def check_version(held: Any) -> None:
-    if not isinstance(held, Mapping) or "murmure_study" not in held:
+def check_version(fields: Any) -> None:
+    if not isinstance(fields, Mapping) or "murmure_study" not in fields:
         raise BadMessage("this JSON is no study.", hint=HINT)
-    version = held["murmure_study"]
+    version = fields["murmure_study"]
     if type(version) is not int or version != VERSION:
         raise BadMessage(
             f"this is a study of version {shorten(version)}; this software reads version {VERSION}.",
             hint="install the release of murmure that wrote it",
         )
-    fields = FIELDS | OF_MODELS if set(held) & OF_MODELS else FIELDS
-    if set(held) != fields:
-        wrong = sorted(set(held) ^ fields)
+    expected = FIELDS | MODEL_FIELDS if set(fields) & MODEL_FIELDS else FIELDS
+    if set(fields) != expected:
+        wrong = sorted(set(fields) ^ expected)
         raise BadMessage(f"this study has fields too many or too few: {shorten(wrong, 120)}.", hint=HINT)
 
 
-def list_field(held: Mapping[str, Any], name: str) -> list[Any]:
-    if not isinstance(held[name], list):
-        raise BadMessage(f"a study's {name} must be a list, got {shorten(held[name])}.")
-    return held[name]
+def list_field(fields: Mapping[str, Any], name: str) -> list[Any]:
+    if not isinstance(fields[name], list):
+        raise BadMessage(f"a study's {name} must be a list, got {shorten(fields[name])}.")
+    return fields[name]
 
 
 def models_to_dict(models: tuple[Any, ...], masks: PairwiseMasks, noises: tuple[Central | None, ...]) -> dict[str, Any]:
-    """How sums are shared stands here too, since there may be no plan to say it."""
+    """How sums are shared is written here too, since there may be no plan to say it."""
     from murmure.econometrics.model import model_to_dict
 
     return {
@@ -86,48 +88,48 @@ def models_to_dict(models: tuple[Any, ...], masks: PairwiseMasks, noises: tuple[
     }
 
 
-def models_from_dict(held: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The models, how sums are shared, and the noises; nothing, where no model is written."""
-    if "models" not in held:
+def models_from_dict(fields: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The models, how sums are shared, and the noises; an empty tuple where there is no model."""
+    if "models" not in fields:
         return ()
     from murmure.econometrics.model import model_from_dict
-    from murmure.parties.study.questions import MAX_MODELS, answer_words, check_work
+    from murmure.parties.study.model_checks import MAX_MODELS, answer_words, check_work
     from murmure.plan.privacy import Central
 
-    said = list_field(held, "models")
-    if len(said) > MAX_MODELS:
-        raise BadMessage(f"a study has at most {MAX_MODELS} models, got {len(said)}.")
-    _check_numbers(said)
+    entries = list_field(fields, "models")
+    if len(entries) > MAX_MODELS:
+        raise BadMessage(f"a study has at most {MAX_MODELS} models, got {len(entries)}.")
+    _check_numbers(entries)
     models, words = [], 0
-    for one in said:  # one after the other, and no further once they are too much
-        models.append(model_from_dict(one))
+    for entry in entries:  # checked one by one: a stranger's study must not take long before it is refused
+        models.append(model_from_dict(entry))
         words += answer_words(models[-1])
         check_work(words)
-    noises = tuple(None if one is None else Central(**one) for one in list_field(held, "noises"))
-    return tuple(models), part_from_dict(held["parties"], SHARINGS), noises
+    noises = tuple(None if entry is None else Central(**entry) for entry in list_field(fields, "noises"))
+    return tuple(models), part_from_dict(fields["parties"], SHARINGS), noises
 
 
-def _check_numbers(held: Any) -> None:
-    """A stranger's text may be read as a number: no short one of a long number, and none that is long itself."""
-    if isinstance(held, Mapping):
-        for key, value in held.items():
+def _check_numbers(value: Any) -> None:
+    """Refuse long texts, long numbers, and short texts of long numbers (1e99999), which would take long to read."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
             _check_numbers(key)
-            _check_numbers(value)
-    elif isinstance(held, list):
-        for value in held:
-            _check_numbers(value)
-    elif isinstance(held, str) and (len(held) > MAX_TEXT_LENGTH or POWER.fullmatch(held)):
+            _check_numbers(item)
+    elif isinstance(value, list):
+        for item in value:
+            _check_numbers(item)
+    elif isinstance(value, str) and (len(value) > MAX_TEXT_LENGTH or POWER.fullmatch(value)):
         raise BadMessage(
-            f"a model of this study has a text that is too long, or a number that is: {shorten(held)}.",
+            f"a model of this study has a text that is too long, or a number that is: {shorten(value)}.",
             hint=f"at most {MAX_TEXT_LENGTH} letters, and powers of ten of at most 3 digits",
         )
-    elif isinstance(held, int) and held.bit_length() > MAX_NUMBER_BITS:
-        raise BadMessage(f"a model of this study has a number of {held.bit_length()} bits.")
+    elif isinstance(value, int) and value.bit_length() > MAX_NUMBER_BITS:
+        raise BadMessage(f"a model of this study has a number of {value.bit_length()} bits.")
 
 
 def fraction(text: Any) -> Fraction:
     try:
-        over, under = (int(part) for part in text.split("/"))
-        return Fraction(over, under)
+        numerator, denominator = (int(part) for part in text.split("/"))
+        return Fraction(numerator, denominator)
     except (AttributeError, ValueError, ZeroDivisionError):
         raise BadMessage(f'a study\'s ratio must be a fraction such as "1/3", got {shorten(text)}.') from None

@@ -36,9 +36,9 @@ EXCLUDED_OF = {
         "columns": "they are the arguments of a function of one's own; a family takes a formula",
     }
 }
-REQUIRED = {"mle": ("family", "formula")}  # in the clear a function of one's own may take their place
-TAKEN = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS)}}  # where the signature says None
-MEANT = {  # what None, or nothing, means
+REQUIRED = {"mle": ("family", "formula")}  # without a study, a function of the caller may take their place
+DEFAULTS = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS)}}  # where the signature says None
+DEFAULT_MEANING = {  # what None, or an empty tuple, means
     "columns": "all columns of numbers",
     "grid": "the values of the column",
     "edges": "the values of the column",
@@ -86,19 +86,20 @@ class ModelKey:
 
 @cache
 def keys_of(name: str) -> Mapping[str, ModelKey]:
-    """Of the function of this name, in the order of its signature."""
+    """The keys of the function of this name, in the order of its signature."""
     function = getattr(econometrics, name)
-    left_out = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
+    excluded = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
     out = {}
+    # eval_str: annotations are text, and their types decide what a value of the file may be.
     for key, parameter in inspect.signature(function, eval_str=True).parameters.items():
-        if key not in left_out:
+        if key not in excluded:
             required = parameter.default is inspect.Parameter.empty or key in REQUIRED.get(name, ())
             out[key] = ModelKey(key, parameter.annotation, required, None if required else parameter.default)
     return types.MappingProxyType(out)
 
 
 def exclusion_reason(name: str, key: str) -> str | None:
-    """Why a keyword of the function is no key of a study; None: it is none of its keywords, or it is a key."""
+    """Why a keyword of the function is not a key of a study; None if it is a key, or not a keyword at all."""
     if key not in inspect.signature(getattr(econometrics, name)).parameters:
         return None
     return EXCLUDED_OF.get(name, {}).get(key) or EXCLUDED.get(key)
@@ -108,7 +109,7 @@ def exclusion_reason(name: str, key: str) -> str | None:
 
 
 def _parts(type_: Any) -> list[Any]:
-    """Of a union, each; None is what is left out."""
+    """The types of a union; None means that the key may be left out."""
     if get_origin(type_) in (typing.Union, types.UnionType):
         return [part for part in get_args(type_) if part is not types.NoneType]
     return [type_]
@@ -118,42 +119,42 @@ def _accepts(type_: Any, value: Any) -> bool:
     parts = _parts(type_)
     if len(parts) > 1:
         return any(_accepts(part, value) for part in parts)
-    (held,) = parts
-    origin = get_origin(held) or held
-    if held is Any:
+    (kind,) = parts
+    origin = get_origin(kind) or kind
+    if kind is Any:
         return isinstance(value, str | bool | int | float) or (
-            isinstance(value, list) and all(_accepts(Any, one) for one in value)
+            isinstance(value, list) and all(_accepts(Any, item) for item in value)
         )
     if origin is Literal:
-        return any(value == one and type(value) is type(one) for one in get_args(held))
+        return any(value == item and type(value) is type(item) for item in get_args(kind))
     if origin is Mapping:
         return isinstance(value, dict)
     if origin is Sequence:
-        return isinstance(value, list) and all(_accepts((get_args(held) or (Any,))[0], one) for one in value)
-    if held in (int, float):
-        return isinstance(value, int if held is int else int | float) and not isinstance(value, bool)
-    return isinstance(value, held)
+        return isinstance(value, list) and all(_accepts((get_args(kind) or (Any,))[0], item) for item in value)
+    if kind in (int, float):
+        return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
+    return isinstance(value, kind)
 
 
 WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number", Any: "a number, text or a list"}
-SEVERAL = {str: " of texts", int: " of whole numbers", float: " of numbers", Any: ""}
+PLURALS = {str: " of texts", int: " of whole numbers", float: " of numbers", Any: ""}
 
 
 def words_of(type_: Any) -> str:
-    """What may stand there, for people."""
-    return " or ".join(dict.fromkeys(_said(part) for part in _parts(type_)))
+    """What a key of this type may hold, for people."""
+    return " or ".join(dict.fromkeys(_type_in_words(part) for part in _parts(type_)))
 
 
-def _said(type_: Any) -> str:
+def _type_in_words(type_: Any) -> str:
     origin = get_origin(type_) or type_
     if origin is Literal:
-        listed = ", ".join(f'"{one}"' if isinstance(one, str) else str(one) for one in get_args(type_))
-        return f"one of {listed}" if len(get_args(type_)) > 1 else listed
+        choices = ", ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in get_args(type_))
+        return f"one of {choices}" if len(get_args(type_)) > 1 else choices
     if origin is Mapping:
         return "a table"
     if origin is Sequence:
-        of = (get_args(type_) or (Any,))[0]
-        return f"a list{SEVERAL.get(of, ' of lists')}"
+        items = (get_args(type_) or (Any,))[0]
+        return f"a list{PLURALS.get(items, ' of lists')}"
     return WORDS[type_]
 
 
@@ -168,15 +169,15 @@ def _example(type_: Any) -> str:
 
 
 def key_table(name: str) -> list[tuple[str, str, str]]:
-    """For people: each key, what it may hold, and what is taken where it is left out."""
-    taken = TAKEN.get(name, {})
-    return [(key.name, key.words, taken.get(key.name) or _left_out(key)) for key in keys_of(name).values()]
+    """For people: each key, what it may hold, and its default."""
+    defaults = DEFAULTS.get(name, {})
+    return [(key.name, key.words, defaults.get(key.name) or _default_in_words(key)) for key in keys_of(name).values()]
 
 
-def _left_out(key: ModelKey) -> str:
+def _default_in_words(key: ModelKey) -> str:
     if key.required:
         return "required"
-    return MEANT.get(key.name, "none") if key.default is None or key.default == () else _toml(key.default)
+    return DEFAULT_MEANING.get(key.name, "none") if key.default is None or key.default == () else _toml(key.default)
 
 
 def _toml(value: Any) -> str:

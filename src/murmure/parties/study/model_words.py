@@ -16,31 +16,33 @@ from murmure.statistics.sums import Sums
 
 
 def describe_model(question: StudyQuestion, say: StudyLanguage) -> tuple[str, list[str]]:
-    """The model in one sentence, in marks, since names that a stranger chose stand in it; then its columns, its
-    settings, and how much is asked in all.
+    """The model in one sentence, in quotation marks, since it contains names that a stranger chose; then its columns,
+    its settings, and how much is asked in all.
     """
     model = question.model
-    out = [line for design in designs_of(model).values() for line in _design(design, say)]
-    out += [*_settings(model, say), *_limits(model, say), *_first(question, say)]
-    return f"{question.kind}, {say.quote(say(*plainly(model).in_words()))}.", [*out, _most(question, say)]
+    out = [line for design in designs_of(model).values() for line in _design_lines(design, say)]
+    out += [*_setting_lines(model, say), *_limit_lines(model, say), *_first_round(question, say)]
+    return f"{question.kind}, {say.quote(say(*with_plain_names(model).in_words()))}.", [*out, _size(question, say)]
 
 
-def plainly(model: Any) -> Any:
-    """The same model, whose columns are called what they are: a name that the asker chose may say anything."""
-    called: dict[str, str] = {}
-    changed: dict[str, Any] = {}
+def with_plain_names(model: Any) -> Any:
+    """The same model, with its columns called by their expressions: a name that the asker chose may say anything."""
+    terms_by_name: dict[str, str] = {}
+    fields: dict[str, Any] = {}
     for field, design in designs_of(model).items():
-        called |= dict(zip(design.names, design.terms, strict=True))
-        changed[field] = _changed(design, names=design.terms, outcome_name=design.outcome)
-    changed |= {
-        key: called[value] for key, value in settings_of(model).items() if isinstance(value, str) and value in called
+        terms_by_name |= dict(zip(design.names, design.terms, strict=True))
+        fields[field] = _copy_with(design, names=design.terms, outcome_name=design.outcome)
+    fields |= {
+        key: terms_by_name[value]
+        for key, value in settings_of(model).items()
+        if isinstance(value, str) and value in terms_by_name
     }
-    return _changed(model, **changed)
+    return _copy_with(model, **fields)
 
 
-def _changed(held: Any, **fields: Any) -> Any:
-    """Only to be read: what was checked once is not checked again."""
-    out = copy.copy(held)
+def _copy_with(original: Any, **fields: Any) -> Any:
+    """A copy for reading: it skips __post_init__, which would check it again."""
+    out = copy.copy(original)
     for name, value in fields.items():
         object.__setattr__(out, name, value)
     return out
@@ -50,33 +52,33 @@ def _quoted(texts: Iterable[str], say: StudyLanguage) -> str:
     return ", ".join(map(say.quote, texts))
 
 
-def _design(design: Any, say: StudyLanguage) -> list[str]:
-    """Every expression, and beside it what results will call it where that is something else."""
+def _design_lines(design: Any, say: StudyLanguage) -> list[str]:
+    """Every expression, with the name that results give it where that differs."""
     columns = say("its equations are made of these columns: {}", "ses équations sont faites de ces colonnes : {}")
     outcome = say("what they explain is {}", "ce qu’elles expliquent est {}")
     called = say("{} (in the result it is called {})", "{} (le résultat l’appelle {})")
 
-    def told(term: str, name: str) -> str:
+    def term_in_words(term: str, name: str) -> str:
         plain = name == term or (term, name) == ("1", "Intercept")
         return say.quote(term) if plain else called.format(say.quote(term), say.quote(name))
 
-    out = [columns.format(", ".join(map(told, design.terms, design.names)))]
+    out = [columns.format(", ".join(map(term_in_words, design.terms, design.names)))]
     if design.outcome:
-        out.append(outcome.format(told(design.outcome, design.outcome_name)))
+        out.append(outcome.format(term_in_words(design.outcome, design.outcome_name)))
     words = say("the asker writes this as {}", "le demandeur l’écrit {}")
     return [*out, words.format(say.quote(design.formula))] if design.formula else out
 
 
-def _settings(model: Any, say: StudyLanguage) -> list[str]:
-    """Whatever else the asker chose, by the name that it has in the study."""
-    held = settings_of(model)
-    if not held:
+def _setting_lines(model: Any, say: StudyLanguage) -> list[str]:
+    """All other choices of the asker, by their names in the study."""
+    settings = settings_of(model)
+    if not settings:
         return []
-    told = ", ".join(f"{name} = {_value(value, say)}" for name, value in held.items())
-    return [say("its settings are {}", "ses réglages sont {}").format(told)]
+    text = ", ".join(f"{name} = {_value(value, say)}" for name, value in settings.items())
+    return [say("its settings are {}", "ses réglages sont {}").format(text)]
 
 
-def _limits(model: Any, say: StudyLanguage) -> list[str]:
+def _limit_lines(model: Any, say: StudyLanguage) -> list[str]:
     """How far a model can go between parties, where that depends on what it asks (times, and sums at each)."""
     return [say(*model.limit_in_words())] if hasattr(model, "limit_in_words") else []
 
@@ -87,16 +89,16 @@ def _value(value: Any, say: StudyLanguage) -> str:
     if isinstance(value, int | Fraction):
         return say.number(value)
     if isinstance(value, tuple):
-        return "(" + ", ".join(_value(one, say) for one in value) + ")"
+        return "(" + ", ".join(_value(item, say) for item in value) + ")"
     return say.quote(str(value))
 
 
-def _first(question: StudyQuestion, say: StudyLanguage) -> list[str]:
+def _first_round(question: StudyQuestion, say: StudyLanguage) -> list[str]:
     """The sums of the first round."""
     statistic: Any = question.plan.statistic
     if isinstance(statistic, Sums):
-        asked, sums = describe_statistic(statistic, say)
-        return [say("first, {}", "d’abord, {}").format(asked), *sums]
+        sentence, sums = describe_statistic(statistic, say)
+        return [say("first, {}", "d’abord, {}").format(sentence), *sums]
     if isinstance(statistic, Cells):
         cells = say(
             "first, how many rows lie in each of {} cells of {}",
@@ -116,16 +118,16 @@ def _first(question: StudyQuestion, say: StudyLanguage) -> list[str]:
         return [products, weighed.format(say.quote(statistic.weight))]
     if hasattr(statistic, "words"):
         first = say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))
-        told = hasattr(question.model, "later_rounds")
-        return [first, say(*question.model.later_rounds())] if told else [first]
+        continues = hasattr(question.model, "later_rounds")
+        return [first, say(*question.model.later_rounds())] if continues else [first]
     return []
 
 
-def _most(question: StudyQuestion, say: StudyLanguage) -> str:
+def _size(question: StudyQuestion, say: StudyLanguage) -> str:
     sums = say.number(question.sums)
     if question.rounds == 1:
-        one = say("it is asked in one round, and counts as {} sums", "un seul tour, qui compte pour {} sommes")
-        return one.format(sums)
+        text = say("it is asked in one round, and counts as {} sums", "un seul tour, qui compte pour {} sommes")
+        return text.format(sums)
     return say(
         "it is asked in at most {} rounds, which count as at most {} sums in all; what is asked in a round (such as "
         "the coefficients that it tries) follows from the totals of the rounds before it, by rules that your own "

@@ -1,4 +1,4 @@
-"""What the plans of a study must be: all between the same parties, and such that words can tell all of them."""
+"""What the plans of a study must be: all between the same parties, and described in full by words."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS, is_describable
+from murmure.parties.study.visible_text import is_visible
 from murmure.plan.plan import Plan
 from murmure.secure.identity import is_visible_text
 
 MAX_PLANS = 1000
-SPACES = "\u00a0\u202f"  # of French, which Python does not call printable
 QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
-MAX_NUMBERS_PER_ROUND = 1 << 20  # that leave one party in one round
+MAX_NUMBERS_PER_ROUND = 1 << 20  # of one party
 
 
 def check_plans(plans: Any, models: Any = ()) -> None:
     if not isinstance(plans, tuple) or not (plans or models) or len(plans) > MAX_PLANS:
         raise InvalidParameter(f"Study.plans must be 1 to {MAX_PLANS} plans, got {shorten(plans)}.")
-    seen: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for number, plan in enumerate(plans, 1):
         if not isinstance(plan, Plan) or plan.parties is None:
             raise InvalidParameter(
@@ -36,16 +36,16 @@ def check_plans(plans: Any, models: Any = ()) -> None:
                 f"Study: question {number} is shared otherwise than question 1: {plan.parties} and {plans[0].parties}.",
                 hint="the same parties answer all questions of a study, under the same terms",
             )
-        if plan.digest in seen:
+        if plan.digest in numbers:
             raise InvalidParameter(
-                f"Study: question {number} is question {seen[plan.digest]} again.", hint="ask it once"
+                f"Study: question {number} is question {numbers[plan.digest]} again.", hint="ask it once"
             )
-        seen[plan.digest] = number
+        numbers[plan.digest] = number
     check_noise(plans)
 
 
 def check_noise(plans: Iterable[Plan]) -> None:
-    """Noise protects alike in all questions of a study, or what they cost does not add up."""
+    """Noise must protect the same in all questions of a study, otherwise their costs do not add up."""
     noisy = [plan for plan in plans if plan.curator is not None]
     if len({(plan.relation, plan.unit, plan.rows_per_person) for plan in noisy}) > 1:
         raise InvalidParameter(
@@ -55,25 +55,25 @@ def check_noise(plans: Iterable[Plan]) -> None:
 
 
 def expressions_of(statistic: Any) -> tuple[str, ...]:
-    """What is written as formulas of the columns."""
+    """All formulas of columns in a statistic."""
     if hasattr(statistic, "of"):  # of each party, or at each place
         return expressions_of(statistic.of)
     weight = getattr(statistic, "weight", None)
     texts = (getattr(statistic, name, ()) for name in ("expressions", "factors", "inputs"))
-    return (*(text for some in texts for text in some), *([weight] if isinstance(weight, str) else []))
+    return (*(text for group in texts for text in group), *([weight] if isinstance(weight, str) else []))
 
 
-def _seen(letter: str) -> bool:
-    """Halves of a letter are no text at all, which is refused where a study is written."""
-    return letter.isprintable() or letter in SPACES or unicodedata.category(letter) == "Cs"
+def _passes(letter: str) -> bool:
+    """Visible, or half of a surrogate pair: json_codec.py refuses those when the study is written."""
+    return is_visible(letter) or unicodedata.category(letter) == "Cs"
 
 
 def _labels(plan: Plan) -> list[Any]:
-    """Of all columns that the plan knows: they stand in the words of a study and beside its figures."""
+    """The labels of all columns of the plan: they appear in the words of a study and in its results."""
     domain: Any = plan.statistic.domain
     parts = [domain[name] for name in domain] if isinstance(domain, Schema) else [domain]
-    named = [one.values for one in parts if isinstance(one, Categories) and not isinstance(one.values, int)]
-    return [label for values in named for label in values]
+    labels = [part.values for part in parts if isinstance(part, Categories) and not isinstance(part.values, int)]
+    return [label for values in labels for label in values]
 
 
 def _check_question(number: int, plan: Plan) -> None:
@@ -87,8 +87,8 @@ def _check_question(number: int, plan: Plan) -> None:
 
 
 def check_visible(number: int, text: str) -> None:
-    """What stands in a model stands in the words that people decide by."""
-    if not all(map(_seen, text)):
+    """Refuse invisible letters: the texts of a model appear in the words that people decide by."""
+    if not all(map(_passes, text)):
         raise InvalidParameter(
             f"Study: question {number} has letters that are not seen: {shorten(text)}.",
             hint="a person decides by its words, and reads them on a terminal",
@@ -96,7 +96,7 @@ def check_visible(number: int, text: str) -> None:
 
 
 def check_model_plan(number: int, plan: Plan) -> None:
-    """All but whether words tell the statistic: of a model they tell the model."""
+    """All checks of a plan, except that words describe its statistic: for a model, they describe the model."""
     if plan.person is not None or plan.step.columns is None:
         raise InvalidParameter(
             f"Study: question {number} randomises rows at the person, or does not name the column it reads.",
@@ -110,7 +110,7 @@ def check_model_plan(number: int, plan: Plan) -> None:
                 hint="a person decides by its words",
             )
     for label in _labels(plan):
-        if isinstance(label, str) and not all(map(_seen, label)):
+        if isinstance(label, str) and not all(map(_passes, label)):
             raise InvalidParameter(
                 f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
                 hint="a person decides by its words, and reads them on a terminal: give the label another name",
@@ -125,7 +125,7 @@ def check_model_plan(number: int, plan: Plan) -> None:
 
 
 def check_expressions(number: int, texts: Iterable[str]) -> None:
-    """Outside quotation marks, letters are what they look like."""
+    """Outside quotation marks, letters must be what they look like."""
     for text in texts:
         bare = QUOTED.sub("", text)
         if bare != unicodedata.normalize("NFKC", bare):

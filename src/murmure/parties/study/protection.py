@@ -1,4 +1,4 @@
-"""Who learns what from a study, in plain words of two languages: what masks hide, and what totals tell all the same."""
+"""Who learns what from a study, in plain words of two languages: what masks hide, and what totals reveal anyway."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.fixed import sum_up
+from murmure.parties.study.costs import round_up
 from murmure.parties.study.question_words import StudyLanguage
 from murmure.parties.study.questions import by_party
 from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, reader_epsilon
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def warn_public_rows(study: Study, say: StudyLanguage) -> list[str]:
-    """Said first: a study that may ask for more than its rows can hide."""
+    """The first warning: a study that may ask for more than its rows can hide."""
     if study.ratio <= 1:
         return []
     return [
@@ -36,7 +37,7 @@ def warn_public_rows(study: Study, say: StudyLanguage) -> list[str]:
 
 
 def warn_rare_conditions(study: Study, say: StudyLanguage) -> list[str]:
-    """Said first too: a condition that too few rows may fulfil, by name, with the reason."""
+    """The second warning: a condition that too few rows may fulfil, by name, with the reason."""
     problem = study.rare_condition()
     if problem is None:
         return []
@@ -50,13 +51,13 @@ def warn_rare_conditions(study: Study, say: StudyLanguage) -> list[str]:
 
 
 def _conditions(study: Study, say: StudyLanguage) -> str:
-    """What was judged beforehand, and what that does not do."""
-    found = rarest_condition(study.conditions)
+    """How conditions were judged in advance, and what that does not prevent."""
+    rarest = rarest_condition(study.conditions)
     limit = say(
         "This stops accidents, and not somebody who combines totals on purpose: only noise does.",
         "Cela évite les accidents, non qui combinerait des totaux à dessein : seul le bruit le fait.",
     )
-    if found is None or found.share is None:
+    if rarest is None or rarest.share is None:
         return say(
             "No total is restricted to rows that fulfil a condition. What somebody learns who combines totals on "
             "purpose, only noise limits.",
@@ -70,12 +71,12 @@ def _conditions(study: Study, say: StudyLanguage) -> str:
         "lignes : la plus rare est {}, que remplissent environ {} lignes sur {} si les valeurs sont réparties "
         "également.",
     )
-    rows = say.number(Fraction(round(found.share * study.least_rows * 10), 10))
-    return f"{judged.format(say.quote(found.text), rows, say.number(study.least_rows))} {limit}"
+    rows = say.number(Fraction(round(rarest.share * study.least_rows * 10), 10))
+    return f"{judged.format(say.quote(rarest.text), rows, say.number(study.least_rows))} {limit}"
 
 
 def describe_masking(study: Study, say: StudyLanguage) -> list[str]:
-    """What leaves, who learns what, and what it rests on."""
+    """What leaves the organisation, who learns what, and under which assumptions."""
     leave = say(
         "From you {} numbers leave in all, and no row: the totals over your rows{}, each hidden behind random "
         "numbers that cancel out only once the totals of all who answer are added together.",
@@ -85,7 +86,7 @@ def describe_masking(study: Study, say: StudyLanguage) -> list[str]:
     )
     rows = say(" and how many rows you have", " et le nombre de vos lignes")
     counts = any(question.plan.curator is None for question in study.questions)
-    numbers = say.number(sum(question.numbers for question in study.questions))
+    numbers = say.number(sum(question.max_numbers for question in study.questions))
     if study.rounds_vary:
         numbers = say("up to {}", "jusqu’à {}").format(numbers)
     learn = say(
@@ -107,14 +108,14 @@ def describe_masking(study: Study, say: StudyLanguage) -> list[str]:
         ", combien de lignes ils ont ensemble (une somme exacte aussi)",
     )
     out = [leave.format(numbers, rows if counts else ""), learn.format(all_rows if counts else "", nobody)]
-    out += [_of_each(question, say) for question in apart]
+    out += [_party_products(question, say) for question in apart]
     return [*out, *_trust(study, say), *(_other_studies(say) if study.exact_sums else [])]
 
 
-def _of_each(question: StudyQuestion, say: StudyLanguage) -> str:
-    """What products of each organisation's own totals tell (statistics/exact/party_products.py)."""
+def _party_products(question: StudyQuestion, say: StudyLanguage) -> str:
+    """What products of each organisation's own totals reveal (statistics/exact/party_products.py)."""
     if by_party(question.model) is WithinPartyProducts:
-        said = say(
+        text = say(
             "Question {} adds up products in which each organisation has taken out its own means. Beside totals over "
             "all rows, of this study or of another, they narrow down how many rows the single organisations have and "
             "what their totals are, though not whose is whose; whoever knew those of all but two could work out both.",
@@ -124,7 +125,7 @@ def _of_each(question: StudyQuestion, say: StudyLanguage) -> str:
             "sauf deux pourrait en déduire les deux derniers.",
         )
     else:
-        said = say(
+        text = say(
             "Question {} adds up products of each organisation’s own totals (its errors are by organisation). They "
             "narrow down what the totals of the single organisations are, though not whose is whose; whoever knew "
             "those of all but two could work out both.",
@@ -132,11 +133,11 @@ def _of_each(question: StudyQuestion, say: StudyLanguage) -> str:
             "organisation). Ils resserrent ce que valent les totaux de chaque organisation, sans dire à qui ils "
             "appartiennent ; qui connaîtrait ceux de toutes sauf deux pourrait en déduire les deux derniers.",
         )
-    return said.format(question.number)
+    return text.format(question.number)
 
 
 def _other_studies(say: StudyLanguage) -> list[str]:
-    """What is held against earlier exact totals, and what nobody at a party can hold against them."""
+    """What a party compares with earlier exact totals, and what it cannot compare."""
     rows = say(
         "The number of rows comes with all exact totals: so your software holds who answers against all exact totals "
         "that you let go before, whatever they were of, and refuses where a difference would tell about few "
@@ -158,9 +159,9 @@ def _other_studies(say: StudyLanguage) -> list[str]:
 def _trust(study: Study, say: StudyLanguage) -> list[str]:
     sharing = study.sharing
     if sharing.colluders:
-        some = say("one of the organisations", "l’une des organisations")
+        colluders = say("one of the organisations", "l’une des organisations")
         if sharing.colluders > 1:
-            some = say("up to {} of the organisations", "jusqu’à {} des organisations").format(sharing.colluders)
+            colluders = say("up to {} of the organisations", "jusqu’à {} des organisations").format(sharing.colluders)
         together = say(
             "Even if the asker and {} put together all that they know, they learn only the totals over the others, who "
             "are at least {}, and what follows from these: where the others have few rows, single ones may. More of "
@@ -169,7 +170,7 @@ def _trust(study: Study, say: StudyLanguage) -> list[str]:
             "autres, qui sont au moins {}, et ce qui en découle : si les autres ont peu de lignes, on peut en trouver "
             "une à une. À plus nombreux, ils pourraient isoler les totaux de moins d’organisations, au pire les "
             "vôtres.",
-        ).format(some, say.number(sharing.honest))
+        ).format(colluders, say.number(sharing.honest))
     else:
         together = say(
             "This supposes that no organisation tells the asker what it knows: the study does not guard against it.",
@@ -188,27 +189,24 @@ def _trust(study: Study, say: StudyLanguage) -> list[str]:
         "le demandeur en a inventé, le total moins ce qu’il a ajouté lui-même est celui de moins d’organisations, au "
         "pire le vôtre.",
     )
-    told = say(
+    totals = say(
         "What the totals come to, you are told by the asker; your software sees only that they are possible.",
         "C’est le demandeur qui vous communique les totaux ; votre logiciel vérifie seulement qu’ils sont possibles.",
     )
     if sharing.coordinator == "lying":
-        told += say(
-            " So nothing further is asked by them.",
-            " Aucune autre question n’en dépend donc.",
-        )
+        totals += say(" So nothing further is asked by them.", " Aucune autre question n’en dépend donc.")
     else:
-        told += say(
+        totals += say(
             " The study trusts it in this: where a question follows from totals before it, false ones would choose it.",
             " L’étude lui fait confiance sur ce point : si une question dépend de totaux précédents, de faux totaux la "
             "choisiraient.",
         )
-    out = [together, lies, known, told]
+    out = [together, lies, known, totals]
     return out if sharing.complete else [*out, _ring(study, say)]
 
 
 def _ring(study: Study, say: StudyLanguage) -> str:
-    """What a sparse graph supposes besides (PairwiseMasks.assumption)."""
+    """What a sparse graph assumes in addition (PairwiseMasks.assumption)."""
     return say(
         "Each organisation shares its random numbers with {} others, drawn by lot, and not with all: the chance of a "
         "draw that hides less than is said here is below one in a million million, provided that nobody tries out more "
@@ -221,7 +219,7 @@ def _ring(study: Study, say: StudyLanguage) -> str:
 
 
 def describe_noise(study: Study, say: StudyLanguage) -> list[str]:
-    """What the totals themselves tell about one row."""
+    """What the totals themselves reveal about one row."""
     noisy = [question for question in study.questions if question.plan.curator is not None]
     exact = [str(question.number) for question in study.questions if question.plan.curator is None]
     weak = [str(question.number) for question in noisy if reader_epsilon(question.plan) > MAX_HIDING_EPSILON]
@@ -248,7 +246,7 @@ def describe_noise(study: Study, say: StudyLanguage) -> list[str]:
         )
     if len(noisy) > len(weak):
         hides = [question for question in noisy if reader_epsilon(question.plan) <= MAX_HIDING_EPSILON]
-        out += _altogether([question.plan for question in hides for _ in range(question.rounds)], study, say)
+        out += _combined([question.plan for question in hides for _ in range(question.rounds)], study, say)
     return [*out, _ratio(study, say), _conditions(study, say)] if study.exact_sums else out
 
 
@@ -273,7 +271,7 @@ def _ratio(study: Study, say: StudyLanguage) -> str:
 def _noise(question: StudyQuestion, say: StudyLanguage) -> str:
     plan = question.plan
     read = plan.guarantees()["reader"]
-    budget = f"epsilon = {say.number(_rounded(read.epsilon))}"
+    budget = f"epsilon = {say.number(round_up(read.epsilon))}"
     if read.delta:
         budget += f", delta = {read.delta:g}".replace(".", say(".", ","))
     if question.rounds > 1:
@@ -286,10 +284,10 @@ def _noise(question: StudyQuestion, say: StudyLanguage) -> str:
     ).format(question.number, type(plan.curator).__name__, budget)
 
 
-def _altogether(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str]:
+def _combined(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str]:
     certificates = [plan.guarantees()["reader"] for plan in plans]
     epsilon, delta = (sum_up(getattr(c, name) for c in certificates) for name in ("epsilon", "delta"))
-    one = plans[0]  # a study protects alike in all its questions
+    first = plans[0]  # all questions of a study protect the same (plan_checks.check_noise)
     if epsilon > MAX_HIDING_EPSILON:
         return [
             say(
@@ -297,9 +295,9 @@ def _altogether(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str
                 "totals count as exact.",
                 "À epsilon = {} en tout, le bruit est trop faible pour cacher une ligne à qui connaît toutes les "
                 "autres : ces totaux comptent comme exacts.",
-            ).format(say.number(_rounded(epsilon)))
+            ).format(say.number(round_up(epsilon)))
         ]
-    if one.unit == "row":
+    if first.unit == "row":
         who = say("one row", "une ligne")
         more = say(
             "A person with several rows is protected less, the less the more rows they have.",
@@ -307,7 +305,7 @@ def _altogether(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str
         )
     else:
         who = say("one person (up to {} rows)", "une personne (jusqu’à {} lignes)").format(
-            say.number(one.rows_per_person)
+            say.number(first.rows_per_person)
         )
         more = say(
             "This supposes that nobody has more rows, and that all rows of a person lie at one organisation.",
@@ -318,7 +316,7 @@ def _altogether(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str
         "It supposes that at least {} organisations answer to the end and add their share of the noise honestly.",
         "Elle suppose qu’au moins {} organisations répondent jusqu’au bout et ajoutent honnêtement leur part de bruit.",
     )
-    out = [_odds(epsilon, delta, one.relation, who, say), more, honest.format(say.number(study.sharing.honest))]
+    out = [_odds(epsilon, delta, first.relation, who, say), more, honest.format(say.number(study.sharing.honest))]
     if study.exact_sums:
         out.append(
             say(
@@ -331,7 +329,7 @@ def _altogether(plans: list[Plan], study: Study, say: StudyLanguage) -> list[str
 
 def _odds(epsilon: float, delta: float, relation: str, who: str, say: StudyLanguage) -> str:
     """How often the best guess between two possibilities is right, at most: (e^eps + delta) / (1 + e^eps)."""
-    most = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    percent = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     if relation == "add/remove":
         guess = say("whether it is in the data at all", "si elle figure seulement dans les données")
     else:
@@ -342,9 +340,4 @@ def _odds(epsilon: float, delta: float, relation: str, who: str, say: StudyLangu
         "C’est la confidentialité différentielle pour {} : de tous les totaux bruités ensemble, même qui connaît "
         "toutes les autres lignes, et pour qui les chances étaient égales, ne peut deviner {} en tombant juste plus de "
         "{} fois sur 100.",
-    ).format(who, guess, say.number(Fraction(math.ceil(10 * most - 1e-6), 10)))
-
-
-def _rounded(epsilon: float) -> Fraction:
-    """Up, to four decimals."""
-    return Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4)
+    ).format(who, guess, say.number(Fraction(math.ceil(10 * percent - 1e-6), 10)))

@@ -15,8 +15,8 @@ from murmure.statistics.conditions.disclosure import disclosure_counts
 from murmure.statistics.sums import Sums
 
 LanguageCode = Literal["en", "fr"]
-MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # of quotation, and what looks like them
-LONG = 10**21  # numbers from here on are rounded to six digits
+QUOTATION_MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # and what looks like them
+ROUND_FROM = 10**21  # larger numbers are shown with six digits
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,18 @@ class StudyLanguage:
 
     def number(self, value: Fraction | float | int) -> str:
         """Exact where it is a decimal of up to 18 places; otherwise six digits."""
-        held = Fraction(value)
-        places = next((k for k in range(19) if 10**k % held.denominator == 0), None)
-        if places is None or abs(held) >= LONG:
-            text = f"{Decimal(held.numerator) / held.denominator:.6g}"
+        exact = Fraction(value)
+        places = next((k for k in range(19) if 10**k % exact.denominator == 0), None)
+        if places is None or abs(exact) >= ROUND_FROM:
+            text = f"{Decimal(exact.numerator) / exact.denominator:.6g}"
         else:
-            whole, rest = divmod(abs(held.numerator) * 10**places // held.denominator, 10**places)
-            text = f"{'-' * (held < 0)}{whole:,}" + (f".{rest:0{places}}" if places else "")
+            whole, rest = divmod(abs(exact.numerator) * 10**places // exact.denominator, 10**places)
+            text = f"{'-' * (exact < 0)}{whole:,}" + (f".{rest:0{places}}" if places else "")
         return text if self.language == "en" else text.replace(",", "\u202f").replace(".", ",")
 
     def quote(self, text: str) -> str:
-        """What others wrote, in quotation marks that it cannot close."""
-        text = "".join('"' if c in MARKS else c for c in text)
+        """What others wrote, in quotation marks that the text cannot close."""
+        text = "".join('"' if c in QUOTATION_MARKS else c for c in text)
         return f"“{text}”" if self.language == "en" else f"«\u00a0{text}\u00a0»"
 
     def listed(self, items: list[str]) -> str:
@@ -50,7 +50,7 @@ class StudyLanguage:
         return f"{', '.join(items[:-1])} {self('and', 'et')} {items[-1]}"
 
     def domain(self, domain: Domain) -> str:
-        """What a column may hold, and what a missing value counts as, where it counts."""
+        """What a column may hold, and what a missing value counts as, if it counts."""
         absent = getattr(domain, "absent", None)
         counts = self("; nothing counts as {}", " ; rien compte comme {}").format(self.quote(str(absent)))
         return self._holds(domain) + ("" if absent is None else counts)
@@ -75,36 +75,36 @@ class StudyLanguage:
     def _decimals(self, domain: Decimals) -> str:
         ends = self.number(domain.low_exact), self.number(domain.high_exact)
         numbers = self("numbers from {} to {}", "nombres de {} à {}").format(*ends)
-        many = "s" * (domain.places > 1)
-        most = self(f"at most {domain.places} decimal{many}", f"au plus {domain.places} décimale{many}")
+        plural = "s" * (domain.places > 1)
+        decimals = self(f"at most {domain.places} decimal{plural}", f"au plus {domain.places} décimale{plural}")
         if domain.rounding == "refuse":
-            return f"{numbers}, {self('with', 'avec')} {most}"
-        return f"{numbers}, {self('rounded to', 'arrondis à')} {most}"
+            return f"{numbers}, {self('with', 'avec')} {decimals}"
+        return f"{numbers}, {self('rounded to', 'arrondis à')} {decimals}"
 
 
 def describe_statistic(statistic: Any, say: StudyLanguage) -> tuple[str, list[str]]:
-    """What is asked in one sentence, and its sums one by one where that says more."""
+    """What is asked in one sentence, and its sums one by one where that adds something."""
     if isinstance(statistic, Sums):
         total = (
             say("the sum", "la somme") if statistic.width == 1 else say("{} sums", "{} sommes").format(statistic.width)
         )
         return say("{} over all rows:", "{} sur toutes les lignes :").format(total), _sums(statistic, say)
-    return _asked(statistic, say) + ".", []
+    return _describe(statistic, say) + ".", []
 
 
 def _sums(statistic: Sums, say: StudyLanguage) -> list[str]:
     out = []
-    of = zip(statistic.expressions, statistic.figures, statistic.bounds, disclosure_counts(statistic), strict=True)
-    for text, term, (low, high), counts in of:
-        if text == "1":
+    columns = zip(statistic.expressions, statistic.figures, statistic.bounds, disclosure_counts(statistic), strict=True)
+    for expression, term, (low, high), counts in columns:
+        if expression == "1":
             out.append(say("the number of rows", "le nombre de lignes"))
         elif term.is_condition:
             fulfil = say("the number of rows that fulfil {}", "le nombre de lignes qui remplissent {}")
-            out.append(fulfil.format(say.quote(text)))
+            out.append(fulfil.format(say.quote(expression)))
         else:
             adds = say("the sum of {}; one row adds from {} to {}", "la somme de {} ; une ligne ajoute de {} à {}")
-            said = adds.format(say.quote(text), say.number(low), say.number(high))
-            out.append(said + _long(len(str(term.high - term.low)), counts, say))
+            text = adds.format(say.quote(expression), say.number(low), say.number(high))
+            out.append(text + _long(len(str(term.high - term.low)), counts, say))
     return out
 
 
@@ -118,25 +118,25 @@ def _long(digits: int, counts: int, say: StudyLanguage) -> str:
     ).format(digits, say.number(counts))
 
 
-def _asked(statistic: Any, say: StudyLanguage) -> str:
+def _describe(statistic: Any, say: StudyLanguage) -> str:
     kind = persisted_name(statistic)
     if kind == "GroupBy":
         groups = say(
             "{}, separately for each value of {} ({} groups)", "{}, séparément pour chaque valeur de {} ({} groupes)"
         )
         return groups.format(
-            _asked(statistic.statistic, say), say.quote(names_in(statistic.by)), say.number(statistic.groups)
+            _describe(statistic.statistic, say), say.quote(names_in(statistic.by)), say.number(statistic.groups)
         )
     if kind == "Where":
         return say("{}, of those rows only where {}", "{}, des seules lignes où {}").format(
-            _asked(statistic.statistic, say), _condition(statistic, say)
+            _describe(statistic.statistic, say), _condition(statistic, say)
         )
-    asks = dict(columns=_columns(statistic, say), width=say.number(statistic.width), parts=_parts(statistic, say))
-    return say(*DESCRIPTIONS[kind]).format(**asks)
+    values = dict(columns=_columns(statistic, say), width=say.number(statistic.width), parts=_parts(statistic, say))
+    return say(*DESCRIPTIONS[kind]).format(**values)
 
 
 def is_describable(statistic: Any) -> bool:
-    """Whether these words say all of it: whoever approves must see every number that the asker chose."""
+    """Whether these words say everything: the person who approves must see every number that the asker chose."""
     if type(statistic).__name__ in ("GroupBy", "Where"):
         return not isinstance(statistic.statistic, Sums) and is_describable(statistic.statistic)
     return isinstance(statistic, Sums) or persisted_name(statistic) in DESCRIPTIONS
@@ -155,10 +155,7 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
         "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares",
         "la dispersion (variance) de {columns} : le nombre de lignes, la somme des valeurs et celle de leurs carrés",
     ),
-    "Sum": (
-        "the sum of {columns}, and how many rows there are",
-        "la somme de {columns}, et le nombre de lignes",
-    ),
+    "Sum": ("the sum of {columns}, and how many rows there are", "la somme de {columns}, et le nombre de lignes"),
     "Count": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Rows": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
     "Quantile": (
@@ -184,7 +181,7 @@ DESCRIPTIONS: dict[str, tuple[str, str]] = {
 
 
 def _columns(statistic: Any, say: StudyLanguage) -> str:
-    """Those that are asked about; a pair may be asked about two columns of a wider table."""
+    """The columns of a question; a pair may be about two columns of a wider table."""
     domain = statistic.domain
     if type(statistic).__name__ == "Pair":
         names = [statistic.first, statistic.second]

@@ -1,7 +1,7 @@
 """The models of a study: what parties approve of each before it is asked.
 
-A model asks round after round (econometrics/model.py), and only its first question is known beforehand. What is agreed
-is therefore the most: these columns, so many rounds, so many sums.
+A model asks round after round (econometrics/model.py), and only its first question is known in advance. So parties
+agree on limits: which columns are read, in at most how many rounds, for at most how many sums.
 """
 
 from __future__ import annotations
@@ -11,24 +11,19 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from murmure.catalogue import MODELS
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
-from murmure.parties.study.plan_checks import MAX_PLANS, check_expressions, check_model_plan, check_visible
 from murmure.plan.plan import Plan
 from murmure.statistics.conditions.conditions import Conditions, conditions_of
 from murmure.statistics.conditions.disclosure import disclosure_counts, of_reals, real_sum
 from murmure.statistics.exact.cross_products import CrossProducts
 
 if TYPE_CHECKING:
+    from murmure.parties.study.document import Study
     from murmure.plan.privacy import Central, Secure
     from murmure.secure.sharing import PairwiseMasks
 
-FEW = 4  # figures beside scores and their products: a likelihood, a deviance
-MAX_MODELS = 100  # whoever looks at a stranger's study makes the first question of each
-MAX_MODEL_SUMS = 1 << 24  # that one model may count as
-MAX_FIRST_WORDS = 1 << 18  # of 64 bits, that the first questions of all models ask for
-NO_NOISE = "noise = false for this model; or leave [noise] out, for exact sums"
+EXTRA_FIGURES = 4  # beside scores and their products: a likelihood, a deviance
 
 
 @dataclass(frozen=True)
@@ -45,47 +40,49 @@ class StudyQuestion:
 
     @property
     def rounds(self) -> int:
-        """At most."""
+        """The most that it may take."""
         return 1 if self.model is None else int(self.model.rounds)
 
     @property
     def takes_noise(self) -> bool:
-        """Whether it can be asked with noise at all: nobody is told to add some where it cannot."""
-        return self.model is None or self.model.protects is None
+        """Whether it can be asked with noise at all: hints only suggest noise where it can."""
+        return self.model is None or self.model.noise_refusal is None
 
     @cached_property
     def domain(self) -> Any:
-        """What is read of a row, in any round, and what it may hold."""
+        """The columns that are read in any round, and what each may hold."""
         return self.plan.statistic.domain if self.model is None else self.model.domain
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of all that is read of a row."""
+        """The names of all columns that are read."""
         read = self.plan.step.columns or () if self.model is None else self.domain.private
         return tuple(read) if self.plan.unit == "row" else (*read, self.plan.unit)
 
     @property
-    def widths(self) -> int:
-        """The sums of all rounds, one by one, at most: as the model says. One that does not say it asks in every round
-        for no more than in the first; with a design of p columns, for p + 1 scores, their products, and FEW figures.
+    def max_sums(self) -> int:
+        """The most sums of all rounds together, as the model declares. A model that does not declare it asks in each
+        later round for at most as many as in the first; with a design of p columns, for p + 1 scores, their products,
+        and EXTRA_FIGURES.
         """
-        most, first = getattr(self.model, "most_sums", None), self.plan.statistic.width
-        if most is not None or self.rounds == 1:
-            return first if most is None else int(most)
+        declared, first = getattr(self.model, "most_sums", None), self.plan.statistic.width
+        if declared is not None or self.rounds == 1:
+            return first if declared is None else int(declared)
         p = len(getattr(getattr(self.model, "design", None), "terms", ()))
-        return first + (self.rounds - 1) * max(first, (p + 1) * (p + 4) // 2 + FEW if p else 0)
+        return first + (self.rounds - 1) * max(first, (p + 1) * (p + 4) // 2 + EXTRA_FIGURES if p else 0)
 
     @cached_property
     def sums(self) -> int:
         """As how many sums all rounds count together, at most (statistics/conditions/disclosure.py).
 
-        After products come real functions of a row (residuals, scores); after counts, other counts.
+        A model that starts with products goes on with real functions of a row (residuals, scores); one that starts with
+        counts goes on with counts.
         """
         first = self.plan.statistic
-        each = disclosure_counts(first)
-        real = self.model is not None and (of_reals(first) or isinstance(first, CrossProducts))
-        later = real_sum(self.domain) if real else 1
-        return sum(each) + (self.widths - len(each)) * max(later, *each)
+        counts = disclosure_counts(first)
+        later_are_real = self.model is not None and (of_reals(first) or isinstance(first, CrossProducts))
+        count_later = real_sum(self.domain) if later_are_real else 1
+        return sum(counts) + (self.max_sums - len(counts)) * max(count_later, *counts)
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -95,22 +92,27 @@ class StudyQuestion:
         return conditions_of(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest", None))
 
     @property
-    def numbers(self) -> int:
-        """That leave each party, in all rounds, at most: sums, and with exact ones the number of rows each time."""
-        return self.widths + self.rounds * (self.plan.encoder.entries - self.plan.statistic.width)
+    def max_numbers(self) -> int:
+        """The most numbers that leave a party in all rounds: sums, and with exact sums the number of rows each time."""
+        return self.max_sums + self.rounds * (self.plan.encoder.entries - self.plan.statistic.width)
 
     def plan_of(self, statistic: Any, privacy: Secure, noise: Any) -> Plan:
         """A later question of the model, under the terms of the first."""
         return _plan_of(statistic, privacy, noise, self.plan.parties)
 
 
+def exact_questions(study: Study) -> list[StudyQuestion]:
+    """The questions whose totals no noise hides."""
+    return [question for question, hides in zip(study.questions, study.hides_rows, strict=True) if not hides]
+
+
 def by_party(model: Any) -> Any:
-    """What a model asks about each organisation by itself, if it does: a statistic of party_products.py."""
+    """The statistic of party_products.py that a model asks about each organisation separately, if it does."""
     if model is None:
         return None
-    from murmure.econometrics.fit import party_statistic as asked
+    from murmure.econometrics.fit import party_statistic
 
-    return asked(model)
+    return party_statistic(model)
 
 
 def model_question(number: int, model: Any, privacy: Secure, masks: PairwiseMasks) -> StudyQuestion:
@@ -118,30 +120,15 @@ def model_question(number: int, model: Any, privacy: Secure, masks: PairwiseMask
     from murmure.econometrics.fit import check_sharing
 
     check_sharing(model, masks)
-    first = _first_of(model)
+    first = first_statistic(model)
     if first is None:
         raise InvalidParameter(f"Study: question {number}, {type(model).__name__}, asks nothing.")
     return StudyQuestion(number, _plan_of(first, privacy, privacy.noises([1.0] * int(model.rounds))[0], masks), model)
 
 
-def _first_of(model: Any) -> Any:
+def first_statistic(model: Any) -> Any:
     """What it asks in its first round, or None."""
     return next(model.steps(), None)
-
-
-def answer_words(model: Any, first: Any = None) -> int:
-    """About how long the answer to its first question is, in words of 64 bits."""
-    first = first or _first_of(model)
-    return 0 if first is None else first.width * (2 + int(getattr(first, "largest", 1)).bit_length() // 64)
-
-
-def check_work(words: int) -> None:
-    """Whoever only looks at a stranger's study makes the first questions of all its models."""
-    if words > MAX_FIRST_WORDS:
-        raise InvalidParameter(
-            f"Study.models: their first questions take more than {MAX_FIRST_WORDS:_} words of 64 bits.",
-            hint="fewer models or columns, or several studies",
-        )
 
 
 def _plan_of(statistic: Any, privacy: Secure, noise: Any, masks: PairwiseMasks) -> Plan:
@@ -154,85 +141,23 @@ def _plan_of(statistic: Any, privacy: Secure, noise: Any, masks: PairwiseMasks) 
 
 
 def secure_privacy(masks: PairwiseMasks, noise: Central | None) -> Secure:
-    """Between these parties, with this noise in shares where there is any."""
+    """Secure sums between these parties, with each party's share of this noise if there is any."""
     from murmure.plan.privacy import Secure
 
     terms = {name: getattr(masks, name) for name in ("parties", "dropouts", "colluders", "coordinator", "rows")}
     return Secure(**terms) if noise is None else Secure(**terms, **vars(noise))
 
 
-def check_models(models: Any, noises: Any, before: int) -> None:
-    """What can be refused before a question of theirs is made; before: how many plans the study has."""
-    from murmure.plan.privacy import Central
-
-    if not isinstance(models, tuple) or len(models) > MAX_MODELS:
-        raise InvalidParameter(f"Study.models must be a tuple of at most {MAX_MODELS} models, got {shorten(models)}.")
-    if not isinstance(noises, tuple) or len(noises) != len(models):
-        raise InvalidParameter(f"Study.noises must be a noise or None for each model, got {shorten(noises)}.")
-    for number, (model, noise) in enumerate(zip(models, noises, strict=True), before + 1):
-        kind = type(model).__name__
-        if kind not in MODELS:
-            raise InvalidParameter(
-                f"Study: question {number} must be a model, got {shorten(model)}.",
-                hint=f"there are {', '.join(MODELS)}",
-            )
-        if noise is not None and not isinstance(noise, Central):
-            raise InvalidParameter(
-                f"Study.noises: that of question {number} must be a Central, got {shorten(noise)}.",
-                hint="Central(epsilon=1.0)",
-            )
-        if noise is not None and model.protects is not None:
-            raise InvalidParameter(
-                f"Study: question {number}, {kind}, cannot be asked with noise: {model.protects}.", hint=NO_NOISE
-            )
-        if not 0 < model.rounds <= MAX_PLANS:
-            raise InvalidParameter(
-                f"Study: question {number}, {kind}, takes {model.rounds} rounds: {MAX_PLANS} at most."
-            )
-
-
-def check_question(question: StudyQuestion) -> None:
-    """That words can tell all of it, and that nothing of it is too large."""
-    check_model_plan(question.number, question.plan)
-    check_expressions(question.number, written_in(question.model))
-    for text in texts_of(question.model):
-        check_visible(question.number, text)
-    if question.sums > MAX_MODEL_SUMS:
-        raise InvalidParameter(
-            f"Study: question {question.number}, {question.kind}, may ask for {question.sums:_} sums, more than "
-            f"{MAX_MODEL_SUMS:_}.",
-            hint="fewer columns, or fewer rounds",
-        )
-    _check_told(question)
-    other = [name for name in question.plan.step.columns or () if name not in question.domain.private]
-    if other:
-        raise InvalidParameter(f"Study: question {question.number} reads {other[0]!r}, which its model does not name.")
-
-
-def _check_told(question: StudyQuestion) -> None:
-    """A field may hold what its model takes and its words do not: that must not be found by whoever looks."""
-    from murmure.parties.study.model_words import describe_model
-    from murmure.parties.study.question_words import StudyLanguage
-
-    try:
-        describe_model(question, StudyLanguage("en")), describe_model(question, StudyLanguage("fr"))
-    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-        raise InvalidParameter(
-            f"Study: question {question.number}, {question.kind}, cannot be told in words ({type(error).__name__}).",
-            hint="numbers as text: 0.5, 1/3",
-        ) from None
-
-
 def texts_of(model: Any) -> list[str]:
-    """Whatever is written in a model: names, expressions, settings."""
+    """All texts in a model: names, expressions, settings."""
     from murmure.econometrics.model import model_to_dict
 
-    def leaves(held: Any) -> list[str]:
-        if isinstance(held, Mapping):
-            return [text for key, value in held.items() for text in (str(key), *leaves(value))]
-        if isinstance(held, list | tuple):
-            return [text for part in held for text in leaves(part)]
-        return [held] if isinstance(held, str) else []
+    def leaves(value: Any) -> list[str]:
+        if isinstance(value, Mapping):
+            return [text for key, item in value.items() for text in (str(key), *leaves(item))]
+        if isinstance(value, list | tuple):
+            return [text for part in value for text in leaves(part)]
+        return [value] if isinstance(value, str) else []
 
     return leaves(model_to_dict(model))
 
@@ -241,17 +166,17 @@ def designs_of(model: Any) -> dict[str, Any]:
     """The fields of a model that are designs: expressions, each with a name that the asker chose."""
     from murmure.econometrics.design.design_matrix import Design
 
-    held = {f.name: getattr(model, f.name) for f in fields(model)}
-    return {name: value for name, value in held.items() if isinstance(value, Design)}
+    values = {f.name: getattr(model, f.name) for f in fields(model)}
+    return {name: value for name, value in values.items() if isinstance(value, Design)}
 
 
 def written_in(model: Any) -> tuple[str, ...]:
     """The expressions of its designs."""
-    return tuple(text for one in designs_of(model).values() for text in (*one.terms, one.outcome) if text)
+    return tuple(text for design in designs_of(model).values() for text in (*design.terms, design.outcome) if text)
 
 
 def settings_of(model: Any) -> dict[str, Any]:
-    """The fields of a model but for its designs and its columns, which are told by themselves."""
-    told = {"domain", *designs_of(model)}
-    held = {f.name: getattr(model, f.name) for f in fields(model) if f.name not in told}
-    return {name: value for name, value in held.items() if value not in (None, ()) and not isinstance(value, Schema)}
+    """The fields of a model except its designs and its columns, which are described separately."""
+    described = {"domain", *designs_of(model)}
+    values = {f.name: getattr(model, f.name) for f in fields(model) if f.name not in described}
+    return {name: value for name, value in values.items() if value not in (None, ()) and not isinstance(value, Schema)}

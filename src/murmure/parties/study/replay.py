@@ -1,8 +1,8 @@
 """The rounds of a study: its plans, then the questions of its models, each of which follows from the sums before it.
 
-Coordinator and parties run the same models on the same released sums, each by itself: nobody takes a question from
-anybody. A model that cannot be read off its sums ends with the reason, which is the same for everybody; the models
-after it are asked all the same.
+Coordinator and parties each run the same models on the same released sums, so nobody has to trust a question that
+somebody else sent. A model that has no result for its sums ends with the reason, which is the same for everybody; the
+models after it are asked anyway.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from murmure.plan.privacy import Secure
 
 Sums = tuple[int, ...]
-# mistakes of ours, or of whoever lied about a total: they end a model for everybody alike
+# Errors of this software, or caused by a false total: they end the model, for everybody in the same way.
 SOFTWARE_ERRORS = (ArithmeticError, ValueError, LookupError, TypeError, NameError, AttributeError, AssertionError)
 
 
@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class ModelOutcome:
-    """What became of a model: its result, or why there is none; neither, while it is being asked."""
+    """What became of a model: its result, or why there is none; neither while it runs."""
 
     model: Any
     result: Any = None
@@ -50,21 +50,29 @@ class ModelOutcome:
     def over(self) -> bool:
         return self.result is not None or self.error is not None
 
+    def with_provenance(self, **fields: Any) -> ModelOutcome:
+        """The same outcome, whose result says more about how it was found."""
+        if self.result is None:
+            return self
+        return replace(self, result=replace(self.result, how=replace(self.result.how, **fields)))
+
 
 class ModelReplay:
-    """The models of a study, run as far as sums were released. What was run once is not run again."""
+    """The models of a study, run as far as sums were released. What was computed is kept."""
 
     def __init__(self, study: Study) -> None:
         self._study, self._lock = study, threading.Lock()
-        self._begin()
+        self._restart()
 
-    def _begin(self) -> None:
-        self._heard: list[Sums] = []
-        self._fits: list[ModelOutcome] = []
-        self._going = self._rounds()
-        self._turns: list[Turn | None] = [next(self._going, None)]
-        self._known: list[tuple[ModelOutcome, ...]] = [()]  # before each turn, the models that had ended
-        self._stopped = False
+    def _restart(self) -> None:
+        self._released: list[Sums] = []
+        self._outcomes: list[ModelOutcome] = []
+        self._generator = self._rounds()
+        self._turns: list[Turn | None] = [next(self._generator, None)]
+        self._outcomes_before: list[tuple[ModelOutcome, ...]] = [
+            ()
+        ]  # for each turn, the models that had ended before it
+        self._interrupted = False
 
     def turn(self, round: int, released: Sequence[Sequence[int]]) -> Turn | None:
         """What is asked in this round, given the sums of all rounds before; None: the study is over."""
@@ -72,29 +80,31 @@ class ModelReplay:
             self._follow(released[: round - 1])
             return self._turns[round - 1] if round <= len(self._turns) else None
 
-    def fits(self, released: Sequence[Sequence[int]]) -> tuple[ModelOutcome, ...]:
-        """Those that have ended, given these sums."""
+    def outcomes(self, released: Sequence[Sequence[int]]) -> tuple[ModelOutcome, ...]:
+        """The models that have ended, given these sums."""
         with self._lock:
             self._follow(released)
-            return self._known[min(len(released), len(self._known) - 1)]
+            return self._outcomes_before[min(len(released), len(self._outcomes_before) - 1)]
 
     def _follow(self, released: Sequence[Sequence[int]]) -> None:
-        sums = [tuple(map(int, one)) for one in released]
-        both = min(len(sums), len(self._heard))
-        if self._stopped or sums[:both] != self._heard[:both]:
-            self._begin()
-        for one in sums[len(self._heard) :]:
+        sums = [tuple(map(int, answer)) for answer in released]
+        common = min(len(sums), len(self._released))
+        # These are not the sums that the models were run on: start again.
+        if self._interrupted or sums[:common] != self._released[:common]:
+            self._restart()
+        for answer in sums[len(self._released) :]:
             if self._turns[-1] is None:
                 break
             try:
-                self._turns.append(self._going.send(one))
+                self._turns.append(self._generator.send(answer))
             except StopIteration:
                 self._turns.append(None)
-            except BaseException:  # stopped in the middle of it: to be begun anew
-                self._stopped = True
+            except BaseException:
+                # Such as KeyboardInterrupt: the generator cannot go on, so the next call starts again.
+                self._interrupted = True
                 raise
-            self._heard.append(one)
-            self._known.append(tuple(self._fits))
+            self._released.append(answer)
+            self._outcomes_before.append(tuple(self._outcomes))
 
     def _rounds(self) -> Generator[Turn, Sums, None]:
         round = 0
@@ -104,58 +114,62 @@ class ModelReplay:
             privacy = self._study.privacy_of(question.number)
             sharing = self._study.sharing
             rows = self._study.surely_rows, sharing.parties * sharing.rows
-            self._fits.append((yield from _fit(question, privacy, round + 1, rows)))
-            round += len(self._fits[-1].rounds)
+            self._outcomes.append((yield from _run_model(question, privacy, round + 1, rows)))
+            round += len(self._outcomes[-1].rounds)
 
 
-def _fit(
+def _run_model(
     question: StudyQuestion, privacy: Secure, first: int, rows: tuple[int, int]
 ) -> Generator[Turn, Sums, ModelOutcome]:
     """One model, from its first round on. rows: the fewest and the most that all parties have together."""
-    from murmure.econometrics.errors import FitFailed
     from murmure.econometrics.results.provenance import how_of
-    from murmure.parties.study.total_checks import check_matrix, check_totals
 
-    model, counted = question.model, 0
     plans: list[Plan] = []
     answers: list[Any] = []
-    error: MurmureError
+    result, error = None, None
     try:
-        steps = model.steps()
-        statistic = next(steps)
-        noises = privacy.noises([1.0] * model.rounds)
-        while True:
-            if len(plans) == len(noises):
-                raise FitFailed(f"{question.kind} asks for more than the {len(noises)} rounds that were agreed.")
-            plan = question.plan_of(statistic, privacy, noises[len(plans)])
-            counted += sum(disclosure_counts(plan.statistic))
-            _check_agreed(question, plan, counted)
-            plans.append(plan)
-            sums = yield Turn(first + len(plans) - 1, plan, question.number)
-            if plan.curator is None:
-                check_totals(plan.statistic, sums, rows)
-                answers.append(plan.settle(plan.decode_total(sums)).estimate)
-                check_matrix(plan.statistic, answers[-1])
-            else:
-                answers.append(plan.interpret(sums))
-            statistic = steps.send(answers[-1])
-    except StopIteration as end:
-        try:
-            result = replace(end.value, how=how_of(privacy, plans, answers))
-            _ = result.summary(), result.to_html(), result.to_dict()  # sums that no rows have may be found only now
-            return ModelOutcome(model, result, None, _counted(first, plans))
-        except MurmureError as raised:
-            error = raised
-        except SOFTWARE_ERRORS as raised:
-            error = _ours(question, raised)
+        value = yield from _ask_rounds(question, privacy, first, rows, plans, answers)
+        result = replace(value, how=how_of(privacy, plans, answers))
+        # Totals that no rows can have may only fail here; better now than on the page of one party.
+        _ = result.summary(), result.to_html(), result.to_dict()
     except MurmureError as raised:
         error = raised
     except SOFTWARE_ERRORS as raised:
-        error = _ours(question, raised)
-    return ModelOutcome(model, None, error, _counted(first, plans))
+        error = _software_error(question, raised)
+    rounds = tuple(range(first, first + len(plans)))
+    return ModelOutcome(question.model, None if error else result, error, rounds)
 
 
-def _ours(question: StudyQuestion, raised: Exception) -> MurmureError:
+def _ask_rounds(
+    question: StudyQuestion, privacy: Secure, first: int, rows: tuple[int, int], plans: list[Plan], answers: list[Any]
+) -> Generator[Turn, Sums, Any]:
+    """Ask until the model returns; plans and answers grow on the way, and outlast an error."""
+    from murmure.econometrics.errors import FitFailed
+    from murmure.parties.study.total_checks import check_matrix, check_totals
+
+    steps, sums_so_far = question.model.steps(), 0
+    noises = privacy.noises([1.0] * question.model.rounds)
+    while True:
+        try:
+            statistic = steps.send(answers[-1] if answers else None)
+        except StopIteration as end:
+            return end.value
+        if len(plans) == len(noises):
+            raise FitFailed(f"{question.kind} asks for more than the {len(noises)} rounds that were agreed.")
+        plan = question.plan_of(statistic, privacy, noises[len(plans)])
+        sums_so_far += sum(disclosure_counts(plan.statistic))
+        _check_agreed(question, plan, sums_so_far)
+        plans.append(plan)
+        sums = yield Turn(first + len(plans) - 1, plan, question.number)
+        if plan.curator is None:
+            check_totals(plan.statistic, sums, rows)
+            answers.append(plan.settle(plan.decode_total(sums)).estimate)
+            check_matrix(plan.statistic, answers[-1])
+        else:
+            answers.append(plan.interpret(sums))
+
+
+def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:
     from murmure.econometrics.errors import FitFailed
 
     return FitFailed(
@@ -164,20 +178,20 @@ def _ours(question: StudyQuestion, raised: Exception) -> MurmureError:
     )
 
 
-def _counted(first: int, plans: list[Plan]) -> tuple[int, ...]:
-    return tuple(range(first, first + len(plans)))
-
-
-def _check_agreed(question: StudyQuestion, plan: Plan, counted: int) -> None:
-    """A later question reads no other column, and in all no more is released, than the parties have approved."""
+def _check_agreed(question: StudyQuestion, plan: Plan, sums_so_far: int) -> None:
+    """Refuse a later question that reads another column, or releases more in all, than the parties approved."""
     from murmure.econometrics.errors import FitFailed
 
-    asked, agreed = plan.statistic.domain, question.domain
-    read = {name: asked[name] for name in asked.private} if isinstance(asked, Schema) else {asked.column: asked}
-    other = [str(name) for name, domain in read.items() if name not in agreed.private or agreed[name] != domain]
-    if other:
-        raise FitFailed(f"{question.kind} asks about {other[0]!r}, which was not agreed.", columns=other)
-    if counted > question.sums:
-        raise FitFailed(f"{question.kind} asks for {counted:_} sums in all, and {question.sums:_} were agreed.")
+    domain, allowed = plan.statistic.domain, question.domain
+    read = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
+    unexpected = [
+        str(name)
+        for name, column_domain in read.items()
+        if name not in allowed.private or allowed[name] != column_domain
+    ]
+    if unexpected:
+        raise FitFailed(f"{question.kind} asks about {unexpected[0]!r}, which was not agreed.", columns=unexpected)
+    if sums_so_far > question.sums:
+        raise FitFailed(f"{question.kind} asks for {sums_so_far:_} sums in all, and {question.sums:_} were agreed.")
     if plan.encoder.entries > MAX_NUMBERS_PER_ROUND:
         raise FitFailed(f"{question.kind} asks for {plan.encoder.entries:_} numbers in one round.")

@@ -1,4 +1,4 @@
-"""What the sums of a round say: figures with their labels; exact where nothing was added to them."""
+"""The sums of a round as labelled figures; exact where no noise was added."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from murmure.parties.study.visible_text import visible
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
 
-DECIMALS = 12  # a fraction with more decimals is rounded where it is shown; status.json keeps the integers
+MAX_DECIMALS = 12  # a longer decimal is shown as a fraction; status.json keeps the integers
 
 
 @dataclass(frozen=True)
@@ -32,17 +32,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class RoundFigures:
-    """Of one round."""
+    """The figures of one round, with what they promise."""
 
     about: str
     rows: tuple[Figure, ...]
     exact: bool
-    people: int | None  # rows; with noise, about so many, where that is known
+    people: int | None  # rows; an estimate where there is noise, None where it is not known
     guarantees: Mapping[str, Any]
-    grids: Mapping[str, Fraction] = field(default_factory=dict)  # columns of real numbers, and the steps they have
+    grids: Mapping[str, Fraction] = field(default_factory=dict)  # for columns of real numbers, the step of rounding
 
     def notes(self) -> list[str]:
-        """What a reader needs to know of the figures, beside them."""
+        """What a reader needs to know about the figures."""
         out = [
             f"{name} was rounded to steps of {exact_text(step)} before it was added up: the sum is that of "
             f"rounded numbers"
@@ -55,19 +55,19 @@ class RoundFigures:
         return out
 
     def promise(self) -> str:
-        """To whoever reads the figures, in one line."""
-        one = self.guarantees["reader"]
-        if math.isinf(one.epsilon):
+        """What is promised to the reader of the figures, in one line."""
+        certificate = self.guarantees["reader"]
+        if math.isinf(certificate.epsilon):
             return "exact totals: no differential privacy hides what one row adds"
-        delta = f", delta = {one.delta:g}" if one.delta else ""
-        protects = f"the {one.unit} of one person ({one.relation})"
-        return f"differential privacy: epsilon = {one.epsilon:.10g}{delta} for {protects}"
+        delta = f", delta = {certificate.delta:g}" if certificate.delta else ""
+        protects = f"the {certificate.unit} of one person ({certificate.relation})"
+        return f"differential privacy: epsilon = {certificate.epsilon:.10g}{delta} for {protects}"
 
     def promises(self) -> list[str]:
-        """A certificate for all observers who have it in common, and what is public to all of them once."""
+        """One certificate for all observers who share it; what is public to all of them appears once."""
         release = Release(None, self.guarantees, "", seeded=False)
         public = release.shared_public()
-        out = [f"{names}: {one.to_text(public is None)}" for names, one in release.observers()]
+        out = [f"{names}: {certificate.to_text(public is None)}" for names, certificate in release.observers()]
         return out if public is None else [*out, f"public to all: {'; '.join(public)}"]
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,30 +82,30 @@ class RoundFigures:
 
 
 def figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
-    """The sums of all parties, as the plan reads them; with noise in them they are read as they stand."""
+    """The sums of all parties, as the plan interprets them."""
     exact, grids = plan.curator is None and plan.person is None, _grids(plan)
     try:
         release = plan.settle(plan.decode_total(sums)) if plan.curator is None else plan.release_answer(sums)
-    except MurmureError as error:  # such as a mean of no rows: what came out is shown as it is
+    except MurmureError as error:  # such as a mean of no rows: the sums are shown as they are
         rows = [Figure(f"sum {i}", str(v)) for i, v in enumerate(sums, 1)]
         return RoundFigures(visible(str(error).splitlines()[0]), tuple(rows), exact, None, plan.guarantees(), grids)
-    held = release.estimate
+    estimate = release.estimate
     rows = []
-    parts = held.items() if isinstance(held, Mapping) else [("", held)]
-    for name, one in parts:
-        rows += [_figure(row, str(name), exact) for row in one.to_rows()]
-    return RoundFigures(visible(release.about), tuple(rows), exact, held.n, release.guarantees, grids)
+    parts = estimate.items() if isinstance(estimate, Mapping) else [("", estimate)]
+    for name, part in parts:
+        rows += [_figure(row, str(name), exact) for row in part.to_rows()]
+    return RoundFigures(visible(release.about), tuple(rows), exact, estimate.n, release.guarantees, grids)
 
 
 def _grids(plan: Plan) -> dict[str, Fraction]:
     domain = plan.statistic.domain
-    named = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
+    columns = {name: domain[name] for name in domain.private} if isinstance(domain, Schema) else {domain.column: domain}
     return {
-        str(name): one.step
-        if isinstance(one, Decimals)
-        else (Fraction(repr(one.high)) - Fraction(repr(one.low))) / one.cells
-        for name, one in named.items()
-        if isinstance(one, Interval) or (isinstance(one, Decimals) and one.rounding == "nearest")
+        str(name): column.step
+        if isinstance(column, Decimals)
+        else (Fraction(repr(column.high)) - Fraction(repr(column.low))) / column.cells
+        for name, column in columns.items()
+        if isinstance(column, Interval) or (isinstance(column, Decimals) and column.rounding == "nearest")
     }
 
 
@@ -122,7 +122,7 @@ def exact_text(value: Fraction) -> str:
     """Whole numbers and finite decimals to the last digit; other fractions as a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
-    for digits in range(1, DECIMALS + 1):
+    for digits in range(1, MAX_DECIMALS + 1):
         if 10**digits % value.denominator == 0:
             scaled = abs(value.numerator) * (10**digits // value.denominator)
             whole, rest = divmod(scaled, 10**digits)

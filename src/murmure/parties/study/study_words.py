@@ -1,6 +1,6 @@
-"""A study in plain sentences: on the strength of these somebody at each party says yes or no.
+"""A study in plain sentences: somebody at each party reads these, and says yes or no.
 
-Nothing is left to a word that only specialists know; whatever a document can hold, what is printed has one meaning.
+They use no word that only specialists know; whatever a document can hold, what is printed has one meaning.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from murmure.parties.study.model_words import describe_model
 from murmure.parties.study.plan_checks import expressions_of
 from murmure.parties.study.protection import describe_masking, describe_noise, warn_public_rows, warn_rare_conditions
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage, describe_statistic
+from murmure.parties.study.visible_text import is_visible
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
 
-SPACES = "\u00a0\u202f"  # that French writes inside numbers and quotation marks
 SIGNS = (
     ("**", "** raises to a power", "** élève à une puissance"),
     ("*", "* multiplies", "* multiplie"),
@@ -47,7 +47,7 @@ def describe_study(study: Study, language: LanguageCode = "en") -> list[str]:
         *describe_noise(study, say),
         *_terms(study, say),
     ]
-    return ["".join(c if c.isprintable() or c in SPACES else "?" for c in line) for line in out]
+    return ["".join(c if is_visible(c) else "?" for c in line) for line in out]
 
 
 def _who(study: Study, say: StudyLanguage) -> list[str]:
@@ -70,7 +70,7 @@ def _who(study: Study, say: StudyLanguage) -> list[str]:
 
 
 def columns_read(study: Study) -> dict[tuple[str, Any], None]:
-    """Every column that some question reads, with what it may hold there (None: it only tells people apart)."""
+    """Every column that a question reads, with what it may hold (None: it only tells people apart)."""
     out: dict[tuple[str, Any], None] = {}
     for question in study.questions:
         domain = question.domain
@@ -97,18 +97,20 @@ def _what(study: Study, say: StudyLanguage) -> list[str]:
         "Si une ligne y porte autre chose, rien n’est envoyé, et l’on vous dit de quelle ligne il s’agit.",
     )
     out = [read.format("; ".join(columns) if say.language == "en" else " ; ".join(columns)), outside]
-    used = " "
+    formulas = " "
     for question in study.questions:
         statistic = question.plan.statistic
-        asked, sums = describe_statistic(statistic, say) if question.model is None else describe_model(question, say)
-        of = say("Question {} of {}: {}", "Question {} sur {} : {}")
-        out.append(of.format(question.number, len(study.questions), asked))
-        out += [f"  - {line}" for line in sums]
-        used += " " + " ".join(expressions_of(statistic))
+        sentence, lines = (
+            describe_statistic(statistic, say) if question.model is None else describe_model(question, say)
+        )
+        question_in_words = say("Question {} of {}: {}", "Question {} sur {} : {}")
+        out.append(question_in_words.format(question.number, len(study.questions), sentence))
+        out += [f"  - {line}" for line in lines]
+        formulas += " " + " ".join(expressions_of(statistic))
     signs = [
         say(english, french)
         for sign, english, french in SIGNS
-        if sign in (used if sign != "*" else used.replace("**", ""))
+        if sign in (formulas if sign != "*" else formulas.replace("**", ""))
     ]
     if signs:
         joined = "; ".join(signs) if say.language == "en" else " ; ".join(signs)

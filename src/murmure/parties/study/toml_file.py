@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -38,7 +37,8 @@ from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.core.schema_format import column_from_toml
 from murmure.parties.study.document import DEFAULT_LEAST_ROWS, DEFAULT_RATIO, MAX_RATIO, Study
-from murmure.parties.study.questions import NO_NOISE
+from murmure.parties.study.model_checks import NO_NOISE
+from murmure.parties.study.toml_errors import error_of_file, refuse
 from murmure.parties.study.toml_models import model_from_toml
 from murmure.parties.study.toml_queries import model_noise, plan_noise, split_noise, statistic_from_toml
 from murmure.plan.plan import Plan
@@ -46,8 +46,8 @@ from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
-FILE = 'schema = "schema.toml", counted from the study\'s file'
-FEARED = "coordinator_may_lie = false: the totals that it reports are believed; its lists never are"
+SCHEMA_HINT = 'schema = "schema.toml", counted from the study\'s file'
+MAY_LIE_HINT = "coordinator_may_lie = false: the totals that it reports are believed; its lists never are"
 KEYS = (
     *("name", "purpose", "colluders", "dropouts", "minimum_parties", "coordinator_may_lie", "rows", "least_rows"),
     *("ratio", "schema", "columns", "queries", "models", "noise"),
@@ -61,56 +61,48 @@ def read_study(
     conditions that too few rows may fulfil.
     """
     file = Path(path)
-    held = _loaded(file)
-    for key in held.keys() - set(KEYS):
-        raise wrong(file.name, f"there is no key {key!r}.", _near(key, KEYS))
+    toml = _load(file)
+    for key in toml.keys() - set(KEYS):
+        raise refuse(file.name, f"there is no key {key!r}.", _near(key, KEYS))
     for key in ("name", "purpose"):
-        if not isinstance(held.get(key), str) or not held[key].strip():
-            got = "it is left out" if key not in held else f"got {shorten(held[key])}"
-            raise wrong(file.name, f"{key} must be text; {got}.", f'{key} = "..."; every party reads it')
-    said = {key: " ".join(held[key].split()) for key in ("name", "purpose")}
-    sharing = _sharing(file.name, held, len(cards))
-    schema = _schema(file, held)
-    noises = _noises(file.name, held)
-    plans = _plans(file.name, held, schema, sharing, noises)
-    asked = _models(file.name, held, schema, noises[len(plans) :])
-    least = whole(file.name, held, "least_rows", 1, DEFAULT_LEAST_ROWS)
+        if not isinstance(toml.get(key), str) or not toml[key].strip():
+            got = "it is left out" if key not in toml else f"got {shorten(toml[key])}"
+            raise refuse(file.name, f"{key} must be text; {got}.", f'{key} = "..."; every party reads it')
+    texts = {key: " ".join(toml[key].split()) for key in ("name", "purpose")}
+    sharing = _sharing(file.name, toml, len(cards))
+    schema = _schema(file, toml)
+    noises = _noises(file.name, toml)
+    plans = _plans(file.name, toml, schema, sharing, noises)
+    model_fields = _models(file.name, toml, schema, noises[len(plans) :])
+    least_rows = whole_number(file.name, toml, "least_rows", 1, DEFAULT_LEAST_ROWS)
     try:
-        terms = (cards, plans, least, _ratio(file.name, held))
-        study = Study(said["name"], said["purpose"], coordinator, *terms, **(asked and {**asked, "parties": sharing}))
+        terms = (cards, plans, least_rows, _ratio(file.name, toml))
+        study = Study(
+            texts["name"],
+            texts["purpose"],
+            coordinator,
+            *terms,
+            **(model_fields and {**model_fields, "parties": sharing}),
+        )
         study.check_ratio()
         study.check_conditions(minimum_cell)
     except MurmureError as error:
-        raise of_file(file.name, error) from None
+        raise error_of_file(file.name, error) from None
     return study
 
 
-def _loaded(file: Path) -> dict[str, Any]:
+def _load(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
         raise InvalidParameter(f"cannot read {str(file)!r}: {why}.", hint="name the study's TOML file") from None
     except tomllib.TOMLDecodeError as error:
-        raise wrong(
+        raise refuse(
             file.name, f"this is not TOML: {error}.", 'a line is key = value, and text stands in "quotes"'
         ) from None
     except RecursionError:
-        raise wrong(file.name, "it is nested too deeply to be a study.", None) from None
-
-
-def wrong(where: str, what: str, hint: str | None) -> InvalidParameter:
-    return InvalidParameter(f"{where}: {what}", hint=hint)
-
-
-def of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
-    """What a constructor says, said about the file; the class of the error stays."""
-    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-    message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", message)  # a file has no classes
-    kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
-    if not message.startswith((f"{where}:", f"{where},")):
-        message = f"{where}: {message}"
-    return kind(message, hint=error.hint or otherwise)
+        raise refuse(file.name, "it is nested too deeply to be a study.", None) from None
 
 
 def _near(key: str, known: Iterable[str]) -> str:
@@ -118,25 +110,27 @@ def _near(key: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
 
 
-def whole(where: str, held: Mapping[str, Any], key: str, least: int, default: Any) -> Any:
-    """A whole number of the file, or what stands for it where it is left out."""
-    value = held.get(key, default)
-    if key in held and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-        raise wrong(where, f"{key} must be a whole number, at least {least}, got {shorten(value)}.", f"{key} = {least}")
+def whole_number(where: str, toml: Mapping[str, Any], key: str, minimum: int, default: Any) -> Any:
+    """A whole number of the file, or the default."""
+    value = toml.get(key, default)
+    if key in toml and (isinstance(value, bool) or not isinstance(value, int) or value < minimum):
+        raise refuse(
+            where, f"{key} must be a whole number, at least {minimum}, got {shorten(value)}.", f"{key} = {minimum}"
+        )
     return value
 
 
-def _sharing(where: str, held: Mapping[str, Any], parties: int) -> PairwiseMasks:
-    lies = held.get("coordinator_may_lie", False)
+def _sharing(where: str, toml: Mapping[str, Any], parties: int) -> PairwiseMasks:
+    lies = toml.get("coordinator_may_lie", False)
     if not isinstance(lies, bool):
-        raise wrong(where, f"coordinator_may_lie must be true or false, got {shorten(lies)}.", FEARED)
-    if "dropouts" in held and "minimum_parties" in held:
-        raise wrong(where, "dropouts and minimum_parties say the same in two ways.", "keep one of them")
-    dropouts = whole(where, held, "dropouts", 0, None)
-    minimum = whole(where, held, "minimum_parties", 3, None)
+        raise refuse(where, f"coordinator_may_lie must be true or false, got {shorten(lies)}.", MAY_LIE_HINT)
+    if "dropouts" in toml and "minimum_parties" in toml:
+        raise refuse(where, "dropouts and minimum_parties say the same in two ways.", "keep one of them")
+    dropouts = whole_number(where, toml, "dropouts", 0, None)
+    minimum = whole_number(where, toml, "minimum_parties", 3, None)
     if minimum is not None:
         if minimum > parties:
-            raise wrong(
+            raise refuse(
                 where,
                 f"minimum_parties = {minimum}, and there are {parties} parties.",
                 "add the cards of the others, or lower the minimum"
@@ -148,47 +142,47 @@ def _sharing(where: str, held: Mapping[str, Any], parties: int) -> PairwiseMasks
         return PairwiseMasks(
             parties,
             dropouts,
-            whole(where, held, "colluders", 0, 1),
+            whole_number(where, toml, "colluders", 0, 1),
             "lying" if lies else "curious",
-            whole(where, held, "rows", 1, PairwiseMasks.rows),
+            whole_number(where, toml, "rows", 1, PairwiseMasks.rows),
         )
     except MurmureError as error:
-        raise of_file(
+        raise error_of_file(
             where, error, "all these are public: how many take part, vanish, collude, and hold rows"
         ) from None
 
 
-def _schema(file: Path, held: Mapping[str, Any]) -> Schema:
-    if ("schema" in held) == ("columns" in held):
-        said = "both stand there" if "schema" in held else "neither stands there"
-        raise wrong(
+def _schema(file: Path, toml: Mapping[str, Any]) -> Schema:
+    if ("schema" in toml) == ("columns" in toml):
+        problem = "both stand there" if "schema" in toml else "neither stands there"
+        raise refuse(
             file.name,
-            f'columns are described by schema = "schema.toml" or by [columns.NAME]; {said}.',
+            f'columns are described by schema = "schema.toml" or by [columns.NAME]; {problem}.',
             "murmure schema init DATA drafts a schema",
         )
-    if "columns" in held:
-        columns = held["columns"]
+    if "columns" in toml:
+        columns = toml["columns"]
         if not isinstance(columns, dict) or not columns:
-            raise wrong(file.name, f"columns must be tables [columns.NAME], got {shorten(columns)}.", FILE)
-        schema = Schema({name: column_from_toml(file.name, name, said) for name, said in columns.items()})
+            raise refuse(file.name, f"columns must be tables [columns.NAME], got {shorten(columns)}.", SCHEMA_HINT)
+        schema = Schema({name: column_from_toml(file.name, name, table) for name, table in columns.items()})
     else:
-        if not isinstance(held["schema"], str) or not held["schema"]:
-            raise wrong(file.name, f"schema must be the name of a file, got {shorten(held['schema'])}.", FILE)
-        schema = Schema.load(file.parent / held["schema"])
+        if not isinstance(toml["schema"], str) or not toml["schema"]:
+            raise refuse(file.name, f"schema must be the name of a file, got {shorten(toml['schema'])}.", SCHEMA_HINT)
+        schema = Schema.load(file.parent / toml["schema"])
     schema.refuse_drafted()
     return schema
 
 
-def _ratio(where: str, held: Mapping[str, Any]) -> Fraction:
-    value = held.get("ratio", DEFAULT_RATIO)
+def _ratio(where: str, toml: Mapping[str, Any]) -> Fraction:
+    value = toml.get("ratio", DEFAULT_RATIO)
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
-        raise wrong(where, f"ratio must be a number, or a fraction in quotes, got {shorten(value)}.", 'ratio = "1/3"')
+        raise refuse(where, f"ratio must be a number, or a fraction in quotes, got {shorten(value)}.", 'ratio = "1/3"')
     try:
         out = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise wrong(where, f"ratio must be a number or a fraction, got {shorten(value)}.", 'ratio = "1/3"') from None
+        raise refuse(where, f"ratio must be a number or a fraction, got {shorten(value)}.", 'ratio = "1/3"') from None
     if not 0 < out <= MAX_RATIO or out.denominator > 10**6:
-        raise wrong(
+        raise refuse(
             where,
             f"ratio must lie above 0 and at most at {MAX_RATIO}, got {shorten(value)}.",
             'ratio = "1/3" is usual; above 1 rows can be solved for, which is for rows that are public',
@@ -196,54 +190,60 @@ def _ratio(where: str, held: Mapping[str, Any]) -> Fraction:
     return out
 
 
-def _tables(where: str, held: Mapping[str, Any], key: str, example: str) -> list[dict[str, Any]]:
-    said = held.get(key, [])
-    if not isinstance(said, list) or not all(isinstance(one, dict) for one in said) or (key in held and not said):
-        raise wrong(where, f"{key} must be tables [[{key}]]; got {shorten(said)}.", f"[[{key}]] and then {example}")
-    return said
+def _tables(where: str, toml: Mapping[str, Any], key: str, example: str) -> list[dict[str, Any]]:
+    tables = toml.get(key, [])
+    if (
+        not isinstance(tables, list)
+        or not all(isinstance(table, dict) for table in tables)
+        or (key in toml and not tables)
+    ):
+        raise refuse(where, f"{key} must be tables [[{key}]]; got {shorten(tables)}.", f"[[{key}]] and then {example}")
+    return tables
 
 
-def _noises(where: str, held: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
-    """Of every query and every model, in this order."""
-    queries = _tables(where, held, "queries", 'sums = ["age"]')
-    models = _tables(where, held, "models", 'model = "ols" and formula = "stay ~ age"')
+def _noises(where: str, toml: Mapping[str, Any]) -> list[Mapping[str, Any] | None]:
+    """The noise of every query and every model, in this order."""
+    queries = _tables(where, toml, "queries", 'sums = ["age"]')
+    models = _tables(where, toml, "models", 'model = "ols" and formula = "stay ~ age"')
     if not queries and not models:
-        raise wrong(where, "queries must be tables [[queries]]; it is left out.", '[[queries]] and then sums = ["age"]')
+        raise refuse(
+            where, "queries must be tables [[queries]]; it is left out.", '[[queries]] and then sums = ["age"]'
+        )
     places = [
         *(f"{where}, query {number}" for number in range(1, len(queries) + 1)),
         *(f"{where}, model {number}" for number in range(1, len(models) + 1)),
     ]
-    return split_noise(where, held.get("noise"), [*queries, *models], places)
+    return split_noise(where, toml.get("noise"), [*queries, *models], places)
 
 
 def _plans(
     where: str,
-    held: Mapping[str, Any],
+    toml: Mapping[str, Any],
     schema: Schema,
     sharing: PairwiseMasks,
     noises: Sequence[Mapping[str, Any] | None],
 ) -> tuple[Plan, ...]:
     plans = []
-    for number, (query, noise) in enumerate(zip(held.get("queries", []), noises, strict=False), 1):
+    for number, (query, noise) in enumerate(zip(toml.get("queries", []), noises, strict=False), 1):
         place = f"{where}, query {number}"
         try:
-            asks = statistic_from_toml(place, query, schema)
-            plans.append(Plan(asks, parties=sharing, **plan_noise(place, noise)))
+            statistic = statistic_from_toml(place, query, schema)
+            plans.append(Plan(statistic, parties=sharing, **plan_noise(place, noise)))
         except MurmureError as error:
-            raise (error if str(error).startswith(place) else of_file(place, error)) from None
+            raise (error if str(error).startswith(place) else error_of_file(place, error)) from None
     return tuple(plans)
 
 
 def _models(
-    where: str, held: Mapping[str, Any], schema: Schema, noises: Sequence[Mapping[str, Any] | None]
+    where: str, toml: Mapping[str, Any], schema: Schema, noises: Sequence[Mapping[str, Any] | None]
 ) -> dict[str, Any]:
     models, protected = [], []
-    for number, (said, noise) in enumerate(zip(held.get("models", []), noises, strict=True), 1):
+    for number, (table, noise) in enumerate(zip(toml.get("models", []), noises, strict=True), 1):
         place = f"{where}, model {number}"
         protected.append(model_noise(place, noise))
-        models.append(model_from_toml(place, said, schema, protected[-1]))
-        if noise is not None and models[-1].protects is not None:
-            raise wrong(
-                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].protects}.", NO_NOISE
+        models.append(model_from_toml(place, table, schema, protected[-1]))
+        if noise is not None and models[-1].noise_refusal is not None:
+            raise refuse(
+                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].noise_refusal}.", NO_NOISE
             )
     return {"models": tuple(models), "noises": tuple(protected)} if models else {}

@@ -23,6 +23,8 @@ from murmure.catalogue import MECHANISMS, MODELS, load
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_keys import OLD_NAMES, STUDY_KEYS, ModelKey, exclusion_reason, keys_of
+from murmure.parties.study.toml_errors import check_column, refuse
+from murmure.parties.study.visible_text import message_without_hint
 
 if TYPE_CHECKING:
     from murmure.plan.privacy import Central
@@ -31,44 +33,45 @@ EXAMPLE = 'model = "ols" and formula = "stay ~ age + ward"'
 OTHER_NAMES = {"bins": "histogram", "bisection": "quantile", "lloyd": "kmeans"}  # classes that are called otherwise
 
 
-def model_from_toml(where: str, said: Mapping[str, Any], schema: Schema, noise: Central | None = None) -> Any:
-    """The model that one [[models]] asks for. noise: what protects its sums, where anything does."""
-    from murmure.econometrics.no_rows import NO_ROWS
+def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise: Central | None = None) -> Any:
+    """The model that one [[models]] asks for. noise: what protects its sums, if anything does."""
+    from murmure.econometrics.model import NO_ROWS
     from murmure.plan.privacy import Secure
 
-    name = function_name(where, said.get("model"))
+    name = function_name(where, table.get("model"))
     keys = keys_of(name)
-    for word in said:
+    for word in table:
         if word not in keys and word not in STUDY_KEYS:
             raise _unknown(where, name, word, list(keys))
-    given = {}
+    arguments = {}
     for key in keys.values():
-        if key.name in said:
-            given[key.name] = _value(where, name, key, said[key.name], schema)
+        if key.name in table:
+            arguments[key.name] = _value(where, name, key, table[key.name], schema)
         elif key.required:
-            raise _refuse(where, f"{name}.{key.name} must be {key.words}; it is left out.", key.example)
+            raise refuse(where, f"{name}.{key.name} must be {key.words}; it is left out.", key.example)
+    # NO_ROWS: the function checks its arguments and returns its model, without asking anybody.
     privacy = Secure() if noise is None else Secure(**vars(noise))
     try:
-        return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **given)
+        return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **arguments)
     except MurmureError as error:
-        raise _refuse(where, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
+        raise refuse(where, message_without_hint(error), error.hint) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         why = f"{type(error).__name__}: {shorten(str(error), 100)}"
-        raise _refuse(where, f"{name} cannot take these values ({why}).", _listed(keys)) from None
+        raise refuse(where, f"{name} cannot take these values ({why}).", _listed(keys)) from None
 
 
 def function_name(where: str, word: Any) -> str:
     """The function that a file names: ols, OLS, kaplan_meier, KaplanMeier, "kaplan-meier"."""
     if not isinstance(word, str) or not word:
         got = "it is left out" if word is None else f"got {shorten(word)}"
-        raise _refuse(where, f"model must name a model; {got}.", EXAMPLE)
+        raise refuse(where, f"model must name a model; {got}.", EXAMPLE)
     functions = {_plain(name): name for name in econometrics.FUNCTIONS}
     known = {name.lower(): functions[name.lower()] for name in MODELS if name.lower() in functions}
     known |= functions | OTHER_NAMES
     if _plain(word) not in known:
         near = difflib.get_close_matches(_plain(word), known, 1)
         hint = f"did you mean {known[near[0]]}?" if near else f"there are {', '.join(econometrics.FUNCTIONS)}"
-        raise _refuse(where, f"there is no model {word!r}.", hint)
+        raise refuse(where, f"there is no model {word!r}.", hint)
     return known[_plain(word)]
 
 
@@ -80,50 +83,43 @@ def _listed(keys: Iterable[str]) -> str:
     return f"it takes {', '.join(keys)}"
 
 
-def _refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
-    return InvalidParameter(f"{where}: {what}", hint=hint)
-
-
 def _unknown(where: str, name: str, key: str, keys: list[str]) -> InvalidParameter:
     """Which key, of which model, the nearest one, and all that there are."""
     reason = exclusion_reason(name, key)
     if reason is not None:
-        return _refuse(where, f"{name} takes no {key!r} in a study: {reason}.", _listed(keys))
+        return refuse(where, f"{name} takes no {key!r} in a study: {reason}.", _listed(keys))
     renamed = [other for other in OLD_NAMES.get(key, ()) if other in keys]
     near = renamed or difflib.get_close_matches(key.lower(), keys, 1)
     did = f"did you mean {near[0]}? " if near else ""
-    return _refuse(where, f"{name} takes no {key!r}.", did + _listed(keys))
+    return refuse(where, f"{name} takes no {key!r}.", did + _listed(keys))
 
 
 def _value(where: str, name: str, key: ModelKey, value: Any, schema: Schema) -> Any:
     if not key.accepts(value):
-        raise _refuse(where, f"{name}.{key.name} must be {key.words}, got {shorten(value)}.", key.example)
+        raise refuse(where, f"{name}.{key.name} must be {key.words}, got {shorten(value)}.", key.example)
     return _mechanisms(where, key, value, schema) if (name, key.name) == ("randomised_ols", "randomised") else value
 
 
-def _mechanisms(where: str, key: ModelKey, said: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+def _mechanisms(where: str, key: ModelKey, table: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """{ smoker = { mechanism = "GRR", epsilon = 1.0 } }: how each column was randomised, over the schema's domain."""
     out = {}
-    for column, about in said.items():
+    for column, about in table.items():
         place = f"{where}, randomised.{column}"
-        if column not in schema.private:
-            near = difflib.get_close_matches(column, schema.private, 1)
-            there = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-            raise _refuse(place, f"there is no private column {column!r} in the schema.", there)
+        check_column(place, column, schema)
         kind = about.get("mechanism") if isinstance(about, dict) else None
         if not isinstance(kind, str) or kind not in MECHANISMS:
             known = ", ".join(MECHANISMS)
-            raise _refuse(place, f"mechanism must be one of {known}, got {shorten(about)}.", key.example)
+            raise refuse(place, f"mechanism must be one of {known}, got {shorten(about)}.", key.example)
         maker = load(kind)
         settings = {name: value for name, value in about.items() if name != "mechanism"}
         taken = [f.name for f in fields(maker) if f.init and f.name != "domain"]
         for name in settings:
             if name not in taken:
-                raise _refuse(place, f"{kind} takes no {name!r}.", _listed(taken))
+                raise refuse(place, f"{kind} takes no {name!r}.", _listed(taken))
         try:
             out[column] = maker(schema[column], **settings)
         except MurmureError as error:
-            raise _refuse(place, str(error).removesuffix(f"\n  Hint: {error.hint}"), error.hint) from None
+            raise refuse(place, message_without_hint(error), error.hint) from None
         except TypeError:
-            raise _refuse(place, f"{kind} is not complete, or has values of another kind.", _listed(taken)) from None
+            raise refuse(place, f"{kind} is not complete, or has values of another kind.", _listed(taken)) from None
     return out

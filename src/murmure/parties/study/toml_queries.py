@@ -10,22 +10,19 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from murmure.catalogue import load
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import shorten
 from murmure.core.fixed import split_budget
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS
+from murmure.parties.study.toml_errors import check_column, refuse
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
 LAWS = ("DiscreteLaplace", "DiscreteGaussian", "Skellam")
-TERMS = ("relation", "unit", "rows_per_person")  # of a plan, and not of its noise
+TERMS = ("relation", "unit", "rows_per_person")  # parameters of the plan, not of its noise
 BUDGET = ("epsilon", "delta", "rho")
 ABOUT = ("column", "columns", "by", "where")  # how a file says which columns a question is about
 EXAMPLE = 'sums = ["age", "age * stay"], products = ["1", "age", "stay"], or statistic = "Mean" and column = "age"'
-
-
-def _refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
-    return InvalidParameter(f"{where}: {what}", hint=hint)
 
 
 # -- what is added up --------------------------------------------------------------------------------------------------
@@ -36,41 +33,42 @@ def statistic_from_toml(where: str, query: Mapping[str, Any], schema: Schema) ->
     kinds = [kind for kind in ("sums", "products", "statistic") if kind in query]
     if len(kinds) != 1:
         got = "there is none" if not kinds else f"there are {' and '.join(kinds)}"
-        raise _refuse(where, f"one of sums, products and statistic is wanted; {got}.", EXAMPLE)
+        raise refuse(where, f"one of sums, products and statistic is wanted; {got}.", EXAMPLE)
     if kinds == ["statistic"]:
         return _named(where, query, schema)
     for key in query.keys() - {kinds[0], "noise"}:
-        raise _refuse(
+        raise refuse(
             where, f"{kinds[0]} takes no {key!r}.", "a condition is part of the expression: (ward == 'A') * age"
         )
-    said = query[kinds[0]]
-    if not isinstance(said, list) or not said or not all(isinstance(text, str) for text in said):
-        raise _refuse(where, f"{kinds[0]} must be a list of expressions, got {shorten(said)}.", EXAMPLE)
-    again = next((text for i, text in enumerate(said) if text.strip() in [s.strip() for s in said[:i]]), None)
-    if again is not None and kinds == ["products"]:
-        raise _refuse(where, f"products names {shorten(again.strip())} twice.", "name each once")
-    texts = said if kinds == ["sums"] else _products(said, schema)
-    return load("Sums")(schema, tuple(texts))
+    texts = query[kinds[0]]
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        raise refuse(where, f"{kinds[0]} must be a list of expressions, got {shorten(texts)}.", EXAMPLE)
+    repeated = next((text for i, text in enumerate(texts) if text.strip() in [s.strip() for s in texts[:i]]), None)
+    if repeated is not None and kinds == ["products"]:
+        raise refuse(where, f"products names {shorten(repeated.strip())} twice.", "name each once")
+    expressions = texts if kinds == ["sums"] else _products(texts, schema)
+    return load("Sums")(schema, tuple(expressions))
 
 
-def _products(said: list[str], schema: Schema) -> list[str]:
-    """Of every two, each number once: what is 0 or 1 is its own square, and x ** 2 may come of x and of itself."""
-    terms, kept = Terms(schema), dict[int, str]()
-    for a, b in combinations_with_replacement([text.strip() for text in said], 2):
-        own_square = a == b and terms[read_expression(a, terms)].is_condition
-        text = a if own_square else _product(a, b)
-        kept.setdefault(read_expression(text, terms), text)
-    return list(kept.values())
+def _products(texts: list[str], schema: Schema) -> list[str]:
+    """The products of every two expressions, each only once: what is 0 or 1 is its own square."""
+    terms, products = Terms(schema), dict[int, str]()
+    for a, b in combinations_with_replacement([product.strip() for product in texts], 2):
+        is_its_square = a == b and terms[read_expression(a, terms)].is_condition
+        # A condition is 0 or 1, so it is its own square.
+        product = a if is_its_square else _product(a, b)
+        products.setdefault(read_expression(product, terms), product)
+    return list(products.values())
 
 
 def _product(a: str, b: str) -> str:
-    """Two expressions as one: "1" disappears, a square is written as one."""
+    """The product of two expressions: "1" disappears, and a square is written as a power."""
     if a == "1" or b == "1":
         return b if a == "1" else a
-    return f"{_inside(a)} ** 2" if a == b else f"{_inside(a)} * {_inside(b)}"
+    return f"{_in_brackets(a)} ** 2" if a == b else f"{_in_brackets(a)} * {_in_brackets(b)}"
 
 
-def _inside(text: str) -> str:
+def _in_brackets(text: str) -> str:
     return text if re.fullmatch(r"[^\W\d]\w*|`[^`]*`|[0-9.]+", text) else f"({text})"
 
 
@@ -82,61 +80,58 @@ def _named(where: str, query: Mapping[str, Any], schema: Schema) -> Any:
         hint = f"did you mean {near[0]}?" if near else "expressions are written as sums = [...] or products = [...]"
         if str(kind).lower() == "median":
             hint = 'statistic = "Quantile" and q = 0.5'
-        raise _refuse(where, f"statistic must be one of {', '.join(known)}, got {shorten(kind)}.", hint)
+        raise refuse(where, f"statistic must be one of {', '.join(known)}, got {shorten(kind)}.", hint)
     maker = load(kind)
-    own = {f.name for f in fields(maker) if f.init and f.name not in ("domain", "weights")}
-    for key in query.keys() - {"statistic", "noise", *ABOUT, *own}:
-        raise _refuse(where, f"{kind} takes no {key!r}.", f"it takes {', '.join([*ABOUT, *sorted(own)])}")
-    settings = {key: _tuples(query[key]) for key in own if key in query}
+    parameters = {f.name for f in fields(maker) if f.init and f.name not in ("domain", "weights")}
+    for key in query.keys() - {"statistic", "noise", *ABOUT, *parameters}:
+        raise refuse(where, f"{kind} takes no {key!r}.", f"it takes {', '.join([*ABOUT, *sorted(parameters)])}")
+    settings = {key: _tuples(query[key]) for key in parameters if key in query}
     try:
-        asks = maker(_domain(where, kind, query, schema), **settings)
+        statistic = maker(_domain(where, kind, query, schema), **settings)
     except TypeError as error:
-        raise _refuse(where, f"{kind} is not complete ({error}).", f"it takes {', '.join(sorted(own))}") from None
+        raise refuse(where, f"{kind} is not complete ({error}).", f"it takes {', '.join(sorted(parameters))}") from None
     if "where" in query:
-        asks = _where(where, query["where"], asks, schema)
+        statistic = _where(where, query["where"], statistic, schema)
     if "by" in query:
         names = _columns(where, "by", query["by"], schema)
-        asks = load("GroupBy")(asks, by=Schema({name: schema.column_specs[name] for name in names}))
-    return asks
+        statistic = load("GroupBy")(statistic, by=Schema({name: schema.column_specs[name] for name in names}))
+    return statistic
 
 
 def _domain(where: str, kind: str, query: Mapping[str, Any], schema: Schema) -> Any:
     """A column, or several as a schema, as the statistic takes them."""
     of_several = "Schema" in str(next(f.type for f in fields(load(kind)) if f.name == "domain"))
     if "column" in query and "columns" in query:
-        raise _refuse(where, "column and columns stand there both.", "keep the one that it is about")
+        raise refuse(where, "column and columns stand there both.", "keep the one that it is about")
     if of_several:
         if "column" in query:
-            raise _refuse(where, f"{kind} is about several columns, got column.", 'columns = ["age", "stay"]')
+            raise refuse(where, f"{kind} is about several columns, got column.", 'columns = ["age", "stay"]')
         names = _columns(where, "columns", query.get("columns", list(schema.private)), schema)
         return Schema({name: schema.column_specs[name] for name in names})
     if "column" not in query:
-        raise _refuse(where, f"{kind} is about one column; column is left out.", 'column = "age"')
+        raise refuse(where, f"{kind} is about one column; column is left out.", 'column = "age"')
     return schema[_columns(where, "column", [query["column"]], schema)[0]]
 
 
-def _columns(where: str, key: str, said: Any, schema: Schema) -> list[str]:
-    names = [said] if isinstance(said, str) else said
+def _columns(where: str, key: str, value: Any, schema: Schema) -> list[str]:
+    names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise _refuse(where, f"{key} must name columns of the schema, got {shorten(said)}.", f'{key} = "age"')
+        raise refuse(where, f"{key} must name columns of the schema, got {shorten(value)}.", f'{key} = "age"')
     for name in names:
-        if name not in schema.private:
-            near = difflib.get_close_matches(name, schema.private, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-            raise _refuse(where, f"{key}: there is no private column {name!r} in the schema.", hint)
+        check_column(f"{where}: {key}", name, schema)
     return names
 
 
-def _where(where: str, said: Any, asks: Any, schema: Schema) -> Any:
+def _where(where: str, table: Any, statistic: Any, schema: Schema) -> Any:
     """{ column = "ward", is_in = ["A"] }, or { column = "age", between = [18, 65] }."""
     example = 'where = { column = "age", between = [18, 65] }, or { column = "ward", is_in = ["A", "B"] }'
-    if not isinstance(said, dict) or set(said) not in ({"column", "is_in"}, {"column", "between"}):
-        raise _refuse(where, f"where must be a column and is_in or between, got {shorten(said)}.", example)
-    name = _columns(where, "where", [said["column"]], schema)[0]
-    condition = {key: _tuples(value) for key, value in said.items() if key != "column"}
+    if not isinstance(table, dict) or set(table) not in ({"column", "is_in"}, {"column", "between"}):
+        raise refuse(where, f"where must be a column and is_in or between, got {shorten(table)}.", example)
+    name = _columns(where, "where", [table["column"]], schema)[0]
+    condition = {key: _tuples(value) for key, value in table.items() if key != "column"}
     if not all(isinstance(value, tuple) for value in condition.values()):
-        raise _refuse(where, f"where: is_in and between are lists, got {shorten(said)}.", example)
-    return load("Where")(asks, schema[name], **condition)
+        raise refuse(where, f"where: is_in and between are lists, got {shorten(table)}.", example)
+    return load("Where")(statistic, schema[name], **condition)
 
 
 def _tuples(value: Any) -> Any:
@@ -154,51 +149,52 @@ def split_noise(
     places: how the file names each of them.
     """
     if shared is not None:
-        shared = _checked(f"{where}, [noise]", shared)
-    own = [query.get("noise", shared) for query in queries]
-    parts = sum(one is shared and shared is not None for one in own)
+        shared = _parse_noise(f"{where}, [noise]", shared)
+    noises = [query.get("noise", shared) for query in queries]
+    parts = sum(noise is shared and shared is not None for noise in noises)
     out: list[Mapping[str, Any] | None] = []
-    for place, one in zip(places, own, strict=True):
-        if one is None or one is False:
+    for place, noise in zip(places, noises, strict=True):
+        if noise is None or noise is False:
             out.append(None)
             continue
-        one = one if one is shared else _checked(f"{place}, noise", one)
-        if one is shared and parts > 1:
-            one = {key: split_budget(v, [1.0] * parts)[0] if key in BUDGET else v for key, v in one.items()}
-        out.append(one)
+        noise = noise if noise is shared else _parse_noise(f"{place}, noise", noise)
+        # [noise] is what all questions cost together: each of those without their own gets an equal part.
+        if noise is shared and parts > 1:
+            noise = {key: split_budget(v, [1.0] * parts)[0] if key in BUDGET else v for key, v in noise.items()}
+        out.append(noise)
     return out
 
 
-def _checked(where: str, noise: Any) -> Mapping[str, Any]:
-    """With its law: where epsilon alone is given, that of epsilon alone."""
+def _parse_noise(where: str, noise: Any) -> Mapping[str, Any]:
+    """The table of a noise, with its law filled in: the first of LAWS where only epsilon is given."""
     if not isinstance(noise, dict):
-        raise _refuse(where, f"noise must be a table with law and epsilon, got {shorten(noise)}.", "or noise = false")
+        raise refuse(where, f"noise must be a table with law and epsilon, got {shorten(noise)}.", "or noise = false")
     for key in noise.keys() - {"law", *BUDGET, *TERMS}:
-        raise _refuse(where, f"there is no key {key!r}.", f"it takes law, {', '.join((*BUDGET, *TERMS))}")
+        raise refuse(where, f"there is no key {key!r}.", f"it takes law, {', '.join((*BUDGET, *TERMS))}")
     if "law" not in noise and not {"delta", "rho"} & noise.keys():
         noise = {"law": LAWS[0], **noise}
     if noise.get("law") not in LAWS:
         got = "it is left out" if "law" not in noise else f"got {shorten(noise['law'])}"
         hint = 'law = "DiscreteGaussian"' if "law" not in noise else "others cannot be drawn in shares"
-        raise _refuse(where, f"law must be one of {', '.join(LAWS)}; {got}.", hint)
+        raise refuse(where, f"law must be one of {', '.join(LAWS)}; {got}.", hint)
     for key in BUDGET:
         value = noise.get(key, 1.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-            raise _refuse(where, f"{key} must be a positive number, got {shorten(value)}.", f"{key} = 0.5")
+            raise refuse(where, f"{key} must be a positive number, got {shorten(value)}.", f"{key} = 0.5")
     if "epsilon" not in noise and "rho" not in noise:
-        raise _refuse(where, "epsilon is left out.", "epsilon = 1.0: the smaller, the more noise")
+        raise refuse(where, "epsilon is left out.", "epsilon = 1.0: the smaller, the more noise")
     return noise
 
 
 def plan_noise(where: str, noise: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a plan is given for it: the curator's noise, and whom it protects."""
+    """The arguments of a plan for this noise: the curator's noise, and what it protects."""
     if noise is None:
         return {}
     maker = load(noise["law"])
     settings = {key: float(noise[key]) for key in BUDGET if key in noise}
     unknown = set(settings) - {f.name for f in fields(maker)}
     if unknown:
-        raise _refuse(where, f"{noise['law']} takes no {sorted(unknown)[0]}.", "DiscreteLaplace takes epsilon alone")
+        raise refuse(where, f"{noise['law']} takes no {sorted(unknown)[0]}.", "DiscreteLaplace takes epsilon alone")
     return {"curator": maker(**settings)} | {key: noise[key] for key in TERMS if key in noise}
 
 
@@ -208,9 +204,9 @@ def model_noise(where: str, noise: Mapping[str, Any] | None) -> Any:
         return None
     from murmure.plan.privacy import Central
 
-    wanted = "DiscreteGaussian" if "delta" in noise else "DiscreteLaplace"
-    if "rho" in noise or noise["law"] != wanted:
-        raise _refuse(
+    expected = "DiscreteGaussian" if "delta" in noise else "DiscreteLaplace"
+    if "rho" in noise or noise["law"] != expected:
+        raise refuse(
             where,
             f"a model takes DiscreteLaplace and epsilon, or DiscreteGaussian, epsilon and delta; got {noise['law']} "
             f"and {', '.join(key for key in BUDGET if key in noise)}.",

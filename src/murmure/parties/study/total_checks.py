@@ -1,8 +1,8 @@
-"""Totals that no rows can have: a model ends at once where it hears one, for everybody alike, and says so.
+"""Totals that no rows can have: a model that gets one ends at once, for everybody in the same way, and says so.
 
-Totals come from the coordinator, and a party may have added what it liked. Models suppose sums of rows: variances that
-are not below 0, counts that are not above the number of rows. What is held against a total here is public (bounds of
-columns, how many rows the study allows); a party's own part of it is not, since who refused would tell about its rows.
+Totals come from the coordinator, and a party may have added anything. Models assume sums of rows: variances that are
+not below 0, counts that are not above the number of rows. A total is only compared with public facts (bounds of
+columns, how many rows the study allows), and never with a party's own part of it: a refusal would reveal its rows.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> 
         raise _impossible(f"{n:_} rows in all, where the study allows {rows[0]:_} to {rows[1]:_}")
     if isinstance(statistic, Sums | CrossProducts):
         for k, (term, v) in enumerate(zip(statistic.figures, figures, strict=True), 1):
-            if not min(0, n * term.low) <= v <= max(0, n * term.high):  # 0: a label that is not listed adds nothing
+            # 0 is always possible: a label that is not listed adds nothing.
+            if not min(0, n * term.low) <= v <= max(0, n * term.high):
                 raise _impossible(f"sum {k} is beyond the bounds of {n:_} rows")
     elif isinstance(statistic, Cells) and not (min(figures) >= 0 and sum(figures) <= n):
         raise _impossible("counts of rows are below 0, or more than there are rows")
@@ -39,7 +40,8 @@ def check_matrix(statistic: Any, answer: Any) -> None:
     side = range(len(matrix))
     if any(matrix[i][i] < 0 for i in side):
         raise _impossible("a sum of squares is below 0")
-    exact = isinstance(statistic, CrossProducts)  # others are rounded at each party
+    # Other products are rounded at each party, and may break the inequality by a little.
+    exact = isinstance(statistic, CrossProducts)
     if exact and any(matrix[i][j] ** 2 > matrix[i][i] * matrix[j][j] for i in side for j in range(i)):
         raise _impossible("a sum of products is larger than the sums of squares allow")
 

@@ -1,15 +1,22 @@
-"""Text that somebody else wrote, as it is shown: nothing in it moves the cursor, turns the line around or hides."""
+"""Text that somebody else wrote, as it is shown: nothing in it moves the cursor, reverses the line or is hidden."""
 
 from __future__ import annotations
 
-SPACES = "\u00a0\u202f"  # of French, which Python does not call printable
+from murmure.core.errors import MurmureError
+
+FRENCH_SPACES = "\u00a0\u202f"  # French writes them in numbers and quotation marks; Python calls them unprintable
+
+
+def is_visible(letter: str) -> bool:
+    return letter.isprintable() or letter in FRENCH_SPACES
 
 
 def visible(text: str) -> str:
-    """Control characters, marks of direction and the like as their escapes: \\x1b, \\u202e."""
-    if text.isprintable():
-        return text
+    """Control characters, direction marks and the like as their escapes: \\x1b, \\u202e."""
     return "".join(
-        letter if letter.isprintable() or letter in SPACES else letter.encode("unicode_escape", "replace").decode()
-        for letter in text
+        letter if is_visible(letter) else letter.encode("unicode_escape", "replace").decode() for letter in text
     )
+
+
+def message_without_hint(error: MurmureError) -> str:
+    return str(error).removesuffix(f"\n  Hint: {error.hint}")

@@ -1,7 +1,7 @@
-"""A table sanitised row by row before it leaves the house, and read again by anyone.
+"""`sanitise`: a table randomised row by row before it leaves your organisation.
 
 The sanitised table holds one randomised column for each private one, the public columns as they are, and the plan in
-its metadata: whoever has the file can estimate, and nobody needs the original.
+its metadata. So anyone who has the file can estimate, and nobody needs the original.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.engines.base.progress import with_progress
-from murmure.engines.base.task import Task
+from murmure.engines.base.task import Task, numbered
 from murmure.engines.memory import Memory
 from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type
 from murmure.engines.sources.rows_per_person import InvalidPolicy, RowsPerPerson, refuse_inexact_names, with_unit
@@ -26,7 +26,7 @@ from murmure.engines.sources.table_reader import TableReader
 from murmure.engines.sources.table_writer import METADATA_MARK, write_table
 from murmure.engines.sources.tables import open_table
 from murmure.plan.plan import Plan
-from murmure.run.tables.table_format import PLAN_KEY, SEEDED_KEY, TableFormat, record_schema
+from murmure.run.tables.table_format import TableFormat, metadata_of, record_schema
 from murmure.statistics.marginals import Marginals
 
 
@@ -84,8 +84,11 @@ class Sanitiser:
             if self.moved is not None:
                 self.moved.add(schema.count_clamped(batch, kept))
             if not kept.all():
-                batch = batch.filter(_mask(kept))
-            # dictionaries hold words that no row says, and missing cells what was there before: both stay here
+                import pyarrow as pa
+
+                batch = batch.filter(pa.array(kept))
+            # Arrow dictionaries may hold words that no row uses, and missing cells what was there earlier: `detached`
+            # leaves both behind, so that neither gets into the sanitised table.
             kinds = schema.carried_kinds
             carried = {name: detached(parse_column(batch.column(name), kinds[name])[0]) for name in schema.open}
             schema.carry(carried)
@@ -125,12 +128,6 @@ def readable_rows(batch: Any, schema: Schema) -> Any:
     return read if bad is None else read.filter(pc.invert(bad))
 
 
-def _mask(kept: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(kept)
-
-
 def sanitise(
     source: Any,
     mechanism: Any,
@@ -165,7 +162,7 @@ def sanitise(
     if type(source).__module__.startswith("pyspark."):
         return _on_spark(source, plan, invalid, rng, out)
     began = time.perf_counter()
-    job = _Rows(source, plan, invalid, unit, rows_per_person, rng)
+    job = _Rows(source, plan, invalid, rng)
     if out is None:
         import pyarrow as pa
 
@@ -187,8 +184,8 @@ def sanitise(
 class _Rows:
     """The rows of one source on their way through a sanitiser, counted."""
 
-    def __init__(self, source: Any, plan: Plan, invalid: InvalidPolicy, unit: str, at_most: int, rng: Random) -> None:
-        schema = record_schema(plan)
+    def __init__(self, source: Any, plan: Plan, invalid: InvalidPolicy, rng: Random) -> None:
+        schema, unit = record_schema(plan), plan.unit
         wanted = with_unit((*schema.private, *schema.open), unit)
         kinds = schema.kinds
         if invalid == "drop":  # a CSV is then read as text: what is no number is dropped with its row
@@ -200,7 +197,7 @@ class _Rows:
         open_fields = {name: parsed_type(plain_type(kind), schema.carried_kinds[name]) for name, kind in types.items()}
         self.moved = ClampedRows()
         self.work = Sanitiser(plan, open_fields, invalid, self.moved)
-        self.people = None if unit == "row" else RowsPerPerson(unit, at_most, invalid)
+        self.people = None if unit == "row" else RowsPerPerson(unit, plan.rows_per_person, invalid)
         self.rng, self.rows, self.read, self.beyond = rng.branch(), 0, 0, 0
         self.metadata = metadata_of(plan, rng)
 
@@ -218,22 +215,18 @@ class _Rows:
             raise EmptySource(f"none of {self.read} rows fits the schema: there is nothing to write.")
 
     def _tasks(self) -> Iterator[Task]:
-        for i, batch in enumerate(
-            with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.what}")
-        ):
-            first, self.read = self.read, self.read + batch.num_rows
-            if self.people is not None:
-                if self.work.invalid == "drop":  # names are compared as they are written out
-                    batch = readable_rows(batch, record_schema(self.work.plan))
-                admitted = self.people.admit(batch, first)
-                self.beyond += batch.num_rows - admitted.num_rows
-                batch = admitted
-            yield Task(batch, self.rng.child(i), first)
+        batches = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")
+        return numbered(batches, self.rng.child, self._admit)
 
-
-def metadata_of(plan: Plan, rng: Random) -> dict[str, str]:
-    """What a sanitised table says about itself."""
-    return {PLAN_KEY: plan.to_json(), SEEDED_KEY: "yes" if rng.is_seeded else "no"}
+    def _admit(self, batch: Any, first: int) -> Any:
+        self.read += batch.num_rows
+        if self.people is None:
+            return batch
+        if self.work.invalid == "drop":  # names are compared as they are written out
+            batch = readable_rows(batch, record_schema(self.work.plan))
+        admitted = self.people.admit(batch, first)
+        self.beyond += batch.num_rows - admitted.num_rows
+        return admitted
 
 
 def _on_spark(frame: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, out: Any) -> Any:
@@ -247,5 +240,5 @@ def _on_spark(frame: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, out: 
     open_fields = {name: plain_type(kind) for name, kind in Spark.arrow_types(frame, schema.open).items()}
     work = Sanitiser(plan, open_fields, invalid)
     out = Spark().map(work, frame, work.schema, rng.branch())
-    said = {METADATA_MARK: "1", **metadata_of(plan, rng)}
-    return out.withMetadata(schema.private[0], said)  # it stays with the column, in Spark and in Parquet
+    metadata = {METADATA_MARK: "1", **metadata_of(plan, rng)}
+    return out.withMetadata(schema.private[0], metadata)  # it stays with the column, in Spark and in Parquet

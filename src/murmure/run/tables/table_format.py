@@ -1,22 +1,18 @@
-"""A sanitised table, read by anyone: the plan is in its metadata, the reports are its cells."""
+"""How records of reports are written in a table: the plan in its metadata, a report in each cell."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch
+from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.core.types import Release, Total
-from murmure.engines.base.progress import with_progress
-from murmure.engines.base.task import Task
-from murmure.engines.memory import Memory
 from murmure.engines.sources.table_reader import TableReader, murmure_metadata
 from murmure.engines.sources.tables import open_table
 from murmure.laws.records import Records
@@ -36,7 +32,7 @@ def record_schema(plan: Plan) -> Schema:
 
 @dataclass(frozen=True)
 class TableFormat:
-    """How records of a plan stand in a table."""
+    """How the records of a plan are written in the columns of a table, and read back."""
 
     plan: Plan
 
@@ -64,7 +60,7 @@ class TableFormat:
     def records(self, batch: Any) -> Records:
         """Back from a table that was written so."""
         parts, rows = [], []
-        counted = self.plan.person._counts_shown
+        counted = self.plan.person.shows_some_columns
         for cells in self.cells:
             reports, shown = cells.read(batch.column(cells.name))
             if shown is not None and not counted:
@@ -83,8 +79,8 @@ class TableFormat:
     def _refuse_other_draws(self, rows: list[Any], n: int) -> None:
         take = self.plan.person.channel.draw.take
         shows = np.zeros(n, np.int64)
-        for held in rows:
-            shows[held] += 1
+        for shown_rows in rows:
+            shows[shown_rows] += 1
         if (shows != take).any():
             row = int(np.argmax(shows != take))
             raise OutsideDomain.at(
@@ -96,7 +92,7 @@ class TableFormat:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """How the cells stand in a CSV file."""
+        """What the cells of each column are in a CSV file."""
         import pyarrow as pa
 
         out = {}
@@ -116,12 +112,12 @@ def plan_in_table(table: TableReader) -> tuple[Plan, bool]:
     if PLAN_KEY not in table.metadata:
         beside = [f"{path.name}-metadata.json" for path in table.paths if path.suffix == ".csv"]
         raise InvalidParameter(
-            f"{table.what} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
+            f"{table.source_name} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
             hint=f"the plan of a CSV file stands beside it, in {beside[0]}"
             if beside
             else "in Python: estimate(table, plan), with the plan that it was sanitised with",
         )
-    return _read_plan(table.metadata)
+    return stored_plan(table.metadata)
 
 
 def carries_plan(source: Any) -> bool:
@@ -130,7 +126,7 @@ def carries_plan(source: Any) -> bool:
     Whatever else is wrong with a table is for its reader to say.
     """
     if type(source).__module__.startswith("pyspark."):
-        return PLAN_KEY in _held_by_spark(source)
+        return PLAN_KEY in spark_metadata(source)
     if not isinstance(source, str | os.PathLike) and type(source).__module__.partition(".")[0] != "pyarrow":
         return False  # other frames keep no metadata of ours
     if not isinstance(source, str | os.PathLike):
@@ -141,70 +137,15 @@ def carries_plan(source: Any) -> bool:
         return False
 
 
-def _read_plan(metadata: Mapping[str, str]) -> tuple[Plan, bool]:
+def stored_plan(metadata: Mapping[str, str]) -> tuple[Plan, bool]:
     return Plan.from_json(metadata[PLAN_KEY]), metadata.get(SEEDED_KEY) != "no"
 
 
-def _held_by_spark(frame: Any) -> dict[str, str]:
+def spark_metadata(frame: Any) -> dict[str, str]:
     """What `sanitise` wrote to a column of a Spark DataFrame."""
     return next((dict(f.metadata) for f in frame.schema.fields if PLAN_KEY in (f.metadata or {})), {})
 
 
-@dataclass(frozen=True)
-class TableTallyStep:
-    """One batch of a sanitised table, added up."""
-
-    plan: Plan
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.plan.step.columns or ()
-
-    @cached_property
-    def format(self) -> TableFormat:
-        return TableFormat(self.plan)
-
-    def __call__(self, task: Task) -> Total:
-        try:
-            records = self.format.records(task.batch)
-        except OutsideDomain as error:
-            raise (error if task.first is None else error.later(task.first)) from None
-        return Total(records.n, self.plan.tallier.tally(self.plan.weigh(records, task.batch)))
-
-
-def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engine: Any = None) -> Release:
-    """Figures from a sanitised table. The plan is the table's own, unless it is a frame without metadata.
-
-    statistic: Marginals (the default) or a Pair of two columns that the mechanism reports together.
-    """
-    on_spark = type(source).__module__.startswith("pyspark.")
-    table = None if on_spark else open_table(source)
-    metadata = _held_by_spark(source) if table is None else table.metadata
-    what, seeded = "the frame" if table is None else table.what, False
-    if PLAN_KEY in metadata:
-        held, seeded = _read_plan(metadata)
-        if plan is not None and plan.digest != held.digest:
-            raise PlanMismatch(f"{what} answers plan {held.digest[:12]}, not {plan.digest[:12]}.")
-        plan = held
-    elif plan is None:
-        if table is None:
-            raise InvalidParameter("this Spark DataFrame carries no plan.", hint="estimate(frame, plan)")
-        plan_in_table(table)
-    assert plan is not None
-    if statistic is not None:
-        plan = Plan(statistic, person=plan.person, unit=plan.unit, rows_per_person=plan.rows_per_person)
-    step = TableTallyStep(plan)
-    if on_spark:
-        from murmure.engines.spark import Spark
-
-        total = (engine or Spark()).total(step, source)
-    else:
-        total = (engine or Memory()).total(step, _read_tasks(open_table(source, step.columns, step.format.kinds)))
-    return plan.settle(total, seeded)
-
-
-def _read_tasks(table: TableReader) -> Iterator[Task]:
-    first, rng = 0, Random.secure()  # nothing is drawn
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.what}"):
-        yield Task(batch, rng, first)
-        first += batch.num_rows
+def metadata_of(plan: Plan, rng: Random) -> dict[str, str]:
+    """What a sanitised table says about itself."""
+    return {PLAN_KEY: plan.to_json(), SEEDED_KEY: "yes" if rng.is_seeded else "no"}

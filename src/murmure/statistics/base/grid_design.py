@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 
 SHAPES = ("box", "unit", "ball", "diamond")
 BLOCK = 1 << 13  # rows that stay in the cache while they are scaled and multiplied
-MOST_BITS = 16
+MAX_GRID_BITS = 16
 MAX_DESIGN_COLUMNS = 1 << 11  # of a design; products grow with the square
 
 
@@ -139,8 +139,8 @@ class GridDesign:
         if self.shape not in SHAPES:
             raise InvalidParameter(f"shape must be one of {', '.join(SHAPES)}, got {shorten(self.shape)}.")
         whole = isinstance(self.bits, int) and not isinstance(self.bits, bool)
-        if not whole or not 1 <= self.bits <= MOST_BITS:
-            raise InvalidParameter(f"bits must be a whole number from 1 to {MOST_BITS}, got {shorten(self.bits)}.")
+        if not whole or not 1 <= self.bits <= MAX_GRID_BITS:
+            raise InvalidParameter(f"bits must be a whole number from 1 to {MAX_GRID_BITS}, got {shorten(self.bits)}.")
         radius = self.radius
         if radius is not None and (
             isinstance(radius, bool) or not isinstance(radius, int | float) or not 0 < radius < math.inf
@@ -155,14 +155,14 @@ class GridDesign:
         if self.width > MAX_DESIGN_COLUMNS:
             raise InvalidParameter(f"a regression on {self.width} columns, more than {MAX_DESIGN_COLUMNS}, is refused.")
         self._check_centre()
-        if not (self.most_l1 and self.most_squares and all(self.caps)):
+        if not (self.max_l1 and self.max_squares and all(self.caps)):
             raise InvalidParameter(f"radius {radius!r} leaves nothing of a row on a grid of {self.bits} bits.")
 
     def _check_centre(self) -> None:
         limits = [0 if axis.indicators else axis.largest for axis in self.axes for _ in range(axis.width)]
         whole = all(isinstance(c, int) and not isinstance(c, bool) for c in self.centre)
         fits = len(self.centre) in (0, len(limits)) and whole
-        if not fits or any(abs(c) > most for c, most in zip(self.centre, limits, strict=False)):
+        if not fits or any(abs(c) > limit for c, limit in zip(self.centre, limits, strict=False)):
             raise InvalidParameter(
                 f"centre must be {len(limits)} whole numbers within the grid, 0 for indicators, got "
                 f"{shorten(self.centre)}."
@@ -209,9 +209,9 @@ class GridDesign:
         columns = [(axis, x[at[name]]) for axis, name in zip(self.axes, self.features, strict=True)]
         columns.append((target, x[at[self.target]]))
         n = len(columns[0][1])
-        held = np.empty((self.width + target.width, min(n, BLOCK)))
+        buffer = np.empty((self.width + target.width, min(n, BLOCK)))
         for a in range(0, n, BLOCK):
-            v = held[:, : n - a] if n - a < BLOCK else held
+            v = buffer[:, : n - a] if n - a < BLOCK else buffer
             row, nobody = int(self.intercept), None
             v[:row] = self.g
             for axis, codes in columns:
@@ -235,12 +235,12 @@ class GridDesign:
         |v|_2^2 < R^2 + 1: whole numbers, hence at most L and R^2.
         """
         x = v[: self.width]
-        if self.shape == "diamond" and self.most_l1 < self.box_l1:
+        if self.shape == "diamond" and self.max_l1 < self.box_l1:
             size = np.abs(x).sum(axis=0)
-            limit = float(self.most_l1)
-        elif self.shape == "ball" and self.most_squares < self.box_squares:
+            limit = float(self.max_l1)
+        elif self.shape == "ball" and self.max_squares < self.box_squares:
             size = np.sqrt((x * x).sum(axis=0))
-            limit = math.sqrt(self.most_squares)
+            limit = math.sqrt(self.max_squares)
         else:
             return
         v *= limit / np.maximum(size, limit)
@@ -251,14 +251,14 @@ class GridDesign:
     @cached_property
     def caps(self) -> list[int]:
         """The largest value of the constant and of every column; of several indicators one is not zero."""
-        off = iter(self.centre or (0,) * sum(axis.width for axis in self.axes))
-        far = [max(abs(next(off)) for _ in range(axis.width)) for axis in self.axes]
-        return [self.g] * self.intercept + [axis.largest + c for axis, c in zip(self.axes, far, strict=True)]
+        offsets = iter(self.centre or (0,) * sum(axis.width for axis in self.axes))
+        reach = [max(abs(next(offsets)) for _ in range(axis.width)) for axis in self.axes]
+        return [self.g] * self.intercept + [axis.largest + c for axis, c in zip(self.axes, reach, strict=True)]
 
     @property
     def corners(self) -> bool:
         """Whether every corner of the box counts in full."""
-        return self.most_l1 == self.box_l1 and self.most_squares == self.box_squares
+        return self.max_l1 == self.box_l1 and self.max_squares == self.box_squares
 
     @property
     def box_l1(self) -> int:
@@ -277,43 +277,43 @@ class GridDesign:
         return Fraction(d, 4) if self.shape == "ball" else Fraction(3 * d, 8)
 
     @cached_property
-    def most_l1(self) -> int:
+    def max_l1(self) -> int:
         """The largest |v|_1."""
         if self.shape == "diamond":
             return min(self.box_l1, math.floor(self.g * (self.intercept + self.reach)))
         if self.shape == "ball":
-            return min(self.box_l1, most_sum(self.most_squares, len(self.caps)))
+            return min(self.box_l1, max_sum_of(self.max_squares, len(self.caps)))
         return self.box_l1
 
     @cached_property
-    def most_squares(self) -> int:
+    def max_squares(self) -> int:
         """The largest |v|_2^2."""
         if self.shape == "ball":
             return min(self.box_squares, math.floor(self.g**2 * (self.intercept + self.reach)))
         if self.shape == "diamond":
-            return min(self.box_squares, sum(c * c for c in filled(self.most_l1, sorted(self.caps, reverse=True))))
+            return min(self.box_squares, sum(c * c for c in fill_caps(self.max_l1, sorted(self.caps, reverse=True))))
         return self.box_squares
 
     @cached_property
-    def most_fourths(self) -> int:
+    def max_fourths(self) -> int:
         """The largest sum of v_j^4."""
         caps = sorted(self.caps, reverse=True)
         if self.shape == "ball":
-            return sum(s * s for s in filled(self.most_squares, [c * c for c in caps]))
+            return sum(s * s for s in fill_caps(self.max_squares, [c * c for c in caps]))
         if self.shape == "diamond":
-            return sum(c**4 for c in filled(self.most_l1, caps))
+            return sum(c**4 for c in fill_caps(self.max_l1, caps))
         return sum(c**4 for c in caps)
 
     @cached_property
-    def most_of_two(self) -> int:
+    def max_of_two(self) -> int:
         """The largest sum of max(|v_j|, |w_j|) over two rows: indicators of two rows may be different ones."""
         spread = len(self.caps) + sum(axis.indicators for axis in self.axes)
         box = self.box_l1 + sum(axis.largest for axis in self.axes if axis.indicators)
-        out = min(box, 2 * self.most_l1)
-        return min(out, most_sum(2 * self.most_squares, spread)) if self.shape == "ball" else out
+        out = min(box, 2 * self.max_l1)
+        return min(out, max_sum_of(2 * self.max_squares, spread)) if self.shape == "ball" else out
 
 
-def most_sum(squares: int, count: int) -> int:
+def max_sum_of(squares: int, count: int) -> int:
     """The largest sum of `count` whole numbers whose squares add up to at most `squares`.
 
     The next unit of a number q costs 2q + 1 squares, the more the larger it is: so all are equal, then some one more.
@@ -322,7 +322,7 @@ def most_sum(squares: int, count: int) -> int:
     return count * q + (squares - count * q * q) // (2 * q + 1)
 
 
-def filled(budget: int, caps: Sequence[int]) -> Iterator[int]:
+def fill_caps(budget: int, caps: Sequence[int]) -> Iterator[int]:
     """The budget in as few places as it takes: a convex sum is largest there."""
     for cap in caps:
         yield min(cap, budget)

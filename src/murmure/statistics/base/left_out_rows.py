@@ -45,7 +45,7 @@ def counts_left_out(statistic: Any) -> bool:
     return bool(statistic.left_out) and can_be_nobody(statistic.domain)
 
 
-def count_block(both: bool, weight: float) -> Block:
+def counts_block(both: bool, weight: float) -> Block:
     # The count of everybody is moved by no exchange; one is the least that a block can say.
     return Block("count", 2, 1, 1, weight, 2, 2) if both else Block("count", 1, 1, 1, weight, 1, 1)
 
@@ -57,6 +57,6 @@ def lift_count(x: Array, size: int, both: bool) -> list[Ints]:
 
 def left_out_of(noisy: NoisySum, block: str = "count") -> Estimate:
     """The noisy number of rows that are left out: the last entry of the block."""
-    found, law = noisy[block][-1:], noisy.law(block)
-    reading = CountEstimator(found, law)
-    return Estimate([LABEL], found.astype(float), people_count(found[0]), "count", reading, noisy=law is not None)
+    counts, law = noisy[block][-1:], noisy.law(block)
+    estimator = CountEstimator(counts, law)
+    return Estimate([LABEL], counts.astype(float), people_count(counts[0]), "count", estimator, noisy=law is not None)

@@ -27,30 +27,46 @@ MAX_JOINT_CELLS = 1 << 20
 CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"
 
 
-class CuratorStatistic:
-    """What the statistics of a curator share: every row is read, and exact sums are read as noisy ones are.
+class BaseStatistic:
+    """What all statistics share: the domain turns rows into codes, and an estimate is released as it is.
 
-    takes_nobody: it reads each column by itself, and adds up rows whose number is missing in its own way. The others
-    read whole rows: one that lacks a number is left out as a whole.
+    handles_nobody: the statistic reads each column separately, and decides what a row without a value adds. The others
+    read whole rows: a row that lacks a number is left out as a whole.
     """
 
-    takes_nobody = False
+    handles_nobody = False
 
     def encode(self: Any, rows: Any) -> Any:
         return self.domain.encode(rows)
 
     def encode_lenient(self: Any, rows: Any) -> Any:
-        codes = encode_lenient(self.domain, rows)
-        return codes if self.takes_nobody else complete(self.domain, codes)
+        """Codes for every row, whatever it holds."""
+        if not isinstance(self.domain, Schema):
+            return encode_domain_lenient(self.domain, rows)
+        codes = encode_schema_lenient(self.domain, rows)
+        return codes if self.handles_nobody else complete_rows(self.domain, codes)
+
+    def finish(self, released: Any) -> Any:
+        return released
+
+
+class CuratorStatistic(BaseStatistic):
+    """A statistic that only a curator can answer. Exact sums are interpreted as noisy sums whose noise is zero."""
 
     def interpret_exact(self: Any, total: Ints, n: int) -> Any:
         return self.interpret(NoisySum.exact(self.blocks, total))
 
-    def why_unanswerable(self, affine: object) -> str | None:
+    def why_unanswerable(self, affine: Any) -> str | None:
         return CURATOR_ONLY
 
-    def finish(self, released: Any) -> Any:
-        return released
+
+def check_protectable(owner: str, statistic: Any) -> None:
+    """Refuse an inner question that noise cannot protect."""
+    if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
+        raise InvalidParameter(
+            f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
+            hint=f'{owner}(Mean(schema["age"]), schema["region"])',
+        )
 
 
 def in_words(statistic: Any) -> str:
@@ -59,8 +75,8 @@ def in_words(statistic: Any) -> str:
     if hasattr(statistic, "in_words"):
         return str(statistic.in_words())
     if isinstance(domain, Schema):
-        some = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
-        of = " and ".join(some) if len(some) < 3 else f"{len(some)} columns"
+        names = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
+        of = " and ".join(names) if len(names) < 3 else f"{len(names)} columns"
     else:
         of = domain.column or ""
     return persisted_name(statistic) + (f" of {of}" if of else "")
@@ -80,7 +96,7 @@ def counts_with_nobody(x: Array, size: int) -> Ints:
     return histogram(x, size + 1)
 
 
-def complete(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
+def complete_rows(domain: Schema, codes: tuple[Array, ...]) -> tuple[Array, ...]:
     """The rows that lack nothing that a whole row needs."""
     lacking = lacking_rows(domain, codes)
     return codes if lacking is None else tuple(column[~lacking] for column in codes)
@@ -94,9 +110,10 @@ def lacking_rows(domain: Domain | Schema, codes: Any) -> NDArray[np.bool_] | Non
     domains = [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]
     columns = codes if isinstance(domain, Schema) else (codes,)
     masks = [
-        np.asarray(column) == one.size
-        for one, column in zip(domains, columns, strict=True)
-        if can_be_nobody(one) and (one.outside == "drop" or not isinstance(one, Categories))
+        np.asarray(column) == column_domain.size
+        for column_domain, column in zip(domains, columns, strict=True)
+        if can_be_nobody(column_domain)
+        and (column_domain.outside == "drop" or not isinstance(column_domain, Categories))
     ]
     return np.logical_or.reduce(masks) if any(mask.any() for mask in masks) else None
 
@@ -111,11 +128,6 @@ def present(codes: Any, lacking: NDArray[np.bool_]) -> Any:
 def one_hot(x: Array, size: int) -> Ints:
     """The indicators of 0 .. size-1; nobody has none."""
     return np.asarray(np.asarray(x)[:, None] == np.arange(size), np.int64)
-
-
-def encode_lenient(domain: Domain | Schema, rows: Any) -> Any:
-    """Codes for every row, whatever it holds."""
-    return encode_schema_lenient(domain, rows) if isinstance(domain, Schema) else encode_domain_lenient(domain, rows)
 
 
 def joint_codes(codes: tuple[Array, ...], sizes: tuple[int, ...]) -> Ints:
@@ -148,14 +160,14 @@ def merged_schema(owner: str, first: Domain | Schema, second: Domain | Schema) -
     """One schema of the columns of two questions."""
     out: dict[str, Domain | Column] = dict(columns_of(owner, first))
     for name, column in columns_of(owner, second).items():
-        held = out.get(name)
-        if isinstance(held, Column) and with_column(held.coded, name) != with_column(column.coded, name):
+        known = out.get(name)
+        if isinstance(known, Column) and with_column(known.coded, name) != with_column(column.coded, name):
             raise InvalidParameter(
-                f"{owner}: column {name!r} is {held.domain.describe()} in one place, and "
+                f"{owner}: column {name!r} is {known.domain.describe()} in one place, and "
                 f"{column.domain.describe()} in another.",
                 hint="take both from the same schema",
             )
-        if held is None or (isinstance(held, Column) and held.missing == "refuse"):
+        if known is None or (isinstance(known, Column) and known.missing == "refuse"):
             out[name] = column  # the one that says what stands for a missing answer
     return Schema(out)
 

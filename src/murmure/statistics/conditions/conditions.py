@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -26,15 +26,14 @@ from murmure.catalogue import persisted_name
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
-from murmure.statistics.conditions.regions import MAX_POINTS, Mask, Region, box, intersection, region
+from murmure.statistics.conditions.regions import MAX_POINTS, Mask, Region, intersection, make_box, make_region
 from murmure.statistics.conditions.weights import weights_in
-from murmure.statistics.expressions.parser import _quote as quoted
-from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.parser import quote_name, read_expression
 from murmure.statistics.expressions.terms import COMPARISONS, ORDERS, Term, Terms, grid_of
 
-MOST_SMOOTH = 1 << 14  # combinations at which a polynomial is looked at
-MOST_EXPANDED = 1 << 12  # cells of a table that are judged one by one; of larger ones the smallest
-MOST_WORK = 1 << 26  # numbers that are worked out for one question: a stranger wrote it
+MAX_SMOOTH_POINTS = 1 << 14  # combinations at which a polynomial is looked at
+MAX_EXPANDED_CELLS = 1 << 12  # cells of a table that are judged one by one; of larger ones the smallest
+MAX_WORK = 1 << 26  # numbers that are worked out for one question: a stranger wrote it
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,22 +83,22 @@ def conditions_of(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, 
 
     finest: a column, and how many cells of it later rounds may come to; "" for cells that are no column's.
     """
-    found = _of_statistic(statistic)
+    out = _of_statistic(statistic)
     domain = statistic.domain
     if isinstance(domain, Schema):
         more = [_of_text(text, domain) for text in texts]
-        found = replace(
-            found,
-            conditions=(*found.conditions, *(c for one in more for c in one.conditions)),
-            weights=(*found.weights, *(w for one in more for w in one.weights)),
+        out = replace(
+            out,
+            conditions=(*out.conditions, *(c for one in more for c in one.conditions)),
+            weights=(*out.weights, *(w for one in more for w in one.weights)),
         )
     if finest is not None:
         name, cells = finest
-        text = f"{quoted(name)} between two values" if name else f"nearest to one of {cells} centres"
+        text = f"{quote_name(name)} between two values" if name else f"nearest to one of {cells} centres"
         of = frozenset([name] if name else [])
         one = Condition(text, None, of, cut=of, nominal=Fraction(1, cells))
-        found = replace(found, conditions=(*found.conditions, *([one] if cells > 1 else [])))
-    return replace(found, domains=_domains(domain))
+        out = replace(out, conditions=(*out.conditions, *([one] if cells > 1 else [])))
+    return replace(out, domains=_domains(domain))
 
 
 def _domains(domain: Any) -> dict[str, Domain]:
@@ -124,29 +123,33 @@ def _of_text(text: str, schema: Schema) -> Conditions:
 def _of_statistic(statistic: Any) -> Conditions:
     kind = persisted_name(statistic)
     maker: Callable[[Any], Conditions] | None = {
-        "Sums": lambda s: _of_terms(vars(s)["_terms"], vars(s)["_numbers"], s.expressions),
-        "CrossProducts": lambda s: _of_terms(s._layout.terms, s._layout.wanted, s.labels),
+        "Sums": lambda s: _of_terms(s.terms, s.wanted, s.expressions),
+        "CrossProducts": lambda s: _of_terms(s.terms, s.wanted, s.labels),
         "Within": lambda s: _of_statistic(s.raw),
         "Scattered": lambda s: _of_statistic(s.of),
         "Evaluated": _of_evaluated,
         "Placed": _of_placed,
         "Cells": lambda s: Conditions(tuple(_crossed(_axes_of_cells(s)))),
-        "Histogram": lambda s: Conditions(tuple(_values(s.domain.column or "", s.domain))),
-        "Mode": lambda s: Conditions(tuple(_values(s.domain.column or "", s.domain))),
-        "Quantile": lambda s: Conditions(tuple(_values(s.domain.column or "", s.domain))),
-        "Marginals": lambda s: Conditions(tuple(c for name in s.domain.private for c in _values(name, s.domain[name]))),
-        "Pair": lambda s: Conditions(
-            tuple(_crossed([list(_values(name, s.domain[name])) for name in (s.first, s.second)]))
+        **dict.fromkeys(("Histogram", "Mode", "Quantile"), _of_values),
+        "Marginals": lambda s: Conditions(
+            tuple(c for cells in _columns_cells(s.domain, s.domain.private) for c in cells)
         ),
+        "Pair": lambda s: Conditions(tuple(_crossed(_columns_cells(s.domain, (s.first, s.second))))),
         "GroupBy": _of_groups,
         "Where": _of_where,
         "Clusters": lambda s: Conditions((_nearest(len(s.centres)),)),
-        "Mean": lambda s: Conditions(),
-        "Sum": lambda s: Conditions(),
-        "Count": lambda s: Conditions(),
-        "Variance": lambda s: Conditions(),
+        **dict.fromkeys(("Mean", "Sum", "Count", "Variance"), lambda s: Conditions()),
     }.get(kind)  # type: ignore[assignment]
     return _of_columns(statistic) if maker is None else maker(statistic)
+
+
+def _of_values(statistic: Any) -> Conditions:
+    return Conditions(tuple(_value_cells(statistic.domain.column or "", statistic.domain)))
+
+
+def _columns_cells(domain: Schema, names: Iterable[str]) -> list[list[Condition]]:
+    """Of each of these columns, a condition for every value."""
+    return [list(_value_cells(name, domain[name])) for name in names]
 
 
 def _nearest(cells: int) -> Condition:
@@ -157,34 +160,29 @@ def _nearest(cells: int) -> Condition:
 def _of_columns(statistic: Any) -> Conditions:
     """What learners ask: each label of each column by itself and with each of another."""
     domain: Schema = statistic.domain
-    named = [list(_values(name, domain[name])) for name in domain.private if isinstance(domain[name], Categories)]
+    named = _columns_cells(domain, [name for name in domain.private if isinstance(domain[name], Categories)])
     pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
     return Conditions((*(c for some in named for c in some), *pairs))
 
 
 def _of_evaluated(statistic: Any) -> Conditions:
     """Functions of rows multiply their inputs with one another."""
-    terms, numbers = vars(statistic)["_terms"], vars(statistic)["_numbers"]
-    found = _of_terms(terms, numbers, statistic.inputs)
+    found = _of_terms(statistic.terms, statistic.wanted, statistic.inputs)
     if statistic.function == "nearest":
         return replace(found, conditions=(*found.conditions, _nearest(int(statistic.settings[0]))))
-    return replace(found, conditions=(*found.conditions, *_pairs(_picked(statistic))))
+    return replace(found, conditions=(*found.conditions, *_met(_picked(statistic), 2)))
 
 
 def _picked(statistic: Any) -> list[Condition]:
     """Of every input that is 0 somewhere, where it is not."""
-    walk = _Walk(vars(statistic)["_terms"])
-    found = (walk.picks(n, text) for n, text in zip(vars(statistic)["_numbers"], statistic.inputs, strict=True))
+    walk = _Walk(statistic.terms)
+    found = (walk.picks(n, text) for n, text in zip(statistic.wanted, statistic.inputs, strict=True))
     return [one for one in found if one is not None]
 
 
-def _pairs(picked: Sequence[Condition]) -> list[Condition]:
-    met = [a.within(b) for a, b in combinations(picked, 2)]
-    return [one for one in met if one.share != 0]
-
-
-def _triples(picked: Sequence[Condition]) -> list[Condition]:
-    met = [a.within(b).within(c) for a, b, c in combinations(picked, 3)]
+def _met(picked: Sequence[Condition], size: int) -> list[Condition]:
+    """Every `size` of these at once, where some row of the domain fulfils them."""
+    met = [reduce(Condition.within, some) for some in combinations(picked, size)]
     return [one for one in met if one.share != 0]
 
 
@@ -192,44 +190,46 @@ def _of_placed(statistic: Any) -> Conditions:
     """Each place, with each input of the function."""
     of = statistic.of
     found = _of_evaluated(of)
-    terms, first = vars(of)["_terms"], vars(of)["_numbers"][0]
-    at, places = terms[first], statistic.places
+    terms, places = of.terms, statistic.places
+    at = terms[of.wanted[0]]
     if at.kind == "column":
         name = at.detail[0]
         cuts = [Fraction(t) for t in of.settings[-places:]][:-1]
-        cells = list(_between(name, terms.schema[name], cuts))
+        cells = list(_cells_between(name, terms.schema[name], cuts))
     else:
         cells = [Condition(of.inputs[0], None, at.columns, cut=at.columns, nominal=Fraction(1, places))]
     picked = [one for one in _picked(of) if one.columns != at.columns]
-    some = [*picked, *_pairs(picked)]
+    picks = [*picked, *_met(picked, 2)]
     if of.settings[:1] in (("efron start",), ("efron step",)):  # of those with the event, products of two columns too
-        some += _triples(picked)
-    least = min(cells, key=lambda cell: cell.share or 0, default=None)
-    if len(cells) * (1 + len(some)) > MOST_EXPANDED:
-        cells = [least] if least is not None else []
-    return replace(found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in some)))
+        picks += _met(picked, 3)
+    smallest = min(cells, key=lambda cell: cell.share or 0, default=None)
+    if len(cells) * (1 + len(picks)) > MAX_EXPANDED_CELLS:
+        cells = [smallest] if smallest is not None else []
+    return replace(found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in picks)))
 
 
 def _of_groups(statistic: Any) -> Conditions:
     by = statistic.by
     named = {name: by[name] for name in by.private} if isinstance(by, Schema) else {by.column or "": by}
-    return _inside(list(_crossed([list(_values(name, domain)) for name, domain in named.items()])), statistic.statistic)
+    return _within_each(
+        list(_crossed([list(_value_cells(name, domain)) for name, domain in named.items()])), statistic.statistic
+    )
 
 
 def _of_where(statistic: Any) -> Conditions:
     column = statistic.column
     name = column.private[0] if isinstance(column, Schema) else column.column or ""
-    held, mask = statistic._held, statistic._matching[:-1]
-    text = f"{quoted(name)} between {statistic.between[0]} and {statistic.between[1]}" if statistic.between else ""
-    text = text or f"{quoted(name)} is {', '.join(map(str, statistic.is_in))}"
-    loose = frozenset[str]() if statistic.between and not isinstance(held, Categories) else frozenset([name])
-    return _inside([Condition(text, box({name: mask}), frozenset([name]), loose)], statistic.statistic)
+    domain, mask = statistic._values_domain, statistic._matching[:-1]
+    text = f"{quote_name(name)} between {statistic.between[0]} and {statistic.between[1]}" if statistic.between else ""
+    text = text or f"{quote_name(name)} is {', '.join(map(str, statistic.is_in))}"
+    loose = frozenset[str]() if statistic.between and not isinstance(domain, Categories) else frozenset([name])
+    return _within_each([Condition(text, make_box({name: mask}), frozenset([name]), loose)], statistic.statistic)
 
 
-def _inside(outer: Sequence[Condition], statistic: Any) -> Conditions:
+def _within_each(outer: Sequence[Condition], statistic: Any) -> Conditions:
     """The inner question, asked of each of these parts."""
     inner = _of_statistic(statistic)
-    if len(outer) * (1 + len(inner.conditions)) > MOST_EXPANDED:
+    if len(outer) * (1 + len(inner.conditions)) > MAX_EXPANDED_CELLS:
         outer = [min(outer, key=lambda one: one.share or 0)]
     return replace(inner, conditions=(*outer, *(one.within(c) for one in outer for c in inner.conditions)))
 
@@ -237,26 +237,28 @@ def _inside(outer: Sequence[Condition], statistic: Any) -> Conditions:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 
-def _cut(name: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+def _cell_columns(name: str) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Columns, loose ones, and cut ones: of a cell of one column."""
     return frozenset([name]), frozenset(), frozenset([name])
 
 
-def _values(name: str, domain: Any) -> Iterable[Condition]:
+def _value_cells(name: str, domain: Any) -> Iterable[Condition]:
     """Every value of a column; of very many, the first, since all are alike."""
-    labels = domain.labels() if domain.size <= MOST_EXPANDED else ["each value"]
+    labels = domain.labels() if domain.size <= MAX_EXPANDED_CELLS else ["each value"]
     if len(labels) < domain.size:
-        yield Condition(f"{quoted(name)} == each value", None, *_cut(name),
+        yield Condition(f"{quote_name(name)} == each value", None, *_cell_columns(name),
                         nominal=Fraction(1, domain.size))  # fmt: skip
         return
     for code, label in enumerate(labels):
         mask = np.zeros(domain.size, bool)
         mask[code] = True
-        said = f'"{label}"' if isinstance(domain, Categories) else label
-        yield Condition(f"{quoted(name)} == {said}" if name else said, box({name: mask}), *_cut(name))
+        shown = f'"{label}"' if isinstance(domain, Categories) else label
+        yield Condition(
+            f"{quote_name(name)} == {shown}" if name else shown, make_box({name: mask}), *_cell_columns(name)
+        )
 
 
-def _between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condition]:
+def _cells_between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condition]:
     """The cells that cuts make: up to the first, above it up to the second, and so on."""
     first, step = grid_of(domain)
     codes = [min(max(math.floor((cut - first) / step) + 1, 0), domain.size) for cut in cuts]
@@ -265,32 +267,33 @@ def _between(name: str, domain: Any, cuts: Sequence[Fraction]) -> Iterable[Condi
     for (low, high), a, b in zip(pairwise(ends), shown, shown[1:], strict=False):
         if high > low:
             nominal = Fraction(high - low, domain.size)
-            parts = [f"{a} < {quoted(name)}"] * bool(a) + [f"{quoted(name)} <= {b}"] * bool(b)
-            held = None
+            parts = [f"{a} < {quote_name(name)}"] * bool(a) + [f"{quote_name(name)} <= {b}"] * bool(b)
+            cell_region = None
             if domain.size <= MAX_POINTS:
                 mask = np.zeros(domain.size, bool)
                 mask[low:high] = True
-                held = box({name: mask})
-            yield Condition(" and ".join(parts) or name, held, *_cut(name), nominal=nominal)
+                cell_region = make_box({name: mask})
+            yield Condition(" and ".join(parts) or name, cell_region, *_cell_columns(name), nominal=nominal)
 
 
 def _axes_of_cells(statistic: Any) -> list[list[Condition]]:
     schema = statistic.domain
     return [
-        list(_values(name, schema[name]) if cuts is None else _between(name, schema[name], list(map(Fraction, cuts))))
+        list(
+            _value_cells(name, schema[name])
+            if cuts is None
+            else _cells_between(name, schema[name], list(map(Fraction, cuts)))
+        )
         for name, cuts in zip(schema.private, statistic.cuts, strict=True)
     ]
 
 
 def _crossed(axes: Sequence[Sequence[Condition]]) -> Iterable[Condition]:
     """Every combination; of very many, the smallest, and every cell of each axis."""
-    if math.prod(map(len, axes)) > MOST_EXPANDED:
+    if math.prod(map(len, axes)) > MAX_EXPANDED_CELLS:
         axes = [[min(axis, key=lambda one: one.share or 0)] for axis in axes]
     for cells in product(*axes):
-        out = cells[0]
-        for one in cells[1:]:
-            out = out.within(one)
-        yield out
+        yield reduce(Condition.within, cells)
 
 
 # -- expressions -------------------------------------------------------------------------------------------------------
@@ -301,12 +304,12 @@ def _of_terms(terms: Terms, wanted: Sequence[int], texts: Sequence[str]) -> Cond
     found: dict[int, Condition] = {}
     weights = []
     for number, text in zip(wanted, texts, strict=True):
-        for part in terms.needed([number]):
+        for part in terms.dependencies([number]):
             if part not in found and (one := walk.condition(part, text)) is not None:
                 found[part] = one
         weights += [(text, ratio) for ratio in weights_in(terms, number)]
     out = list(found.values())
-    if walk.work > MOST_WORK:
+    if walk.work > MAX_WORK:
         out.append(Condition(texts[0], None, frozenset().union(*(terms[n].columns for n in wanted))))
     return Conditions(tuple(out), tuple(weights))
 
@@ -326,15 +329,15 @@ class _Walk:
         if term.is_constant or term.kind == "column" or not term.columns:
             return None
         if _holds_two(term):
-            return self._made(n, text, self._where(n))
-        return self.picks(n, text) if term.kind == "times" else self._odd(n, text)
+            return self._condition_where(n, text, self._where(n))
+        return self.picks(n, text) if term.kind == "times" else self._unusual_values(n, text)
 
-    def _made(self, n: int, text: str, where: Region | None) -> Condition | None:
+    def _condition_where(self, n: int, text: str, where: Region | None) -> Condition | None:
         term = self.terms[n]
         if where is not None and where.share in (0, 1):
             return None
         loose = frozenset[str]() if self._is_threshold(term) else self._loose(n)
-        return Condition(self._said(term) or text, where, term.columns, loose)
+        return Condition(self._text_of(term) or text, where, term.columns, loose)
 
     def _loose(self, n: int) -> frozenset[str]:
         """Columns that stand in anything else than a threshold."""
@@ -354,39 +357,39 @@ class _Walk:
     def _where(self, n: int) -> Region | None:
         """Where a term that holds two numbers holds the larger one."""
         if n not in self._regions:
-            self._regions[n] = self._found(n)
+            self._regions[n] = self._find_region(n)
         return self._regions[n]
 
-    def _found(self, n: int) -> Region | None:
+    def _find_region(self, n: int) -> Region | None:
         term = self.terms[n]
         if term.kind == "label":
             name, code = term.detail
             mask = np.zeros(self.terms.schema[name].size, bool)
             mask[code] = True
-            return box({name: mask})
+            return make_box({name: mask})
         if term.kind == "times" and term.is_condition and all(_holds_two(self.terms[a]) for a in term.of):
             a, b = (self._where(a) for a in term.of)
             return None if a is None or b is None else intersection(a, b)
         values = self._listed(n, MAX_POINTS)
-        return None if values is None else region(self._names(n), values == term.high)
+        return None if values is None else make_region(self._names(n), values == term.high)
 
     def _names(self, n: int) -> tuple[str, ...]:
         return tuple(sorted(self.terms[n].columns))
 
-    def _listed(self, n: int, most: int) -> Any:
+    def _listed(self, n: int, max_points: int) -> Any:
         """What a term holds at every combination of its columns; None: there are too many."""
         schema, names = self.terms.schema, self._names(n)
         shape = tuple(schema[name].size for name in names)
-        order = self.terms.needed([n])
+        order = self.terms.dependencies([n])
         points = math.prod(shape)
-        self.work += points * len(order) * (points <= most)
-        if self.work > MOST_WORK or points > (most >> 4 if any(self.terms[a].wide for a in order) else most):
+        self.work += points * len(order) * (points <= max_points)
+        if self.work > MAX_WORK or points > (max_points >> 4 if any(self.terms[a].wide for a in order) else max_points):
             return None
         codes = {name: axis.ravel() for name, axis in zip(names, np.indices(shape), strict=True)}
-        held = self.terms.values(order, codes)[n]
-        return np.broadcast_to(np.asarray(held), (math.prod(shape),)).reshape(shape)
+        values = self.terms.values(order, codes)[n]
+        return np.broadcast_to(np.asarray(values), (math.prod(shape),)).reshape(shape)
 
-    def _odd(self, n: int, text: str) -> Condition | None:
+    def _unusual_values(self, n: int, text: str) -> Condition | None:
         """Where a term is not the number that it is on more than half of the domain."""
         term, found = self.terms[n], self._mostly(n)
         if found is not None:
@@ -400,17 +403,17 @@ class _Walk:
 
     def _folds(self, n: int) -> int:
         """How many different folds a term has: two or more of them can add up to a hat over one value."""
-        return sum(self.terms[a].kind in ("abs", "sqrt", "min", "max", "rounded") for a in self.terms.needed([n]))
+        return sum(self.terms[a].kind in ("abs", "sqrt", "min", "max", "rounded") for a in self.terms.dependencies([n]))
 
     def _mostly(self, n: int) -> tuple[Region, int] | None:
         """Where it differs from the number that it is mostly, and that number."""
         if n not in self._usual:
-            self._usual[n] = self._unusual(n)
+            self._usual[n] = self._find_unusual(n)
         return self._usual[n]
 
-    def _unusual(self, n: int) -> tuple[Region, int] | None:
+    def _find_unusual(self, n: int) -> tuple[Region, int] | None:
         smooth = self.terms[n].kind in ("plus", "power", "log", "sqrt") and self._folds(n) < 2
-        values = self._listed(n, MOST_SMOOTH if smooth else MAX_POINTS)
+        values = self._listed(n, MAX_SMOOTH_POINTS if smooth else MAX_POINTS)
         if values is None:
             return None
         flat = np.sort(values.ravel())
@@ -418,7 +421,7 @@ class _Walk:
         mask: Mask = np.asarray(values != usual, bool)
         if 2 * np.count_nonzero(mask) >= mask.size:
             return None
-        return region(self._names(n), mask), int(usual)
+        return make_region(self._names(n), mask), int(usual)
 
     @cached_property
     def _two_valued(self) -> frozenset[str]:
@@ -444,14 +447,14 @@ class _Walk:
 
     def _roots(self, name: str, parts: Sequence[int], text: str) -> Condition | None:
         """k * (k - 1) * (k - 2) ... is 0 but for few k, and none of its parts is."""
-        own = [n for n in parts if self.terms[n].columns == {name}]
-        values = [self._listed(n, MOST_SMOOTH) for n in own] if len(own) > 1 else []
-        if not values or any(one is None for one in values):
+        factors = [n for n in parts if self.terms[n].columns == {name}]
+        values = [self._listed(n, MAX_SMOOTH_POINTS) for n in factors] if len(factors) > 1 else []
+        if not values or any(column_values is None for column_values in values):
             return None
-        mask: Mask = np.logical_and.reduce([np.asarray(one != 0, bool) for one in values])
+        mask: Mask = np.logical_and.reduce([np.asarray(column_values != 0, bool) for column_values in values])
         if 2 * np.count_nonzero(mask) >= mask.size:
             return None
-        return Condition(text, box({name: mask}), frozenset([name]), frozenset([name]))
+        return Condition(text, make_box({name: mask}), frozenset([name]), frozenset([name]))
 
     def _nonzero(self, n: int, text: str) -> Condition | None:
         term = self.terms[n]
@@ -461,34 +464,34 @@ class _Walk:
                 return None
             low, high = _ends(self.terms.schema[name])
             mask = np.array([low != 0, high != 0])
-            return Condition(name, box({name: mask}), term.columns)
+            return Condition(name, make_box({name: mask}), term.columns)
         if term.is_constant:
             return None
         if _holds_two(term):
-            return self._made(n, text, self._where(n)) if term.low == 0 else None
+            return self._condition_where(n, text, self._where(n)) if term.low == 0 else None
         found = self._mostly(n)
         if found is None or found[1] != 0:
             return None
         return Condition(text, found[0], term.columns, term.columns)
 
-    def _said(self, term: Term) -> str:
+    def _text_of(self, term: Term) -> str:
         """A label, or a column and a number, as people write them."""
         schema = self.terms.schema
         if term.kind == "label":
             name, code = term.detail
-            return f'{quoted(name)} == "{schema[name].labels()[code]}"'
+            return f'{quote_name(name)} == "{schema[name].labels()[code]}"'
         kinds = [self.terms[a].kind for a in term.of]
         if term.kind not in COMPARISONS or sorted(kinds) != ["column", "constant"]:
             return ""
         sides = []
         for a in term.of:
-            held = self.terms[a]
-            if held.is_constant:
-                sides.append(_number(held.unit * held.low))
+            operand = self.terms[a]
+            if operand.is_constant:
+                sides.append(_number(operand.unit * operand.low))
                 continue
-            name = held.detail[0]
-            factor = held.unit / self.terms[self.terms.column(name)].unit
-            sides.append(quoted(name) if factor == 1 else f"{_number(factor)} * {quoted(name)}")
+            name = operand.detail[0]
+            factor = operand.unit / self.terms[self.terms.column(name)].unit
+            sides.append(quote_name(name) if factor == 1 else f"{_number(factor)} * {quote_name(name)}")
         return f"{sides[0]} {term.kind} {sides[1]}"
 
 

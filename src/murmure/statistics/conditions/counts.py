@@ -34,8 +34,8 @@ class ConditionCounts(CuratorStatistic):
 
     def lift(self, x: Sequence[Array]) -> Ints:
         codes = dict(zip(self.domain.private, map(np.asarray, x), strict=True))
-        held = [np.broadcast_to(one.region.holds(codes), len(x[0])) for one in self.conditions]  # type: ignore[union-attr]
-        return np.stack(held, axis=1).astype(np.int64)
+        masks = [np.broadcast_to(one.region.holds(codes), len(x[0])) for one in self.conditions]  # type: ignore[union-attr]
+        return np.stack(masks, axis=1).astype(np.int64)
 
     def tally(self, x: Sequence[Array]) -> Ints:
         return np.asarray(self.lift(x).sum(axis=0), np.int64)

@@ -13,31 +13,29 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.core.domain import Categories
 from murmure.core.fixed import sum_up
-from murmure.statistics.exact.cross_products import CrossProducts
+from murmure.statistics.base.exact_sums import ExactSums
 from murmure.statistics.expressions.terms import Term, Terms
-from murmure.statistics.sums import Sums
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
 
-MAX_HIDING_EPSILON = (
-    6  # the epsilon above which noise hides no row: a guess between two possibilities is right 399 times in 400
-)
+# Above this epsilon noise does not hide a row: a guess between two possibilities is right 399 times in 400.
+MAX_HIDING_EPSILON = 6
 WORD = 64  # bits that one count stands for at most, however wide the columns are said to be
 
 
 def disclosure_counts(statistic: Any) -> list[int]:
     """Of every sum, how many it counts as."""
-    if not isinstance(statistic, Sums | CrossProducts):
-        counts = getattr(statistic, "counts", 0)  # of rows or parties, the last figures
+    if not isinstance(statistic, ExactSums):
+        counts = getattr(statistic, "trailing_counts", 0)  # of rows or parties, the last figures
         return [real_sum(statistic.domain) if of_reals(statistic) else 1] * (statistic.width - counts) + [1] * counts
     return [times_counted(term, statistic.domain) for term in statistic.figures]
 
 
 def of_reals(statistic: Any) -> bool:
     """Whether it adds up long numbers that are no products of columns: real functions, or squares of parties' sums."""
-    return bool(getattr(statistic, "wide", False)) and not isinstance(statistic, Sums | CrossProducts)
+    return bool(getattr(statistic, "wide", False)) and not isinstance(statistic, ExactSums)
 
 
 def real_sum(schema: Schema) -> int:
@@ -58,7 +56,7 @@ def _bits(name: str, schema: Schema) -> int:
         return max(1, (domain.size - 1).bit_length())
     terms = Terms(schema)
     column = terms[terms.column(name)]
-    return max(1, column.most.bit_length(), (column.high - column.low).bit_length())
+    return max(1, column.max_abs.bit_length(), (column.high - column.low).bit_length())
 
 
 def reader_epsilon(plan: Plan) -> float:

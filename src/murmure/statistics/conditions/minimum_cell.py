@@ -24,10 +24,10 @@ import numpy as np
 
 from murmure.core.domain import Categories, Decimals, Domain, Integers
 from murmure.statistics.conditions.conditions import Condition, Conditions
-from murmure.statistics.conditions.regions import Box, intersection_share, moved
+from murmure.statistics.conditions.regions import Box, intersection_share, translate_region
 
 MINIMUM_CELL = 5
-JUDGED = 2  # the least minimum_cell: at 1, a sum over one row is allowed, and nothing is judged
+MIN_JUDGED_CELL = 2  # the least minimum_cell: at 1, a sum over one row is allowed, and nothing is judged
 # Weights that people choose (prices, points, shares) span three powers of ten. To lift some rows above the digits of
 # the others takes a weight larger than what all the others add, which is beyond that for any sum over many rows.
 MAX_WEIGHT = 1000
@@ -56,78 +56,85 @@ class Problem:
 
 
 def first_problem(
-    asked: Sequence[tuple[int, Conditions]],
+    questions: Sequence[tuple[int, Conditions]],
     rows: int,
     minimum: int = MINIMUM_CELL,
-    before: Sequence[Conditions] = (),
+    earlier: Sequence[Conditions] = (),
 ) -> Problem | None:
     """What is wrong with these questions, each with its number; None: nothing.
 
     rows: the fewest of a party. before: what earlier studies asked for, which is compared and not judged again.
     """
-    if minimum < JUDGED:
+    if minimum < MIN_JUDGED_CELL:
         return None
-    for number, one in asked:
-        for text, ratio in one.weights:
+    for number, conditions in questions:
+        for text, ratio in conditions.weights:
             if ratio is None or ratio > MAX_WEIGHT:
                 return Problem("weight", number, text, size=0 if ratio is None else int(ratio))
     distinct: dict[Any, Condition] = {}
     domains: dict[str, Domain] = {}
-    for number, one in asked:
-        domains |= one.domains
-        for condition in one.conditions:
-            held = replace(condition, question=number)
-            problem = _alone(held, one.domains, rows, minimum)
+    for number, conditions in questions:
+        domains |= conditions.domains
+        for condition in conditions.conditions:
+            numbered = replace(condition, question=number)
+            problem = _check_alone(numbered, conditions.domains, rows, minimum)
             if problem is not None:
                 return problem
-            if held.region is not None and held.share not in (0, 1):
-                distinct.setdefault(held.region.key, held)
+            if numbered.region is not None and numbered.share not in (0, 1):
+                distinct.setdefault(numbered.region.key, numbered)
     new = list(distinct.values())
-    old = _earlier(before, domains, distinct)
-    return _differences(new, old, rows, minimum)
+    old = _earlier_conditions(earlier, domains, distinct)
+    return _check_differences(new, old, rows, minimum)
 
 
-def rarest_condition(asked: Sequence[tuple[int, Conditions]]) -> Condition | None:
+def rarest_condition(questions: Sequence[tuple[int, Conditions]]) -> Condition | None:
     """The condition of the smallest share, or with the smallest rest."""
-    found = [replace(c, question=number) for number, one in asked for c in one.conditions if c.share not in (None, 0)]
-    return min(found, key=lambda c: _smaller(c.share or Fraction(1)), default=None)
+    numbered = [
+        replace(c, question=number)
+        for number, conditions in questions
+        for c in conditions.conditions
+        if c.share not in (None, 0)
+    ]
+    return min(numbered, key=lambda c: _smaller_side(c.share or Fraction(1)), default=None)
 
 
-def _smaller(share: Fraction) -> Fraction:
+def _smaller_side(share: Fraction) -> Fraction:
     """Of a part and the rest, where there is one."""
     return min(share, 1 - share) or share
 
 
-def _earlier(
-    before: Sequence[Conditions], domains: Mapping[str, Domain], known: Mapping[Any, Condition]
+def _earlier_conditions(
+    earlier: Sequence[Conditions], domains: Mapping[str, Domain], known: Mapping[Any, Condition]
 ) -> list[Condition]:
     """Conditions of earlier studies that share a column with this one, in its public values; each once."""
     out: dict[Any, Condition] = {}
-    for number, one in enumerate(before, 1):
-        for condition in one.conditions:
+    for number, conditions in enumerate(earlier, 1):
+        for condition in conditions.conditions:
             if condition.region is None or not condition.columns & domains.keys():
                 continue
-            held = moved(condition.region, one.domains, domains)
-            if held.share not in (0, 1) and held.key not in known:
-                out.setdefault(held.key, replace(condition, region=held, question=-number))
+            region = translate_region(condition.region, conditions.domains, domains)
+            if region.share not in (0, 1) and region.key not in known:
+                out.setdefault(region.key, replace(condition, region=region, question=-number))
     return list(out.values())
 
 
-def _alone(one: Condition, domains: Mapping[str, Domain], rows: int, minimum: int) -> Problem | None:
-    for name in sorted(one.columns - one.cut):
+def _check_alone(condition: Condition, domains: Mapping[str, Domain], rows: int, minimum: int) -> Problem | None:
+    for name in sorted(condition.columns - condition.cut):
         size = domains[name].size if name in domains else 0
-        if size >= rows and _like_id(domains[name], name in one.loose):
-            part = min(one.share, 1 - one.share) if one.share is not None else Fraction(0)
+        if size >= rows and _like_id(domains[name], name in condition.loose):
+            part = min(condition.share, 1 - condition.share) if condition.share is not None else Fraction(0)
             enough = max(size + 1, -(-minimum // part)) if part else size + 1
-            return Problem("id", one.question, one.text, name, of=rows, minimum=minimum, size=size, enough=enough)
-    share = one.share
+            return Problem(
+                "id", condition.question, condition.text, name, of=rows, minimum=minimum, size=size, enough=enough
+            )
+    share = condition.share
     if share is None:
-        return Problem("unknown", one.question, one.text, minimum=minimum)
+        return Problem("unknown", condition.question, condition.text, minimum=minimum)
     kinds: tuple[tuple[Kind, Fraction], ...] = (("few", share), ("rest", 1 - share))
     for kind, part in kinds:
         if part > 0 and part * rows < minimum and (kind == "few" or share):
             enough = -(-minimum // part)
-            return Problem(kind, one.question, one.text, "", part * rows, rows, minimum, enough=enough)
+            return Problem(kind, condition.question, condition.text, "", part * rows, rows, minimum, enough=enough)
     return None
 
 
@@ -137,21 +144,21 @@ def _like_id(domain: Any, loose: bool) -> bool:
     return whole or loose
 
 
-def _differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, minimum: int) -> Problem | None:
+def _check_differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, minimum: int) -> Problem | None:
     """Two conditions that differ in few values, or that leave few values between them."""
     boxes = [one for one in (*new, *old) if isinstance(one.region, Box)]
     clouds = [one for one in (*new, *old) if not isinstance(one.region, Box)]
     if len(clouds) > MAX_LISTED:
         return Problem("many", clouds[0].question, clouds[0].text, size=len(clouds))
     fresh = set(map(id, new))
-    near = _near(boxes, Fraction(minimum, rows))
+    near = _near_pairs(boxes, Fraction(minimum, rows))
     if near is None:
         return Problem("many", new[0].question, new[0].text, size=len(boxes))
     listed = [(a, b) for i, a in enumerate(clouds) for b in (*clouds[:i], *boxes)]
     for a, b in (*near, *listed):
         if id(a) not in fresh and id(b) not in fresh:
             continue
-        problem = _pair(a, b, rows, minimum)
+        problem = _check_pair(a, b, rows, minimum)
         if problem is not None:
             first, second = (a, b) if id(a) in fresh else (b, a)
             return replace(
@@ -164,23 +171,23 @@ def _differences(new: Sequence[Condition], old: Sequence[Condition], rows: int, 
     return None
 
 
-def _pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None:
+def _check_pair(a: Condition, b: Condition, rows: int, minimum: int) -> Problem | None:
     assert a.region is not None and b.region is not None
-    met = intersection_share(a.region, b.region)
-    if met is None:  # at least so much apart, whatever they share
+    shared = intersection_share(a.region, b.region)
+    if shared is None:  # at least so much apart, whatever they share
         apart = abs(a.region.share - b.region.share)
         apart = min(apart, abs(1 - a.region.share - b.region.share))
         if apart * rows >= minimum:
             return None
         return Problem("unknown", 0, a.text, minimum=minimum)
-    apart = a.region.share + b.region.share - 2 * met
+    apart = a.region.share + b.region.share - 2 * shared
     apart = min(apart, 1 - apart)
     if apart == 0 or apart * rows >= minimum:
         return None
     return Problem("difference", 0, "", "", apart * rows, rows, minimum, enough=-(-minimum // apart))
 
 
-def _near(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, Condition]] | None:
+def _near_pairs(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, Condition]] | None:
     """Pairs that may differ in less than `least`: by floats, to be looked at again. None: too many to compare.
 
     Only pairs that share a column: independent parts p, q <= 1/2 differ in p (1 - q) + q (1 - p) >= max(p, q), which
@@ -198,25 +205,27 @@ def _near(boxes: Sequence[Condition], least: Fraction) -> list[tuple[Condition, 
             if len(some) * len(others) > MAX_PAIRS:
                 return None
             for at in range(0, len(some), BLOCK):
-                for a, b in _close(some[at : at + BLOCK], others, float(least)):
+                for a, b in _close_pairs(some[at : at + BLOCK], others, float(least)):
                     out.setdefault((min(id(a), id(b)), max(id(a), id(b))), (a, b))
     return list(out.values())
 
 
-def _masks(one: Condition) -> Mapping[str, Any]:
-    assert isinstance(one.region, Box)
-    return one.region.masks
+def _masks(condition: Condition) -> Mapping[str, Any]:
+    assert isinstance(condition.region, Box)
+    return condition.region.masks
 
 
-def _close(some: Sequence[Condition], others: Sequence[Condition], least: float) -> list[tuple[Condition, Condition]]:
-    met = np.ones((len(some), len(others)))
+def _close_pairs(
+    some: Sequence[Condition], others: Sequence[Condition], least: float
+) -> list[tuple[Condition, Condition]]:
+    shared = np.ones((len(some), len(others)))
     for name in sorted({name for one in (*some, *others) for name in _masks(one)}):
-        left, right = ([_masks(one).get(name) for one in held] for held in (some, others))
+        left, right = ([_masks(one).get(name) for one in side] for side in (some, others))
         size = max(len(mask) for mask in (*left, *right) if mask is not None)
-        a, b = (np.array([np.ones(size) if m is None else m for m in held], np.float64) for held in (left, right))
-        met *= a @ b.T / size
-    p, q = (np.array([float(one.share or 0) for one in held]) for held in (some, others))
-    apart = p[:, None] + q[None, :] - 2 * met
+        a, b = (np.array([np.ones(size) if m is None else m for m in side], np.float64) for side in (left, right))
+        shared *= a @ b.T / size
+    p, q = (np.array([float(one.share or 0) for one in side]) for side in (some, others))
+    apart = p[:, None] + q[None, :] - 2 * shared
     near = np.minimum(apart, 1 - apart) < least + 1e-9
     return [(some[i], others[j]) for i, j in zip(*map(np.ndarray.tolist, np.nonzero(near)), strict=True)
             if some[i] is not others[j]]  # fmt: skip

@@ -19,7 +19,7 @@ def english(one: str, other: str) -> str:
 def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> str:
     """The condition by name, and why it is one too many; without a full stop."""
     text, other = quote(problem.text), quote(problem.other)
-    about, of, minimum = _about(problem.rows, say), problem.of, problem.minimum
+    about, of, minimum = _rounded_rows(problem.rows, say), problem.of, problem.minimum
     if problem.kind == "few":
         return say(
             "{} picks out about {} of {} rows, if values are spread evenly; {} are the fewest",
@@ -64,7 +64,7 @@ def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> str:
     ).format(text)
 
 
-def hint_of(problem: Problem, way_out: str, noise: bool = True) -> str:
+def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
     """noise: whether what asks can be asked with noise."""
     if problem.kind == "weight":
         return f"ask for two sums instead of one; {'or noise; ' if noise else ''}{way_out}"
@@ -75,14 +75,9 @@ def hint_of(problem: Problem, way_out: str, noise: bool = True) -> str:
 
 def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:
     """The error. where: what was asked, as a person names it; noise: whether it can be asked with noise."""
-    why = say_once(describe_problem(problem, english))
-    return RareCondition(f"{where}: {why}.", hint=hint_of(problem, way_out, noise))
+    return RareCondition(f"{where}: {describe_problem(problem, english)}.", hint=_hint(problem, way_out, noise))
 
 
-def say_once(text: str) -> str:
-    return text.replace("\n", " ")
-
-
-def _about(rows: Fraction, say: Say) -> str:
+def _rounded_rows(rows: Fraction, say: Say) -> str:
     text = f"{float(rows):.2g}"
     return text if say("", "fr") == "" else text.replace(".", ",")

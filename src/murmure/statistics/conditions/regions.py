@@ -24,7 +24,7 @@ from murmure.statistics.expressions.terms import grid_of
 
 Mask = NDArray[np.bool_]
 MAX_POINTS = 1 << 20  # combinations that are listed one by one
-MOST_PAIRED = 1 << 24  # combinations of two clouds' columns
+MAX_PAIRED_POINTS = 1 << 24  # combinations of two clouds' columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,27 +77,26 @@ class Cloud:
 
 
 Region = Box | Cloud
-EVERYTHING = Box({})
 
 
 def _share(mask: Mask) -> Fraction:
     return Fraction(int(np.count_nonzero(mask)), mask.size)
 
 
-def box(masks: Mapping[str, Mask]) -> Box:
+def make_box(masks: Mapping[str, Mask]) -> Box:
     """Without the columns of which every value is in."""
     return Box({name: mask for name, mask in masks.items() if not mask.all()})
 
 
-def region(columns: Sequence[str], mask: Mask) -> Region:
+def make_region(columns: Sequence[str], mask: Mask) -> Region:
     """A set of combinations, as a box where it is one; columns that do not matter are dropped."""
     axes = range(mask.ndim)
-    some = [np.asarray(mask.any(axis=tuple(j for j in axes if j != i)), bool) for i in axes]
+    sides = [np.asarray(mask.any(axis=tuple(j for j in axes if j != i)), bool) for i in axes]
     boxed = np.ones((1,) * mask.ndim, bool)
-    for i, side in enumerate(some):
+    for i, side in enumerate(sides):
         boxed = boxed & side.reshape([-1 if j == i else 1 for j in range(mask.ndim)])
     if mask.ndim == 1 or bool((boxed == mask).all()):
-        return box(dict(zip(columns, some, strict=True)))
+        return make_box(dict(zip(columns, sides, strict=True)))
     order = np.argsort(np.array(columns))
     mask, names = mask.transpose(order), [columns[i] for i in order]
     for i in reversed(range(mask.ndim)):  # the same whatever this column holds
@@ -113,13 +112,13 @@ def intersection(a: Region, b: Region) -> Region | None:
         out = dict(a.masks)
         for name, mask in b.masks.items():
             out[name] = out[name] & mask if name in out else mask
-        return box(out)
+        return make_box(out)
     names = tuple(sorted({*a.columns, *b.columns}))
     sizes = {**_sizes(a), **_sizes(b)}
     if math.prod(sizes[name] for name in names) > MAX_POINTS:
         return None
     shape = tuple(sizes[name] for name in names)
-    return region(names, np.broadcast_to(_spread(a, names) & _spread(b, names), shape))
+    return make_region(names, np.broadcast_to(_spread(a, names) & _spread(b, names), shape))
 
 
 def intersection_share(a: Region, b: Region) -> Fraction | None:
@@ -130,47 +129,47 @@ def intersection_share(a: Region, b: Region) -> Fraction | None:
         return intersection(a, b).share  # type: ignore[union-attr]
     names = tuple(sorted({*a.columns, *b.columns}))
     sizes = {**_sizes(a), **_sizes(b)}
-    if math.prod(sizes[name] for name in names) > MOST_PAIRED:
+    if math.prod(sizes[name] for name in names) > MAX_PAIRED_POINTS:
         return None
-    met = np.broadcast_to(_spread(a, names) & _spread(b, names), tuple(sizes[name] for name in names))
-    return _share(met)
+    both = np.broadcast_to(_spread(a, names) & _spread(b, names), tuple(sizes[name] for name in names))
+    return _share(both)
 
 
-def _sizes(one: Region) -> dict[str, int]:
-    if isinstance(one, Box):
-        return {name: len(mask) for name, mask in one.masks.items()}
-    return dict(zip(one.columns, one.mask.shape, strict=True))
+def _sizes(part: Region) -> dict[str, int]:
+    if isinstance(part, Box):
+        return {name: len(mask) for name, mask in part.masks.items()}
+    return dict(zip(part.columns, part.mask.shape, strict=True))
 
 
-def _spread(one: Region, names: Sequence[str]) -> Mask:
+def _spread(part: Region, names: Sequence[str]) -> Mask:
     """Over these columns, in this order; of length 1 where a column does not matter."""
-    if isinstance(one, Cloud):
-        held = [one.columns.index(name) for name in names if name in one.columns]
-        sizes = [one.mask.shape[one.columns.index(name)] if name in one.columns else 1 for name in names]
-        return one.mask.transpose(held).reshape(sizes)
+    if isinstance(part, Cloud):
+        order = [part.columns.index(name) for name in names if name in part.columns]
+        sizes = [part.mask.shape[part.columns.index(name)] if name in part.columns else 1 for name in names]
+        return part.mask.transpose(order).reshape(sizes)
     out = np.ones((1,) * len(names), bool)
     for i, name in enumerate(names):
-        if name in one.masks:
-            out = out & one.masks[name].reshape([-1 if j == i else 1 for j in range(len(names))])
+        if name in part.masks:
+            out = out & part.masks[name].reshape([-1 if j == i else 1 for j in range(len(names))])
     return out
 
 
-def moved(one: Region, old: Mapping[str, Domain], new: Mapping[str, Domain]) -> Region:
+def translate_region(part: Region, old: Mapping[str, Domain], new: Mapping[str, Domain]) -> Region:
     """The same part where columns have other public values: by value, and by label."""
-    changed = [name for name in one.columns if name in new and new[name] != old[name]]
+    changed = [name for name in part.columns if name in new and new[name] != old[name]]
     if not changed:
-        return one
-    if isinstance(one, Box):
-        masks = dict(one.masks)
+        return part
+    if isinstance(part, Box):
+        masks = dict(part.masks)
         for name in changed:
             masks[name] = np.append(masks[name], False)[_places(old[name], new[name])]
-        return box(masks)
-    mask = one.mask
-    for axis, name in enumerate(one.columns):
+        return make_box(masks)
+    mask = part.mask
+    for axis, name in enumerate(part.columns):
         if name in changed:
             padded = np.pad(mask, [(0, int(i == axis)) for i in range(mask.ndim)])
             mask = padded.take(_places(old[name], new[name]), axis=axis)
-    return region(one.columns, mask)
+    return make_region(part.columns, mask)
 
 
 def _places(old: Domain, new: Domain) -> NDArray[np.intp]:

@@ -16,30 +16,30 @@ from typing import Any
 
 from murmure.statistics.expressions.terms import COMPARISONS, Terms
 
-MOST_PARTS = 2000  # of an expression that is multiplied out; a longer part is taken as it is
+MAX_PARTS = 2000  # of an expression that is multiplied out; a longer part is taken as it is
 
 Key = tuple[frozenset[int], tuple[tuple[Any, int], ...]]  # conditions, and columns with their powers
-Parts = dict[Key, Fraction]
+Polynomial = dict[Key, Fraction]
 NOTHING: Key = (frozenset(), ())
 
 
 def weights_in(terms: Terms, number: int) -> Iterator[Fraction | None]:
     """The ratios of weights in a sum, largest to smallest; None: beyond any bound."""
-    needed = terms.needed([number])
-    if any(_is_condition(terms, n) for n in needed):
+    order = terms.dependencies([number])
+    if any(_is_condition(terms, n) for n in order):
         alike: dict[Any, list[Fraction]] = {}
-        for (conditions, columns), weight in _parts(terms, number).items():
+        for (conditions, columns), weight in _multiply_out(terms, number).items():
             if weight and (conditions or columns):
                 alike.setdefault(columns, []).append(abs(weight))
-        yield max((max(held) / min(held) for held in alike.values()), default=Fraction(1))
-    for n in needed:
+        yield max((max(weights) / min(weights) for weights in alike.values()), default=Fraction(1))
+    for n in order:
         if terms[n].kind == "times":
-            yield from _exponential(terms, n)
+            yield from _exponential_ratios(terms, n)
         elif terms[n].kind == "exp" and len(terms[n].columns) > 1:  # e to a sum of columns is a product of such weights
             yield Fraction(terms[n].high, terms[n].low) if terms[n].low > 0 else None
 
 
-def _exponential(terms: Terms, n: int) -> Iterator[Fraction | None]:
+def _exponential_ratios(terms: Terms, n: int) -> Iterator[Fraction | None]:
     for base, _ in terms.parts(n):
         term = terms[base]
         if term.kind == "exp" and terms[n].columns - term.columns:
@@ -53,7 +53,7 @@ def _is_condition(terms: Terms, n: int) -> bool:
     return term.kind == "label" or term.kind in COMPARISONS or (term.is_condition and term.kind in ("min", "max"))
 
 
-def _parts(terms: Terms, n: int) -> Parts:
+def _multiply_out(terms: Terms, n: int) -> Polynomial:
     term = terms[n]
     if term.is_constant:
         return {NOTHING: term.unit * term.low}
@@ -65,31 +65,31 @@ def _parts(terms: Terms, n: int) -> Parts:
     if term.kind == "column":
         base = terms[terms.column(term.detail[0])].unit
         return {(frozenset(), ((("column", term.detail[0]), 1),)): term.unit / base}
-    out: Parts | None = None
+    out: Polynomial | None = None
     if term.kind == "plus":
         out = {}
         for a, times in zip(term.of, term.times, strict=True):
-            for key, weight in _parts(terms, a).items():
+            for key, weight in _multiply_out(terms, a).items():
                 out[key] = out.get(key, Fraction(0)) + weight * term.unit * times / terms[a].unit
     elif term.kind == "times":
         a, b = term.of
-        out = _product(_parts(terms, a), _parts(terms, b), term.unit / (terms[a].unit * terms[b].unit))
+        out = _product(_multiply_out(terms, a), _multiply_out(terms, b), term.unit / (terms[a].unit * terms[b].unit))
     elif term.kind == "power":
-        base_parts = out = _parts(terms, term.of[0])
+        base_parts = out = _multiply_out(terms, term.of[0])
         for _ in range(term.detail - 1):
             out = None if out is None else _product(out, base_parts, Fraction(1))
         scale = term.unit / terms[term.of[0]].unit ** term.detail
         out = None if out is None else {key: weight * scale for key, weight in out.items()}
-    if out is None or len(out) > MOST_PARTS:
+    if out is None or len(out) > MAX_PARTS:
         atom = (term.kind, term.of, term.times, term.detail)
         return {(frozenset(), ((atom, 1),)): term.unit}
     return out
 
 
-def _product(a: Parts, b: Parts, scale: Fraction) -> Parts | None:
-    if len(a) * len(b) > 4 * MOST_PARTS:
+def _product(a: Polynomial, b: Polynomial, scale: Fraction) -> Polynomial | None:
+    if len(a) * len(b) > 4 * MAX_PARTS:
         return None
-    out: Parts = {}
+    out: Polynomial = {}
     for (c, x), v in a.items():
         for (d, y), w in b.items():
             powers = dict(x)

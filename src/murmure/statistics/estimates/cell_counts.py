@@ -15,13 +15,13 @@ from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.noisy_estimators import variance_of
 from murmure.core.types import Floats
-from murmure.statistics.estimates.sums_estimate import DelegatesToSums, SumsEstimate
+from murmure.statistics.estimates.sums_estimate import SumsEstimate, SumsInterface
 
 SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
-class CellCounts(DelegatesToSums):
+class CellCounts(SumsInterface):
     """How many rows lie in each cell: counts[i, j] is that of cell i of the first column and cell j of the second.
 
     Whole numbers where they are exact; with noise, floats that may be negative.

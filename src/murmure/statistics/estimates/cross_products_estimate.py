@@ -9,12 +9,12 @@ from murmure.core.blocks import NoiseLaw
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.noisy_estimators import variance_of
 from murmure.core.types import Floats
-from murmure.statistics.estimates.sums_estimate import DelegatesToSums, SumsEstimate
+from murmure.statistics.estimates.sums_estimate import SumsEstimate, SumsInterface
 from murmure.statistics.expressions.factors import Combination
 
 
 @dataclass(frozen=True, eq=False)
-class CrossProductsEstimate(DelegatesToSums):
+class CrossProductsEstimate(SumsInterface):
     """sum_i w_i f_a(x_i) f_b(x_i) for all a, b. `summed` are the figures themselves, each once, with their error bars.
 
     Two entries that are one sum share one noise: figure[a][b] is the number of the sum, -1 where the entry is 0
@@ -49,9 +49,9 @@ class CrossProductsEstimate(DelegatesToSums):
         units = [float(unit) for unit in summed.units]
         each = [variance_of(law) * unit**2 for law, unit in zip(laws, units, strict=True)] if summed.noisy else []
         if parts is not None:
-            held = sums
-            sums = tuple(sum((c * held[k] for k, c in of.items()), Fraction(0)) for of in parts)
-            each = [sum(float(c) ** 2 * each[k] for k, c in of.items()) for of in parts] if summed.noisy else []
+            figures, variances = sums, each
+            sums = tuple(sum((c * figures[k] for k, c in part.items()), Fraction(0)) for part in parts)
+            each = [sum(float(c) ** 2 * variances[k] for k, c in part.items()) for part in parts if summed.noisy]
         sums, each = (*sums, Fraction(0)), [*each, 0.0]  # the last one is that of the entries -1
         noise = tuple(tuple(each[k] for k in line) for line in figure) if summed.noisy else None
         bits = max(abs(v).bit_length() for v in summed.whole)

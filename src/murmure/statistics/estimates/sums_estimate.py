@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from murmure.core.estimates.intervals import level_of_each, method_name
 from murmure.core.estimates.noisy_estimators import EXACTLY, variance_of
 from murmure.core.types import Floats
 
-OTHERS = "Sum, Mean and Variance answer for the population that people were drawn from"
+POPULATION_HINT = "Sum, Mean and Variance answer for the population that people were drawn from"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,9 @@ class SumsEstimator:
 
     def variance(self, target: str) -> Floats:
         if target != "fixed":
-            raise NoUnbiasedEstimate("these sums are about the rows that were added up, and no others.", hint=OTHERS)
+            raise NoUnbiasedEstimate(
+                "these sums are about the rows that were added up, and no others.", hint=POPULATION_HINT
+            )
         return np.array([variance_of(law) for law in self.laws]) * self.units**2
 
     def covariance(self, target: str) -> Floats:
@@ -40,14 +42,61 @@ class SumsEstimator:
         _ = self.variance(target)
         each = level_of_each(level, len(self.sums), simultaneous)
         reach = {law: 0 if law is None else law.quantile(1 - each) for law in set(self.laws)}
-        far = np.array([float(reach[law]) for law in self.laws]) * self.units
+        reach_in_units = np.array([float(reach[law]) for law in self.laws]) * self.units
         exact = all(law is None for law in self.laws)
         method = EXACTLY if exact else method_name("exact inversion of the noise", simultaneous)
-        return np.stack([self.sums - far, self.sums + far], axis=1), method
+        return np.stack([self.sums - reach_in_units, self.sums + reach_in_units], axis=1), method
+
+
+class SumsInterface:
+    """What sums and the answers that are made of them have in common: error bars, rows, a picture.
+
+    summed: the sums themselves; of a SumsEstimate, that estimate.
+    """
+
+    summed: Any
+
+    @property
+    def estimator(self) -> Any:
+        return self.summed.estimator
+
+    @property
+    def reason(self) -> str | None:
+        return self.summed.reason
+
+    @property
+    def _estimate(self) -> Estimate:
+        summed = self.summed
+        return Estimate(summed.labels, summed.mean, summed.n or 0, "value", summed.estimator, summed.reason)
+
+    def variance(self, target: Any = "fixed") -> Floats:
+        """Of the noise in every figure."""
+        return self._estimate.variance(target)
+
+    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
+        return self._estimate.interval(level, target, simultaneous)
+
+    def interval_and_method(
+        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
+    ) -> tuple[Floats, str]:
+        check_level(level)
+        check_target(target)
+        return self._estimate.interval_and_method(level, target, simultaneous)
+
+    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
+        return self.rows_and_method(level, target)[0]
+
+    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
+        """One dictionary per figure; "exact" is the fraction itself, as text."""
+        rows, method = self._estimate.rows_and_method(level, target)
+        return [row | {"exact": str(v)} for row, v in zip(rows, self.summed.sums, strict=True)], method
+
+    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
+        return self._estimate.plot(ax, level, truth)
 
 
 @dataclass(frozen=True, eq=False)
-class SumsEstimate:
+class SumsEstimate(SumsInterface):
     """The sums of expressions. `sums` are exact fractions; with noise, they are those of the noisy whole numbers."""
 
     labels: tuple[str, ...]
@@ -74,8 +123,12 @@ class SumsEstimate:
     ) -> SumsEstimate:
         """The sums of these whole numbers, and error bars from the laws of their noise (None: no noise)."""
         sums = np.array([float(v * unit) for v, unit in zip(whole, units, strict=True)])
-        reading = SumsEstimator(sums, np.array([float(unit) for unit in units]), laws)
-        return cls(labels, whole, units, reading, n, grid, any(law is not None for law in laws))
+        estimator = SumsEstimator(sums, np.array([float(unit) for unit in units]), laws)
+        return cls(labels, whole, units, estimator, n, grid, any(law is not None for law in laws))
+
+    @property
+    def summed(self) -> Self:  # type: ignore[override]
+        return self
 
     @property
     def sums(self) -> tuple[Fraction, ...]:
@@ -91,35 +144,6 @@ class SumsEstimate:
         return np.array([float(v) for v in self.sums])
 
     @property
-    def _estimate(self) -> Estimate:
-        return Estimate(self.labels, self.mean, self.n or 0, "value", self.estimator, self.reason)
-
-    def variance(self, target: Any = "fixed") -> Floats:
-        """Of the noise in every sum."""
-        return self._estimate.variance(target)
-
-    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
-        return self._estimate.interval(level, target, simultaneous)
-
-    def interval_and_method(
-        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
-    ) -> tuple[Floats, str]:
-        check_level(level)
-        check_target(target)
-        return self._estimate.interval_and_method(level, target, simultaneous)
-
-    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
-        return self.rows_and_method(level, target)[0]
-
-    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
-        """One dictionary per sum; "exact" is the fraction itself, as text."""
-        rows, method = self._estimate.rows_and_method(level, target)
-        return [row | {"exact": str(v)} for row, v in zip(rows, self.sums, strict=True)], method
-
-    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-        return self._estimate.plot(ax, level, truth)
-
-    @property
     def _note(self) -> str:
         rows = "" if self.n is None else f"{self.n:_}".replace("_", " ") + f" row{'s' * (self.n != 1)}; "
         bars = (
@@ -130,9 +154,9 @@ class SumsEstimate:
 
     def _lines(self) -> list[tuple[str, ...]]:
         if not self.noisy or self.estimator is None:
-            return [("", "sum"), *((label, _said(v)) for label, v in zip(self.labels, self.sums, strict=True))]
+            return [("", "sum"), *((label, _format_sum(v)) for label, v in zip(self.labels, self.sums, strict=True))]
         rows = zip(self.labels, self.mean, self.interval(), strict=True)
-        return [("", "sum", "low", "high"), *((label, *map(_short, (v, *ends))) for label, v, ends in rows)]
+        return [("", "sum", "low", "high"), *((label, *map(_format_short, (v, *ends))) for label, v, ends in rows)]
 
     def __repr__(self) -> str:
         lines = self._lines()
@@ -153,42 +177,7 @@ class SumsEstimate:
         return f"<table><tr>{cells}</tr>{rows}</table><p>{html.escape(self._note + more)}</p>"
 
 
-class DelegatesToSums:
-    """What an answer that holds its sums (`summed`) has in common with them: error bars, rows, a picture."""
-
-    summed: Any
-
-    @property
-    def estimator(self) -> Any:
-        return self.summed.estimator
-
-    @property
-    def reason(self) -> str | None:
-        return self.summed.reason
-
-    def variance(self, target: Any = "fixed") -> Floats:
-        """Of the noise in every figure."""
-        return self.summed.variance(target)
-
-    def interval(self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False) -> Floats:
-        return self.summed.interval(level, target, simultaneous)
-
-    def interval_and_method(
-        self, level: float = 0.95, target: Any = "fixed", simultaneous: bool = False
-    ) -> tuple[Floats, str]:
-        return self.summed.interval_and_method(level, target, simultaneous)
-
-    def to_rows(self, level: float = 0.95, target: Any = None) -> list[dict[str, Any]]:
-        return self.summed.to_rows(level, target)
-
-    def rows_and_method(self, level: float = 0.95, target: Any = None) -> tuple[list[dict[str, Any]], str]:
-        return self.summed.rows_and_method(level, target)
-
-    def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
-        return self.summed.plot(ax, level, truth)
-
-
-def _said(v: Fraction) -> str:
+def _format_sum(v: Fraction) -> str:
     """Whole numbers and short decimals exactly; others to ten digits."""
     if v.denominator == 1:
         return f"{v.numerator:,}".replace(",", " ")
@@ -197,5 +186,5 @@ def _said(v: Fraction) -> str:
     return f"{float(v):.10g}"
 
 
-def _short(v: float) -> str:
+def _format_short(v: float) -> str:
     return f"{v:,.0f}".replace(",", " ") if 1e4 <= abs(v) < 1e15 else f"{v:.6g}"

@@ -28,13 +28,13 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
+from murmure.statistics.base.one_hot_cells import one_hot_block
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, joint_codes, one_hot
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.expressions.factors import rounded_columns
 from murmure.statistics.expressions.terms import grid_of, is_number
-from murmure.statistics.histogram import one_hot_block
 
-CUT = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,80}/\d{1,80}")
+CUT_PATTERN = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:[eE][+-]?\d{1,2})?|[+-]?\d{1,80}/\d{1,80}")
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class Cells(CuratorStatistic):
                 f"{shorten(self.cuts)}.",
                 hint=f"({', '.join(['None'] * len(names))}{',' * (len(names) == 1)}) counts every value",
             )
-        cut = tuple(self._read(name, cuts) for name, cuts in zip(names, self.cuts, strict=True))
-        object.__setattr__(self, "cuts", cut)
+        parsed = tuple(self._parse_cuts(name, cuts) for name, cuts in zip(names, self.cuts, strict=True))
+        object.__setattr__(self, "cuts", parsed)
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
                 f"Cells has {self.width} cells, more than {MAX_JOINT_CELLS}.",
                 hint='cut columns of many values into a few: Cells(schema, (("18", "65"), ...))',
             )
 
-    def _read(self, name: str, cuts: Any) -> tuple[str, ...] | None:
+    def _parse_cuts(self, name: str, cuts: Any) -> tuple[str, ...] | None:
         if cuts is None:
             return None
         if not is_number(self.domain, name):
@@ -78,13 +78,13 @@ class Cells(CuratorStatistic):
             raise InvalidParameter(
                 f"Cells.cuts of column {name!r} must be numbers or None, got {shorten(cuts)}.", hint='("18", "65")'
             )
-        said = tuple(cut.strip() if isinstance(cut, str) else repr(cut) for cut in cuts)
-        for text in said:
-            if CUT.fullmatch(text) is None or re.search("/0+$", text):
+        texts = tuple(cut.strip() if isinstance(cut, str) else repr(cut) for cut in cuts)
+        for text in texts:
+            if CUT_PATTERN.fullmatch(text) is None or re.search("/0+$", text):
                 raise InvalidParameter(f"Cells.cuts of column {name!r}: {shorten(text)} is no decimal.")
-        if any(Fraction(a) >= Fraction(b) for a, b in pairwise(said)):
-            raise InvalidParameter(f"Cells.cuts of column {name!r} must increase, got {shorten(said, 120)}.")
-        return said
+        if any(Fraction(a) >= Fraction(b) for a, b in pairwise(texts)):
+            raise InvalidParameter(f"Cells.cuts of column {name!r} must increase, got {shorten(texts, 120)}.")
+        return texts
 
     # -- cells --------------------------------------------------------------------------------------------------------
 
@@ -102,7 +102,9 @@ class Cells(CuratorStatistic):
     def axes(self) -> tuple[tuple[str, ...], ...]:
         """The labels of every column's cells."""
         columns = zip(self.domain.private, self.cuts, strict=True)
-        return tuple(tuple(self.domain[name].labels()) if cuts is None else _between(cuts) for name, cuts in columns)
+        return tuple(
+            tuple(self.domain[name].labels()) if cuts is None else _interval_labels(cuts) for name, cuts in columns
+        )
 
     @cached_property
     def _firsts(self) -> tuple[Ints | None, ...]:
@@ -119,11 +121,11 @@ class Cells(CuratorStatistic):
         return tuple(out)
 
     def _codes(self, x: Sequence[Array]) -> Ints:
-        held = tuple(
+        columns = tuple(
             np.asarray(column) if firsts is None else np.searchsorted(firsts, column, side="right")
             for column, firsts in zip(x, self._firsts, strict=True)
         )
-        return joint_codes(held, self.shape)
+        return joint_codes(columns, self.shape)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -146,21 +148,21 @@ class Cells(CuratorStatistic):
     # -- what is read -------------------------------------------------------------------------------------------------
 
     def interpret(self, noisy: NoisySum) -> CellCounts:
-        return self._counted(noisy.sum, noisy.laws[0], None)
+        return self._estimate(noisy.sum, noisy.laws[0], None)
 
     def interpret_exact(self, total: Ints, n: int) -> CellCounts:
-        return self._counted(np.asarray(total, np.int64), None, n)
+        return self._estimate(np.asarray(total, np.int64), None, n)
 
-    def _counted(self, total: Ints, law: Any, n: int | None) -> CellCounts:
+    def _estimate(self, total: Ints, law: Any, n: int | None) -> CellCounts:
         counts = np.asarray(total, np.int64 if law is None else np.float64).reshape(self.shape)
         return CellCounts(self.domain.private, self.axes, counts, n, law, rounded_columns(self.domain))
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
-        held = self._codes(x)
-        return np.array([np.count_nonzero(held == cell) for cell in range(self.width)], np.float64)
+        codes = self._codes(x)
+        return np.array([np.count_nonzero(codes == cell) for cell in range(self.width)], np.float64)
 
 
-def _between(cuts: tuple[str, ...]) -> tuple[str, ...]:
+def _interval_labels(cuts: tuple[str, ...]) -> tuple[str, ...]:
     inner = [f"({a}, {b}]" for a, b in pairwise(cuts)]
     return (f"<= {cuts[0]}", *inner, f"> {cuts[-1]}")
 

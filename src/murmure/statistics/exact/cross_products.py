@@ -15,26 +15,19 @@ less of the budget.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from murmure.core.blocks import Block, NoisySum
+from murmure.core.blocks import Block
 from murmure.core.domain import Categories, Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import MAX_SUM, Array
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.exact_sums import ExactSums
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.centred_factors import centred_layout
-from murmure.statistics.expressions.exact_summation import ExactSummation
 from murmure.statistics.expressions.factors import (
     ProductLayout,
     check_factors,
@@ -43,16 +36,14 @@ from murmure.statistics.expressions.factors import (
     read_factor,
     rounded_columns,
 )
-from murmure.statistics.expressions.parser import columns_in
-from murmure.statistics.expressions.terms import Term, Terms
-from murmure.statistics.sums import MAX_INT64_ROWS
+from murmure.statistics.expressions.terms import Terms
 
-FINEST = 30  # bits of a factor under noise
-SQUARES = 0.5  # of what a product gets of the budget
+MAX_FACTOR_BITS = 30  # bits of a factor under noise
+SQUARES_SHARE = 0.5  # of what a product gets of the budget
 
 
 @dataclass(frozen=True)
-class CrossProducts(CuratorStatistic):
+class CrossProducts(ExactSums):
     """`CrossProducts(schema, ("1", "age", "(ward == 'B')", "stay"))`: the sums of all products of two of these.
 
     weight: an expression that is never negative, by its public bounds; every product is multiplied by it.
@@ -67,12 +58,14 @@ class CrossProducts(CuratorStatistic):
     centred: bool = False
 
     def __post_init__(self) -> None:
-        said = check_factors(type(self).__name__, self.domain, self.factors)
-        object.__setattr__(self, "factors", said)
+        factors = check_factors(type(self).__name__, self.domain, self.factors)
+        object.__setattr__(self, "factors", factors)
         bits = self.bits
-        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= FINEST):
+        if bits is not None and (
+            isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_FACTOR_BITS
+        ):
             raise InvalidParameter(
-                f"CrossProducts.bits must be a whole number from 1 to {FINEST}, or None, got {shorten(bits)}.",
+                f"CrossProducts.bits must be a whole number from 1 to {MAX_FACTOR_BITS}, or None, got {shorten(bits)}.",
                 hint="14 leaves room for 2**32 rows under noise",
             )
         if not isinstance(self.centred, bool) or (self.centred and bits is None):
@@ -80,24 +73,24 @@ class CrossProducts(CuratorStatistic):
                 f"CrossProducts.centred must be True or False, and goes with bits, got {shorten(self.centred)}.",
                 hint="CrossProducts(...).coarse(14)",
             )
+        self._set_terms(self._layout.terms, self._layout.wanted)
+
+    @cached_property
+    def _layout(self) -> ProductLayout:
+        """Which sums there are. It also drops the columns that no factor reads."""
         terms = Terms(self.domain)
-        numbers = [read_factor(text, terms) for text in said]
+        numbers = [read_factor(text, terms) for text in self.factors]
         weight = self._weight(terms)
-        read = columns_in(terms, [*numbers, *weight]) or self.domain.private[:1]
-        # the columns that are read: nobody has to hold, or to show, the others
-        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
-        object.__setattr__(self, "domain", terms.schema)
-        each, heavy = 0, 0
-        if bits is not None:
-            each = max(1, bits if not weight else 2 * bits // 3)  # so that two factors and a weight stay below
-            heavy = max(1, 2 * bits - 2 * each)  # 2**(2 bits)
+        self._keep_columns_read(terms, [*numbers, *weight])
+        if self.bits is None:
+            return ProductLayout.out(terms, numbers, weight)
+        # Two factors and a weight together stay below 2**(2 bits).
+        factor_bits = max(1, self.bits if not weight else 2 * self.bits // 3)
+        weight_bits = max(1, 2 * self.bits - 2 * factor_bits)
         if self.centred:
-            vars(self)["_laid"] = centred_layout(terms, numbers, weight, each, heavy)
-            return
-        if bits is not None:
-            numbers = [terms.rounded(number, each) for number in numbers]
-            weight = [terms.rounded(number, heavy) for number in weight]
-        vars(self)["_laid"] = ProductLayout.out(terms, numbers, weight)
+            return centred_layout(terms, numbers, weight, factor_bits, weight_bits)
+        numbers = [terms.rounded(number, factor_bits) for number in numbers]
+        return ProductLayout.out(terms, numbers, [terms.rounded(number, weight_bits) for number in weight])
 
     def _weight(self, terms: Terms) -> list[int]:
         if self.weight is None:
@@ -124,14 +117,8 @@ class CrossProducts(CuratorStatistic):
         return self._layout.figure
 
     @property
-    def _layout(self) -> ProductLayout:
-        held: ProductLayout = vars(self)["_laid"]
-        return held
-
-    @cached_property
-    def figures(self) -> tuple[Term, ...]:
-        """Of every sum its unit, and the bounds of what one row adds in that unit."""
-        return tuple(self._layout.terms[number] for number in self._layout.wanted)
+    def _factor_pairs(self) -> Any:
+        return self._layout.pairs
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -146,43 +133,16 @@ class CrossProducts(CuratorStatistic):
         return tuple(out)
 
     @cached_property
-    def _summing(self) -> ExactSummation:
-        return ExactSummation(self._layout.terms, self._layout.wanted, self.wide, self._layout.pairs)
-
-    @property
-    def bounds(self) -> list[tuple[Fraction, Fraction]]:
-        """What one row adds to every sum, at least and at most."""
-        return [(term.unit * term.low, term.unit * term.high) for term in self.figures]
-
-    @property
-    def units(self) -> tuple[Fraction, ...]:
-        """What one step of each integer sum is worth."""
-        return tuple(term.unit for term in self.figures)
-
-    @property
-    def width(self) -> int:
-        return len(self._layout.wanted)
-
-    @cached_property
-    def largest(self) -> int:
-        return max(term.most for term in self.figures)
-
-    @property
-    def wide(self) -> bool:
-        """Whether sums may pass 2**63 - 1: tallies are then arrays of Python's integers."""
-        return self.largest > MAX_SUM // MAX_INT64_ROWS
-
-    @cached_property
     def blocks(self) -> tuple[Block, ...]:
         out, at = [], 0
         for width in self._layout.widths or (1,) * self.width:
             term, (a, b) = self.figures[at], self._layout.first[at]
-            most = term.most
+            most = term.max_abs
             # an exchanged row may be one that adds nothing, so a whole row at least
             apart = max(most, term.high - term.low)
             l1, l2 = (apart, apart**2) if width == 1 else (2 * most, max(2 * most**2, apart**2))
             square = self.centred and a == b and not term.is_constant and not term.is_condition
-            share = SQUARES if square else 1.0
+            share = SQUARES_SHARE if square else 1.0
             out.append(Block(self.labels[at], width, most, most**2, share, l1, l2))
             at += width
         return tuple(out)
@@ -195,31 +155,9 @@ class CrossProducts(CuratorStatistic):
         middles = ", each less a public middle" if self.centred else ""
         return f"{self.width} sums of products of two of {of}{middles}{weighted}"
 
-    # -- rows ---------------------------------------------------------------------------------------------------------
-
-    def lift(self, x: Sequence[Array]) -> NDArray[Any]:
-        return self._summing.rows(x)
-
-    def tally(self, x: Sequence[Array]) -> NDArray[Any]:
-        return self._summing.total(x)
-
-    # -- what is read -------------------------------------------------------------------------------------------------
-
-    def interpret(self, noisy: NoisySum) -> CrossProductsEstimate:
-        laws = tuple(law for block, _, law in noisy for _ in range(block.width))
-        return self._crossed([int(v) for v in noisy.sum], laws, None)
-
-    def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> CrossProductsEstimate:
-        """The exact sums of n rows, from whole numbers however large."""
-        return self._crossed([int(v) for v in total], (None,) * self.width, n)
-
-    def _crossed(self, whole: list[int], laws: tuple[Any, ...], n: int | None) -> CrossProductsEstimate:
-        summed = SumsEstimate.of(self.labels, tuple(whole), self.units, laws, n, rounded_columns(self.domain))
+    def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> CrossProductsEstimate:
+        summed = SumsEstimate.of(self.labels, tuple(integers), self.units, laws, n, rounded_columns(self.domain))
         return CrossProductsEstimate.of(self.factors, self.figure, summed, laws, self._layout.parts)
-
-    def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
-        sums = self.lift(x).astype(object).sum(axis=0)
-        return np.array([float(v * unit) for v, unit in zip(sums, self.units, strict=True)])
 
 
 def _columns(schema: Schema) -> str:

@@ -31,7 +31,7 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.exact_sums import TermsStatistic
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.double_double import lows_of
 from murmure.statistics.expressions.factors import rounded_columns
@@ -40,13 +40,12 @@ from murmure.statistics.expressions.fixed_point import (
     POINT,
     ROWS,
     UNIT,
-    join_parts,
     kept_within,
-    split_parts,
     sums_of,
+    whole_numbers,
     whole_of,
 )
-from murmure.statistics.expressions.parser import columns_in, labelled, read_expression
+from murmure.statistics.expressions.parser import labelled, read_expression
 from murmure.statistics.expressions.real_functions import floats_of
 from murmure.statistics.expressions.row_functions import RowFunction, function_of
 from murmure.statistics.expressions.terms import Terms
@@ -68,7 +67,7 @@ class FunctionSumsEstimate(SumsEstimate):
 
 
 @dataclass(frozen=True)
-class FunctionSums(CuratorStatistic):
+class FunctionSums(TermsStatistic):
     """`Evaluated(schema, "residuals", ("stay", "1", "age"), at=("2.5", "1/30"), settings=("scores",))`.
 
     function: a name in row_functions.FUNCTIONS. inputs: expressions of the columns, which the function gets as floats,
@@ -84,16 +83,16 @@ class FunctionSums(CuratorStatistic):
 
     largest = 1 << 2 * POINT
     wide = True  # sums are Python's integers
-    counts = 1  # of the figures, the last so many are small whole numbers
+    trailing_counts = 1  # of the figures, the last so many are small whole numbers
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(f"Evaluated.domain must be a Schema, got {shorten(self.domain)}.")
         for name in ("inputs", "at", "settings"):
-            held = getattr(self, name)
-            if not isinstance(held, tuple | list) or not all(isinstance(text, str) for text in held):
-                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(held)}.")
-            object.__setattr__(self, name, tuple(text.strip() for text in held))
+            texts = getattr(self, name)
+            if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
+                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(texts)}.")
+            object.__setattr__(self, name, tuple(text.strip() for text in texts))
         if not self.inputs:
             raise InvalidParameter("Evaluated.inputs must name one expression at least.")
         for text in self.at:
@@ -110,15 +109,13 @@ class FunctionSums(CuratorStatistic):
         terms = Terms(self.domain)
         numbers = tuple(read_expression(text, terms) for text in self.inputs)
         for text, k in zip(self.inputs, numbers, strict=True):
-            if terms[k].most * abs(terms[k].unit) >= BEYOND:
+            if terms[k].max_abs * abs(terms[k].unit) >= BEYOND:
                 raise InvalidParameter(
                     f"Evaluated.inputs: {shorten(text)} may be beyond floats, by the bounds of its columns.",
                     hint="a smaller power, or log(...)",
                 )
-        read = columns_in(terms, numbers) or self.domain.private[:1]
-        terms.schema = Schema({name: self.domain.column_specs[name] for name in read})
-        object.__setattr__(self, "domain", terms.schema)
-        vars(self)["_terms"], vars(self)["_numbers"] = terms, numbers
+        self._keep_columns_read(terms, numbers)
+        self._set_terms(terms, numbers)
 
     @cached_property
     def _function(self) -> RowFunction:
@@ -155,9 +152,8 @@ class FunctionSums(CuratorStatistic):
 
     def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
         """Some rows at a time: which are there, what each of them adds, and which were cut."""
-        terms: Terms = vars(self)["_terms"]
-        numbers: tuple[int, ...] = vars(self)["_numbers"]
-        order, at = terms.needed(numbers), tuple(float(Fraction(text)) for text in self.at)
+        terms, numbers = self.terms, self.wanted
+        order, at = terms.dependencies(numbers), tuple(float(Fraction(text)) for text in self.at)
         names, rows = self.domain.private, len(x[0])
         step = min(ROWS, max(1 << 8, ENTRIES // self.width))
         for a in range(0, rows, step):
@@ -168,10 +164,10 @@ class FunctionSums(CuratorStatistic):
             if not here.all():
                 codes = {name: column[here] for name, column in codes.items()}
             n = int(here.sum())
-            held = terms.values(order, codes)
-            columns: tuple[Any, ...] = tuple(self._floats(held[k], terms[k].unit, n) for k in numbers)
+            values = terms.values(order, codes)
+            columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k].unit, n) for k in numbers)
             if getattr(self._function, "pairs", False):
-                low = (lows_of(held[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
+                low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
                 columns = tuple(zip(columns, low, strict=True))
             with np.errstate(all="ignore"):  # what is no number is found below
                 found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
@@ -188,20 +184,20 @@ class FunctionSums(CuratorStatistic):
         for here, found, beyond in self._values(x):
             out = np.zeros((len(here), self.width), object)
             if len(found):
-                out[here, :-1] = join_parts([np.vectorize(int, otypes=[object])(part) for part in split_parts(found)])
+                out[here, :-1] = whole_numbers(found)
                 out[here, -1] = [int(one) for one in beyond]
             parts.append(out)
         return np.concatenate(parts)
 
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         k, rows, many = len(self.labels), 0, 0
-        out, some = np.zeros(k, object), np.zeros((len(PARTS), k))
+        out, parts = np.zeros(k, object), np.zeros((len(PARTS), k))
         for _, found, beyond in self._values(x):
             if rows + len(found) > ROWS:
-                out, some, rows = out + whole_of(some), np.zeros_like(some), 0
-            some += sums_of(found)
+                out, parts, rows = out + whole_of(parts), np.zeros_like(parts), 0
+            parts += sums_of(found)
             rows, many = rows + len(found), many + int(beyond.sum())
-        return np.array([*(out + whole_of(some)), many], object)
+        return np.array([*(out + whole_of(parts)), many], object)
 
     # -- what is read -------------------------------------------------------------------------------------------------
 
@@ -217,12 +213,12 @@ class FunctionSums(CuratorStatistic):
         return np.array([math.fsum(column) for column in found.T])
 
 
-def check_beyond(asked: FunctionSums, rows: int) -> None:
+def check_beyond(statistic: FunctionSums, rows: int) -> None:
     """Of a sum over everybody: no row was cut. Whose it was, nobody is told."""
     if rows:
         many = f"{rows} row{'s add' if rows != 1 else ' adds'}"
         raise OutsideDomain(
-            f"{asked.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
+            f"{statistic.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
             hint="the parameters of this step are too far off: start from others, or scale the columns",
         )
 

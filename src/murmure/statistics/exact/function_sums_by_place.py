@@ -25,9 +25,9 @@ from murmure.core.types import Array
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.exact.function_sums import FunctionSums, FunctionSumsEstimate, check_beyond
 from murmure.statistics.expressions.factors import rounded_columns
-from murmure.statistics.expressions.fixed_point import PARTS, ROWS, UNIT, join_parts, split_parts, whole_of
+from murmure.statistics.expressions.fixed_point import PARTS, ROWS, UNIT, split_parts, whole_numbers, whole_of
 
-MOST = 1 << 16  # figures
+MAX_FIGURES = 1 << 16  # figures
 
 
 @dataclass(frozen=True)
@@ -40,21 +40,21 @@ class FunctionSumsByPlace(CuratorStatistic):
 
     largest = FunctionSums.largest
     wide = True  # sums are Python's integers
-    counts = 1  # the last figure: rows that were cut, or lie at no place
+    trailing_counts = 1  # the last figure: rows that were cut, or lie at no place
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):
             raise InvalidParameter(f"Placed.of must be an Evaluated, got {shorten(self.of)}.")
-        for name, least in (("places", 1), ("besides", 0)):
-            held = getattr(self, name)
-            if isinstance(held, bool) or not isinstance(held, int) or held < least:
+        for name, minimum in (("places", 1), ("besides", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
                 raise InvalidParameter(
-                    f"Placed.{name} must be a whole number of at least {least}, got {shorten(held)}."
+                    f"Placed.{name} must be a whole number of at least {minimum}, got {shorten(value)}."
                 )
-        if self._each < 1 or self.width > MOST:
+        if self._each < 1 or self.width > MAX_FIGURES:
             raise InvalidParameter(
                 f"Placed: {self.places} places and {len(self.of.labels)} figures are {self.width - 1} sums; "
-                f"1 to {MOST - 1}.",
+                f"1 to {MAX_FIGURES - 1}.",
                 hint="fewer places",
             )
 
@@ -115,16 +115,11 @@ class FunctionSumsByPlace(CuratorStatistic):
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         k, parts = self._each, [np.empty((0, self.width), object)]
         for here, place, found, beyond in self._placed(x):
-            whole = (
-                join_parts([np.vectorize(int, otypes=[object])(part) for part in split_parts(found)])
-                if len(found)
-                else None
-            )
+            whole = whole_numbers(found) if len(found) else found
             out = np.zeros((len(here), self.width), object)
-            for row, i, t in zip(np.nonzero(here)[0], range(len(found)), place, strict=True):
-                assert whole is not None
-                out[row, t * k : (t + 1) * k] = whole[i, :k]
-                out[row, self.places * k :] = [*whole[i, k:], int(beyond[i])]
+            for row, values, t, cut in zip(np.nonzero(here)[0], whole, place, beyond, strict=True):
+                out[row, t * k : (t + 1) * k] = values[:k]
+                out[row, self.places * k :] = [*values[k:], int(cut)]
             parts.append(out)
         return np.concatenate(parts)
 

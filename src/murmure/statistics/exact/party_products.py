@@ -4,14 +4,14 @@
     Scattered   U_ab = u_a u_b,   u = the party's own sum of a function of rows
 
 A party adds up its rows (`tally`: raw sums, raw_width of them), turns them into what is added up between parties
-(`of_party`: width of them), and masks that.
+(`party_contribution`: width of them), and masks that.
 
 What the sums tell about parties. All u of h honest parties, as rows of a matrix, are known by their sum (which is 0 at
 an estimate) and by U, that is up to a rotation that leaves the sum in place, of h - 1 dimensions. Of two honest parties
 nothing is left to choose (both u are known, but not whose is whose), of three one angle, of four three. W tells the
 same about (n, s) as soon as the products S over all rows are known from another question: the difference is the sum of
 s s'/n. Totals are whole numbers, which rules out most rotations of few small parties, and exact sums would rule out
-nearly all: so both are asked of `least_honest` parties or more, are rounded to what errors need, and results and
+nearly all: so both are asked of `min_honest` parties or more, are rounded to what errors need, and results and
 studies say what they reveal.
 
 No noise of a curator fits them: one row moves them by what the other rows are, so they state no blocks.
@@ -41,8 +41,8 @@ from murmure.statistics.expressions import fixed_point
 from murmure.statistics.expressions.factors import check_factors, rounded_columns
 
 POINT = 32  # bits behind the point of a product less the means: s_a s_b / n is no whole number of units
-FINEST = 2 * fixed_point.POINT  # bits behind the point of the product of two scores
-MOST_ROWS = 1 << 40
+MAX_POINT = 2 * fixed_point.POINT  # bits behind the point of the product of two scores
+MAX_PARTY_ROWS = 1 << 40
 PARTIES = "parties that have rows"  # the last figure: 1 of each
 
 
@@ -60,8 +60,8 @@ class WithinPartyProducts(CuratorStatistic):
     weight: None = None
 
     wide = True
-    counts = 1  # the last figure: parties
-    least_honest = 4
+    trailing_counts = 1  # the last figure: parties
+    min_honest = 4
     reveals = (
         "Sums of products less each party's own means, beside the sums over all rows that another question asks for, "
         "tell the sizes and means of the honest parties up to a rotation among them, and not whose is whose.",
@@ -71,27 +71,24 @@ class WithinPartyProducts(CuratorStatistic):
     )  # in English, and in French
 
     def __post_init__(self) -> None:
-        said = check_factors("Within", self.domain, self.factors)
-        object.__setattr__(self, "factors", said)
+        factors = check_factors("Within", self.domain, self.factors)
+        object.__setattr__(self, "factors", factors)
         if self.weight is not None:
             raise InvalidParameter(
                 f"Within.weight must be None, got {shorten(self.weight)}: means of parties count every row once."
             )
-        for text in said:
+        for text in factors:
             if not CrossProducts(self.domain, (text,)).figures[0].columns:
                 raise InvalidParameter(
                     f"Within.factors: {shorten(text)} is the same in every row, and less its mean 0.",
                     hint="leave it out",
                 )
-        raw = CrossProducts(self.domain, ("1", *said))
-        object.__setattr__(self, "domain", raw.domain)
-        vars(self)["_raw"] = raw
+        object.__setattr__(self, "domain", self.raw.domain)
 
-    @property
+    @cached_property
     def raw(self) -> CrossProducts:
         """What a party adds up."""
-        held: CrossProducts = vars(self)["_raw"]
-        return held
+        return CrossProducts(self.domain, ("1", *self.factors))
 
     @property
     def raw_width(self) -> int:
@@ -119,7 +116,7 @@ class WithinPartyProducts(CuratorStatistic):
 
     @cached_property
     def largest(self) -> int:
-        most = max(self.raw.figures[self.raw.figure[0][1 + a]].most for a in range(len(self.factors)))
+        most = max(self.raw.figures[self.raw.figure[0][1 + a]].max_abs for a in range(len(self.factors)))
         return most**2 << POINT
 
     @cached_property
@@ -141,7 +138,7 @@ class WithinPartyProducts(CuratorStatistic):
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.raw.tally(x).astype(object)
 
-    def of_party(self, total: Total) -> Total:
+    def party_contribution(self, total: Total) -> Total:
         """S - s s' / n of one party, from its raw sums."""
         if total.n == 0:
             return Total(0, np.zeros(self.width, object))
@@ -154,13 +151,13 @@ class WithinPartyProducts(CuratorStatistic):
 
     def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> CrossProductsEstimate:
         """The sums over all parties of what each made of its own."""
-        return crossed(self.factors, total, self.units, self.labels, n, self.domain)
+        return symmetric_estimate(self.factors, total, self.units, self.labels, n, self.domain)
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         lifted, single = self.raw.lift(x).astype(object), self.raw.figure[0][1:]
         n, unit = len(lifted), self.factor_units
-        apart = [n * lifted[:, k] - lifted[:, k].sum() for k in single]  # n times each, less its mean
-        found = [(apart[a] * apart[b]).sum() * unit[a] * unit[b] / n**2 for a, b in self._entries]
+        deviations = [n * lifted[:, k] - lifted[:, k].sum() for k in single]  # n times each, less its mean
+        found = [(deviations[a] * deviations[b]).sum() * unit[a] * unit[b] / n**2 for a, b in self._entries]
         return np.array([*(float(v) for v in found), 1.0])
 
 
@@ -177,8 +174,8 @@ class PartyOuterProducts(CuratorStatistic):
     point: int = fixed_point.POINT
 
     wide = True
-    counts = 2  # the last figures: parties, and rows that were cut
-    least_honest = 4
+    trailing_counts = 2  # the last figures: parties, and rows that were cut
+    min_honest = 4
     reveals = (
         "Errors by clusters take the squares of each party's own scores, added up: whoever reads them knows the scores "
         "of the honest parties up to a rotation among them, and not whose is whose.",
@@ -190,11 +187,11 @@ class PartyOuterProducts(CuratorStatistic):
         if not isinstance(self.of, FunctionSums):
             raise InvalidParameter(f"Scattered.of must be an Evaluated, got {shorten(self.of)}.")
         rows = self.rows
-        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MOST_ROWS:
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_PARTY_ROWS:
             raise InvalidParameter(f"Scattered.rows must be a whole number from 1 to 2**40, got {shorten(rows)}.")
-        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= FINEST:
+        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= MAX_POINT:
             raise InvalidParameter(
-                f"Scattered.point must be a whole number from 0 to {FINEST}, got {shorten(self.point)}."
+                f"Scattered.point must be a whole number from 0 to {MAX_POINT}, got {shorten(self.point)}."
             )
 
     @property
@@ -212,7 +209,7 @@ class PartyOuterProducts(CuratorStatistic):
 
     @property
     def largest(self) -> int:
-        return self.rows << self.point + FINEST
+        return self.rows << self.point + MAX_POINT
 
     @property
     def units(self) -> tuple[Fraction, ...]:
@@ -237,7 +234,7 @@ class PartyOuterProducts(CuratorStatistic):
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.of.tally(x)
 
-    def of_party(self, total: Total) -> Total:
+    def party_contribution(self, total: Total) -> Total:
         """u u' of one party, from its sums u."""
         if total.n > self.rows:
             raise InvalidParameter(
@@ -245,21 +242,21 @@ class PartyOuterProducts(CuratorStatistic):
                 hint="agree on a larger bound: Scattered(..., rows=...)",
             )
         *u, beyond = (int(v) for v in total.sum)
-        step = 1 << FINEST - self.point
+        step = 1 << MAX_POINT - self.point
         products = (_nearest(Fraction(v * w, step)) for i, v in enumerate(u) for w in u[i:])
         return Total(total.n, np.array([*products, int(total.n > 0), beyond], object))
 
     def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> CrossProductsEstimate:
         """The sums over all parties of u u'; refused where a row was cut."""
         check_beyond(self.of, int(total[-1]))
-        return crossed(self.of.labels, total[:-1], self.units[:-1], self.labels, n, self.domain)
+        return symmetric_estimate(self.of.labels, total[:-1], self.units[:-1], self.labels, n, self.domain)
 
     def reference(self, x: Sequence[Array]) -> NDArray[np.float64]:
         u = [int(v) * fixed_point.UNIT for v in self.of.lift(x).sum(axis=0)[:-1]]
         return np.array([*(float(v * w) for i, v in enumerate(u) for w in u[i:]), 1.0])
 
 
-def crossed(
+def symmetric_estimate(
     factors: tuple[str, ...],
     total: Sequence[int] | NDArray[Any],
     units: tuple[Fraction, ...],

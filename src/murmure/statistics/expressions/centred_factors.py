@@ -48,7 +48,7 @@ class Centring:
             if one is None or not self._alone(a):
                 return CentredFactor(number, {})
             half = terms.plus(number, terms.constant(Fraction(1, 2)), -1)
-            return CentredFactor(terms.without_reads(half), {one: Fraction(1, 2)})
+            return CentredFactor(terms.without_columns(half), {one: Fraction(1, 2)})
         rest, lower = self._spread(conditions, others) or (terms.product(_repeated(others)), {})
         least = self.where(conditions)
         if least is not None and not any(self.labelled(base) for base, _ in others):
@@ -161,13 +161,13 @@ def _simplest(raw: ProductLayout, middles: Sequence[CentredFactor]) -> list[tupl
     So R_ab is read off sums of fewer factors: see `_read_off`.
     """
     constant = [raw.terms[number].is_constant for number in raw.numbers]
-    held: dict[int, tuple[bool, int, int, int]] = {}
+    simplest: dict[int, tuple[bool, int, int, int]] = {}
     for a, line in enumerate(raw.figure):
         for b in range(a, len(line)):
             if line[b] >= 0:
-                found = (not (constant[a] or constant[b]), len(middles[a].less) + len(middles[b].less), a, b)
-                held[line[b]] = min(held.get(line[b], found), found)
-    return [held[k][2:] for k in range(len(held))]
+                candidate = (not (constant[a] or constant[b]), len(middles[a].less) + len(middles[b].less), a, b)
+                simplest[line[b]] = min(simplest.get(line[b], candidate), candidate)
+    return [simplest[k][2:] for k in range(len(simplest))]
 
 
 def _side_by_side(terms: Terms, wanted: Sequence[int]) -> tuple[list[int], tuple[int, ...]]:

@@ -68,12 +68,12 @@ class ExactSummation:
 
     @cached_property
     def order(self) -> list[int]:
-        return self.terms.needed([*self.factors, *self.alone])
+        return self.terms.dependencies([*self.factors, *self.alone])
 
     @cached_property
     def digits(self) -> list[tuple[int, int]]:
         """(term, i): which digit of which factor stands in each line of the matrix."""
-        return [(a, i) for a in self.factors for i in range(-(-max(1, self.terms[a].most.bit_length()) // BITS))]
+        return [(a, i) for a in self.factors for i in range(-(-max(1, self.terms[a].max_abs.bit_length()) // BITS))]
 
     @cached_property
     def _lines_of(self) -> dict[int, list[int]]:
@@ -88,23 +88,23 @@ class ExactSummation:
         single = dict.fromkeys(self.alone, 0)
         lines = len(self.digits)
         matrix = np.zeros((lines, lines), object)
-        some = np.zeros((lines, lines), np.int64)
+        partial = np.zeros((lines, lines), np.int64)
         rows = min(ROWS, len(codes[0]))
         d, word = np.zeros((lines, -(-rows // SLICE) * SLICE)), np.empty(rows, np.int64)
         for k, (n, block) in enumerate(blocks_of(self.terms.schema, codes)):
-            held, nobody = self.terms.values(self.order, block), _nobody(self.terms.schema, block)
+            values, nobody = self.terms.values(self.order, block), _nobody(self.terms.schema, block)
             for a in self.alone:
-                single[a] += _sum(self._present(a, held[a], nobody, n))
+                single[a] += _sum(self._present(a, values[a], nobody, n))
             if lines:
                 for a in self.factors:
-                    self._write(a, self._present(a, held[a], nobody, n), d[:, :n], word[:n])
+                    self._write(a, self._present(a, values[a], nobody, n), d[:, :n], word[:n])
                 d[:, n:] = 0.0
-                some += _squared(d).astype(np.int64)
+                partial += _squared(d).astype(np.int64)
                 if k % FLUSH == FLUSH - 1:
-                    matrix += some
-                    some[:] = 0
+                    matrix += partial
+                    partial[:] = 0
         if lines:
-            matrix += some
+            matrix += partial
         products = self._joined(matrix)
         figures = [
             single[a] if pair is None else products[pair] for a, pair in zip(self.wanted, self.pairs, strict=True)
@@ -140,10 +140,10 @@ class ExactSummation:
 
     def rows(self, codes: Sequence[Array]) -> NDArray[Any]:
         """What every row adds to every figure."""
-        order, parts = self.terms.needed(self.wanted), []
+        order, parts = self.terms.dependencies(self.wanted), []
         for n, block in blocks_of(self.terms.schema, codes):
-            held, nobody = self.terms.values(order, block), _nobody(self.terms.schema, block)
-            parts.append(np.stack([self._present(a, held[a], nobody, n) for a in self.wanted], axis=1))
+            values, nobody = self.terms.values(order, block), _nobody(self.terms.schema, block)
+            parts.append(np.stack([self._present(a, values[a], nobody, n) for a in self.wanted], axis=1))
         empty = np.empty((0, len(self.wanted)), np.int64)
         return np.concatenate([empty, *parts]).astype(object if self.wide else np.int64)
 

@@ -14,7 +14,7 @@ from murmure.core.schema import Schema
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-MOST_FACTORS = 2048
+MAX_FACTORS = 2048
 
 Combination = Mapping[int, Fraction]  # of a combination of sums: how often each
 
@@ -57,7 +57,7 @@ class ProductLayout:
             left = terms.product([*weight, numbers[a]]) if weight else numbers[a]
             for b in range(a, side):
                 whole = terms.product([*weight, numbers[a], numbers[b]])
-                if terms[whole].most == 0:
+                if terms[whole].max_abs == 0:
                     continue
                 assert terms[whole].unit == terms[left].unit * terms[numbers[b]].unit  # v of the product is v_a v_b
                 if whole not in number:
@@ -80,19 +80,19 @@ def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
             f"{owner}.factors must be a tuple of expressions, got {shorten(factors)}.",
             hint=f'{owner}(schema, ("1", "age", "stay"))',
         )
-    if len(factors) > MOST_FACTORS:
-        raise InvalidParameter(f"{owner} takes at most {MOST_FACTORS} factors, got {len(factors)}.")
-    said = tuple(text.strip() if isinstance(text, str) else text for text in factors)
-    for i, text in enumerate(said):
-        if text in said[:i]:
+    if len(factors) > MAX_FACTORS:
+        raise InvalidParameter(f"{owner} takes at most {MAX_FACTORS} factors, got {len(factors)}.")
+    texts = tuple(text.strip() if isinstance(text, str) else text for text in factors)
+    for i, text in enumerate(texts):
+        if text in texts[:i]:
             raise InvalidParameter(f"{owner}.factors names {shorten(text)} twice.", hint="each factor is named once")
-    return said
+    return texts
 
 
 def read_factor(text: str, terms: Terms) -> int:
     """The term of an expression that is not always 0."""
     number = read_expression(text, terms)
-    if terms[number].most == 0:
+    if terms[number].max_abs == 0:
         raise InvalidParameter(f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out")
     return number
 

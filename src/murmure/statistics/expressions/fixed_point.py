@@ -74,5 +74,10 @@ def join_parts(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return sum((part << bits for part, bits in zip(parts, PARTS, strict=False)), np.zeros_like(parts[0]))
 
 
+def whole_numbers(v: NDArray[np.float64]) -> NDArray[Any]:
+    """v 2**62 of every entry, to the nearest whole number, as Python's integers."""
+    return join_parts([np.vectorize(int, otypes=[object])(part) for part in split_parts(v)])
+
+
 def whole_of(sums: NDArray[np.float64]) -> NDArray[Any]:
     return join_parts([np.array([int(v) for v in line], object) for line in sums])

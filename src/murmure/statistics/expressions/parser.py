@@ -81,37 +81,37 @@ class _Reader:
             ast.Call: self._call,
         }.get(type(node))  # type: ignore[assignment]
         if parse is None:
-            raise self.refuse(f"{self._said(node)} cannot stand in it.", f"it takes {GRAMMAR}")
+            raise self.refuse(f"{self._source_of(node)} cannot stand in it.", f"it takes {GRAMMAR}")
         return parse(node, depth + 1)
 
     def condition(self, node: ast.expr, depth: int) -> int:
         out = self.number(node, depth)
         if not self.terms[out].is_condition:
             raise self.refuse(
-                f"{self._said(node)} is neither true nor false, as and, or and not need it.",
-                f"compare it with something: {self._said(node)} > 0",
+                f"{self._source_of(node)} is neither true nor false, as and, or and not need it.",
+                f"compare it with something: {self._source_of(node)} > 0",
             )
         return out
 
-    def _said(self, node: ast.AST) -> str:
+    def _source_of(self, node: ast.AST) -> str:
         text = ast.get_source_segment(self.source, node) or type(node).__name__
         for word, name in self.quoted.items():
             text = text.replace(word, f"`{name}`")
         return shorten(text, 60)
 
     def _constant(self, node: ast.Constant, depth: int) -> int:
-        held = self._literal(node)
-        if not isinstance(held, Fraction):
+        value = self._literal(node)
+        if not isinstance(value, Fraction):
             raise self.refuse(
-                f"{self._said(node)} is a label, and no number.", 'a column of labels is compared: smoker == "yes"'
+                f"{self._source_of(node)} is a label, and no number.", 'a column of labels is compared: smoker == "yes"'
             )
-        return self.terms.constant(held)
+        return self.terms.constant(value)
 
     def _literal(self, node: ast.expr) -> Fraction | str | bool | None:
         """A number, a label, or None where it is neither."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            held = self._literal(node.operand)
-            return -held if isinstance(held, Fraction) else None
+            value = self._literal(node.operand)
+            return -value if isinstance(value, Fraction) else None
         if not isinstance(node, ast.Constant):
             return None
         if isinstance(node.value, str | bool):
@@ -119,7 +119,7 @@ class _Reader:
         text = ast.get_source_segment(self.source, node) or ""
         if not isinstance(node.value, int | float) or NUMBER.fullmatch(text) is None:
             raise self.refuse(
-                f"{self._said(node)} is no number that can be read exactly.",
+                f"{self._source_of(node)} is no number that can be read exactly.",
                 "write a decimal of at most 40 digits, such as 0.5",
             )
         return Fraction(text)
@@ -134,7 +134,7 @@ class _Reader:
             known = [column for column in self.schema if near and column.lower() == near[0]]
             raise self.refuse(
                 f"there is no column {name!r}; the schema has {shorten(list(self.schema), 120)}.",
-                f"did you mean {_quote(known[0])}?" if known else 'a label stands in quotes: smoker == "yes"',
+                f"did you mean {quote_name(known[0])}?" if known else 'a label stands in quotes: smoker == "yes"',
             )
         if name not in self.schema.private:
             raise self.refuse(
@@ -149,7 +149,7 @@ class _Reader:
         if not is_number(self.schema, name):
             raise self.refuse(
                 f"column {name!r} holds labels, and no numbers: {self.schema[name].describe()}.",
-                f"compare it with one of them: {_quote(name)} == {_label(self.schema[name])}",
+                f"compare it with one of them: {quote_name(name)} == {_first_label(self.schema[name])}",
             )
         return self.terms.column(name)
 
@@ -157,7 +157,7 @@ class _Reader:
         if isinstance(node.op, ast.Pow):
             return self.terms.power(self.number(node.left, depth), self._exponent(node.right))
         if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-            raise self.refuse(f"{self._said(node)} is no operation that it takes.", f"it takes {GRAMMAR}")
+            raise self.refuse(f"{self._source_of(node)} is no operation that it takes.", f"it takes {GRAMMAR}")
         a, b = self.number(node.left, depth), self.number(node.right, depth)
         if isinstance(node.op, ast.Mult):
             return self.terms.multiply(a, b)
@@ -165,26 +165,26 @@ class _Reader:
             divisor = self.terms[b]
             if not divisor.is_constant or divisor.low == 0:
                 raise self.refuse(
-                    f"it divides by {self._said(node.right)}; only a number other than 0 can divide.",
+                    f"it divides by {self._source_of(node.right)}; only a number other than 0 can divide.",
                     "ask for both sums, and divide one by the other",
                 )
             return self.terms.multiply(a, self.terms.constant(1 / (divisor.unit * divisor.low)))
         return self.terms.plus(a, b, 1 if isinstance(node.op, ast.Add) else -1)
 
     def _exponent(self, node: ast.expr) -> int:
-        held = self._literal(node)
-        if not isinstance(held, Fraction) or held.denominator != 1 or not 1 <= held <= MAX_POWER:
-            raise self.refuse(f"a power must be a whole number from 1 to {MAX_POWER}, got {self._said(node)}.")
-        return int(held)
+        value = self._literal(node)
+        if not isinstance(value, Fraction) or value.denominator != 1 or not 1 <= value <= MAX_POWER:
+            raise self.refuse(f"a power must be a whole number from 1 to {MAX_POWER}, got {self._source_of(node)}.")
+        return int(value)
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> int:
         if isinstance(node.op, ast.Not):
             one = self.terms.constant(Fraction(1))
             return self.terms.plus(one, self.condition(node.operand, depth), -1)
         if not isinstance(node.op, ast.USub | ast.UAdd):
-            raise self.refuse(f"{self._said(node)} is no operation that it takes.", f"it takes {GRAMMAR}")
-        held = self.number(node.operand, depth)
-        return self.terms.minus(held) if isinstance(node.op, ast.USub) else held
+            raise self.refuse(f"{self._source_of(node)} is no operation that it takes.", f"it takes {GRAMMAR}")
+        operand = self.number(node.operand, depth)
+        return self.terms.minus(operand) if isinstance(node.op, ast.USub) else operand
 
     def _boolean(self, node: ast.BoolOp, depth: int) -> int:
         parts = [self.condition(part, depth) for part in node.values]
@@ -211,8 +211,8 @@ class _Reader:
                 "is, is not, in and not in are no comparisons that it takes.",
                 'region == "north" or region == "west"',
             )
-        for held, other in ((a, b), (b, a)):
-            name = self._column(held)
+        for side, other in ((a, b), (b, a)):
+            name = self._column(side)
             if name is not None and not is_number(self.schema, name):
                 return self._labelled(name, other, sign)
         return self.terms.compare(sign, self.number(a, depth), self.number(b, depth))
@@ -223,14 +223,14 @@ class _Reader:
             raise self.refuse(f"the labels of column {name!r} have no order.", "compare by == or !=")
         label = self._literal(other)
         labels = range(domain.values) if isinstance(domain.values, int) else domain.values
-        codes = [code for code, known in enumerate(labels) if label is not None and _same(known, label)]
+        codes = [code for code, known in enumerate(labels) if label is not None and _is_label(known, label)]
         if not codes:
             raise self.refuse(
-                f"column {name!r} has no label {self._said(other)}; it is {domain.describe()}.",
-                f"such as {_quote(name)} == {_label(domain)}",
+                f"column {name!r} has no label {self._source_of(other)}; it is {domain.describe()}.",
+                f"such as {quote_name(name)} == {_first_label(domain)}",
             )
-        held = self.terms.label(name, codes[0])
-        return held if sign == "==" else self.terms.plus(self.terms.constant(Fraction(1)), held, -1)
+        indicator = self.terms.label(name, codes[0])
+        return indicator if sign == "==" else self.terms.plus(self.terms.constant(Fraction(1)), indicator, -1)
 
     def _call(self, node: ast.Call, depth: int) -> int:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -238,7 +238,7 @@ class _Reader:
         known = single or name in ("min", "max")
         if not known or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             raise self.refuse(
-                f"{self._said(node)} is no function that it knows.", "it knows min, max, abs, log, exp and sqrt"
+                f"{self._source_of(node)} is no function that it knows.", "it knows min, max, abs, log, exp and sqrt"
             )
         if single != (len(node.args) == 1) or not node.args:
             wanted = "one number" if single else "two numbers or more"
@@ -249,7 +249,7 @@ class _Reader:
         return self.terms.absolute(parts[0]) if name == "abs" else self.terms.extreme(name, parts)
 
 
-def _same(known: Any, label: Fraction | str | bool) -> bool:
+def _is_label(known: Any, label: Fraction | str | bool) -> bool:
     """Whether a label of a domain is the one that was written: True is no 1, and 0.1 is a tenth."""
     if isinstance(known, bool) or isinstance(label, bool):
         return isinstance(known, bool) and known is label
@@ -258,13 +258,13 @@ def _same(known: Any, label: Fraction | str | bool) -> bool:
     return math.isfinite(known) and Fraction(repr(known)) == label
 
 
-def _label(domain: Any) -> str:
+def _first_label(domain: Any) -> str:
     """The first label, as it is written in an expression."""
     first = 0 if isinstance(domain.values, int) else domain.values[0]
     return f'"{first}"' if isinstance(first, str) else repr(first)
 
 
-def _quote(name: str) -> str:
+def quote_name(name: str) -> str:
     word = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name)
     return name if word else f"`{name}`"
 

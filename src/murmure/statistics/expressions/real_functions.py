@@ -28,7 +28,7 @@ DIGITS = 60
 BITS = 58  # of the largest value; three digits of exact_sums.py
 KEPT, ENOUGH = 50, 44  # of the smallest value of exp; and where more would not fit into a word
 WORD = 61
-MOST_EXPONENT = 700  # exp of more is beyond floats
+MAX_EXPONENT = 700  # exp of more is beyond floats
 
 
 def floats_of(v: Any, unit: Fraction) -> NDArray[np.float64]:
@@ -81,13 +81,13 @@ def grid_of_function(name: str, low: Fraction, high: Fraction) -> tuple[Fraction
             f"sqrt of a number that may be {float(low):g}, by its public bounds.",
             hint="give the column a lower bound of 0, or take sqrt(max(x, 0))",
         )
-    if name == "exp" and max(abs(low), abs(high)) > MOST_EXPONENT:
+    if name == "exp" and max(abs(low), abs(high)) > MAX_EXPONENT:
         raise InvalidParameter(
             f"exp of a number that may be {float(high if high > -low else low):g}, by its public bounds: it is read up "
-            f"to {MOST_EXPONENT}.",
+            f"to {MAX_EXPONENT}.",
             hint="divide it by a number, or give the column tighter bounds",
         )
-    ends = [_at(name, low), _at(name, high)]
+    ends = [_exact_value(name, low), _exact_value(name, high)]
     most = max(abs(end) for end in ends)
     if not most:
         return Fraction(1), 0, 0
@@ -102,10 +102,10 @@ def grid_of_function(name: str, low: Fraction, high: Fraction) -> tuple[Fraction
     return unit, math.floor(Fraction(ends[0]) / unit), math.ceil(Fraction(ends[1]) / unit)
 
 
-def _at(name: str, x: Fraction) -> Decimal:
+def _exact_value(name: str, x: Fraction) -> Decimal:
     with localcontext(Context(prec=DIGITS, rounding=ROUND_HALF_EVEN, Emax=999999, Emin=-999999)):
-        held = Decimal(x.numerator) / Decimal(x.denominator)
-        return {"log": held.ln, "exp": held.exp, "sqrt": held.sqrt}[name]()
+        value = Decimal(x.numerator) / Decimal(x.denominator)
+        return {"log": value.ln, "exp": value.exp, "sqrt": value.sqrt}[name]()
 
 
 def _exponent(value: Decimal) -> int:

@@ -24,7 +24,7 @@ from murmure.core.types import Array
 from murmure.statistics.expressions.real_functions import FUNCTIONS, grid_of_function, on_grid
 
 ROOM = 1 << 62  # int64 holds what stays below, and the difference of two such numbers
-MOST_BITS = 8192  # of a bound or of a unit: products of tenth powers fit, and nothing that makes no sense any more
+MAX_TERM_BITS = 8192  # of a bound or of a unit: products of tenth powers fit, and nothing that makes no sense any more
 ORDERS = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 EQUALS = {"==": np.equal, "!=": np.not_equal}
 COMPARISONS: dict[str, Any] = {**ORDERS, **EQUALS}
@@ -45,7 +45,7 @@ class Term:
     wide: bool = False  # some number on the way may pass 2**62
 
     @property
-    def most(self) -> int:
+    def max_abs(self) -> int:
         return max(abs(self.low), abs(self.high))
 
     @property
@@ -92,10 +92,10 @@ class Terms:
     def _keep(self, term: Term) -> int:
         if term.low == term.high and not term.is_constant:
             return self.constant(term.unit * term.low)  # whatever a row holds
-        bits = (term.most, term.unit.numerator, term.unit.denominator)
-        if max(size.bit_length() for size in bits) > MOST_BITS:
+        bits = (term.max_abs, term.unit.numerator, term.unit.denominator)
+        if max(size.bit_length() for size in bits) > MAX_TERM_BITS:
             raise InvalidParameter(
-                f"one row could add more than 2**{MOST_BITS}, or needs as many digits.", hint="use smaller powers"
+                f"one row could add more than 2**{MAX_TERM_BITS}, or needs as many digits.", hint="use smaller powers"
             )
         if term not in self._number:
             self._number[term] = len(self.steps)
@@ -117,7 +117,7 @@ class Terms:
         a, b = int(first / unit), int(step / unit)
         last = a + b * (domain.size - 1)
         term = Term("column", (), (), unit, a, last, (name, a, b), frozenset([name]))
-        return self._keep(replace(term, wide=term.most >= ROOM))
+        return self._keep(replace(term, wide=term.max_abs >= ROOM))
 
     def label(self, name: str, code: int) -> int:
         """1 where the column holds this label."""
@@ -127,14 +127,14 @@ class Terms:
 
     def plus(self, a: int, b: int, sign: int = 1) -> int:
         if a == b:
-            return self._scaled(a, Fraction(1 + sign))
-        unit, (j, k) = self._aligned([a, b])
+            return self._scale(a, Fraction(1 + sign))
+        unit, (j, k) = self._align([a, b])
         k *= sign
         ends = sorted((k * self[b].low, k * self[b].high))
-        return self._made("plus", (a, b), (j, k), unit, j * self[a].low + ends[0], j * self[a].high + ends[1])
+        return self._derive("plus", (a, b), (j, k), unit, j * self[a].low + ends[0], j * self[a].high + ends[1])
 
     def minus(self, a: int) -> int:
-        return self._made("plus", (a,), (-1,), self[a].unit, -self[a].high, -self[a].low)
+        return self._derive("plus", (a,), (-1,), self[a].unit, -self[a].high, -self[a].low)
 
     def multiply(self, a: int, b: int) -> int:
         if self._never_meet(a, b):
@@ -144,10 +144,10 @@ class Terms:
             return self.power(x, i + j)  # x * x is never negative, which corners do not see
         for constant, other in ((a, b), (b, a)):
             if self[constant].is_constant:
-                return self._scaled(other, self[constant].unit * self[constant].low)
+                return self._scale(other, self[constant].unit * self[constant].low)
         a, b = sorted((a, b))  # a product is the same both ways
         corners = [u * v for u, v in product((self[a].low, self[a].high), (self[b].low, self[b].high))]
-        return self._made("times", (a, b), (1, 1), self[a].unit * self[b].unit, min(corners), max(corners))
+        return self._derive("times", (a, b), (1, 1), self[a].unit * self[b].unit, min(corners), max(corners))
 
     def _base(self, a: int) -> tuple[int, int]:
         """Of a power, what is raised and how high."""
@@ -190,17 +190,17 @@ class Terms:
         parts = self.parts(a)
         conditions = [base for base, _ in parts if self[base].is_condition]
         rest = self.product([base for base, e in parts for _ in range(e) if not self[base].is_condition])
-        most, steps = self[rest].most, 1 << bits
+        most, steps = self[rest].max_abs, 1 << bits
         if most > steps:
             low, high = (nearest(end, steps, most) for end in (self[rest].low, self[rest].high))
-            rest = self._made("rounded", (rest,), (1,), self[rest].unit * most / steps, low, high, (steps, most))
+            rest = self._derive("rounded", (rest,), (1,), self[rest].unit * most / steps, low, high, (steps, most))
         return self.product([*conditions, rest])
 
     def middle(self, a: int) -> Fraction:
         """Of the bounds."""
         return self[a].unit * (self[a].low + self[a].high) / 2
 
-    def without_reads(self, a: int) -> int:
+    def without_columns(self, a: int) -> int:
         """The same numbers for everybody: a row whose label is not listed is not set to 0."""
         return self._keep(replace(self[a], columns=frozenset()))
 
@@ -208,38 +208,38 @@ class Terms:
         """log, exp or sqrt of a term, on a grid that its public bounds fix."""
         term = self[a]
         unit, low, high = grid_of_function(name, term.unit * term.low, term.unit * term.high)
-        return self._made(name, (a,), (1,), unit, low, high, term.unit)
+        return self._derive(name, (a,), (1,), unit, low, high, term.unit)
 
-    def _scaled(self, a: int, factor: Fraction) -> int:
+    def _scale(self, a: int, factor: Fraction) -> int:
         if factor == 0 or self[a].is_constant:
             return self.constant(factor * self[a].unit * self[a].low)
         if self[a].kind in FUNCTIONS:  # its whole numbers are those of its own unit: a step of its own changes it
-            a = self._made("plus", (a,), (1,), self[a].unit, self[a].low, self[a].high)
-        held = self[a] if factor > 0 else self[self.minus(a)]
-        return self._keep(replace(held, unit=held.unit * abs(factor)))
+            a = self._derive("plus", (a,), (1,), self[a].unit, self[a].low, self[a].high)
+        signed = self[a] if factor > 0 else self[self.minus(a)]
+        return self._keep(replace(signed, unit=signed.unit * abs(factor)))
 
     def power(self, a: int, exponent: int) -> int:
         if exponent == 1 or self[a].is_condition:
             return a
         ends = self[a].low ** exponent, self[a].high ** exponent
         least = 0 if exponent % 2 == 0 and self[a].low < 0 < self[a].high else min(ends)
-        return self._made("power", (a,), (1,), self[a].unit ** exponent, least, max(ends), exponent)
+        return self._derive("power", (a,), (1,), self[a].unit ** exponent, least, max(ends), exponent)
 
     def absolute(self, a: int) -> int:
         least = 0 if self[a].low < 0 < self[a].high else min(abs(self[a].low), abs(self[a].high))
-        return self._made("abs", (a,), (1,), self[a].unit, least, self[a].most)
+        return self._derive("abs", (a,), (1,), self[a].unit, least, self[a].max_abs)
 
     def extreme(self, kind: str, of: Sequence[int]) -> int:
         """The least or the largest ("min", "max") of several."""
-        unit, times = self._aligned(of)
+        unit, times = self._align(of)
         pick = min if kind == "min" else max
         lows = [k * self[a].low for a, k in zip(of, times, strict=True)]
         highs = [k * self[a].high for a, k in zip(of, times, strict=True)]
-        return self._made(kind, tuple(of), times, unit, pick(lows), pick(highs))
+        return self._derive(kind, tuple(of), times, unit, pick(lows), pick(highs))
 
     def compare(self, sign: str, a: int, b: int) -> int:
         """1 where a < b (and so on), 0 elsewhere; known beforehand where the bounds decide."""
-        _, (j, k) = self._aligned([a, b])
+        _, (j, k) = self._align([a, b])
         (p, q), (r, s) = ((j * self[a].low, j * self[a].high), (k * self[b].low, k * self[b].high))
         never, always = {
             "<": (p >= s, q < r),
@@ -249,15 +249,15 @@ class Terms:
             "==": (q < r or s < p, p == q == r == s or a == b),
             "!=": (p == q == r == s or a == b, q < r or s < p),
         }[sign]
-        return self._made(sign, (a, b), (j, k), Fraction(1), int(always), int(not never))
+        return self._derive(sign, (a, b), (j, k), Fraction(1), int(always), int(not never))
 
-    def _aligned(self, of: Sequence[int]) -> tuple[Fraction, tuple[int, ...]]:
+    def _align(self, of: Sequence[int]) -> tuple[Fraction, tuple[int, ...]]:
         """A unit that they share, and how many of it each one's unit is."""
         moving = [self[a].unit for a in of if self[a].low or self[a].high] or [Fraction(1)]
         unit = common_unit(moving)
-        return unit, tuple(int(self[a].unit / unit) if self[a].most else 1 for a in of)
+        return unit, tuple(int(self[a].unit / unit) if self[a].max_abs else 1 for a in of)
 
-    def _made(
+    def _derive(
         self,
         kind: str,
         of: tuple[int, ...],
@@ -267,13 +267,13 @@ class Terms:
         high: int,
         detail: Any = None,
     ) -> int:
-        reads = frozenset[str]().union(*(self[a].columns for a in of))
-        most = max(abs(low), abs(high), *(abs(k) * self[a].most for a, k in zip(of, times, strict=True)))
-        return self._keep(Term(kind, of, times, unit, low, high, detail, reads, most >= ROOM))
+        columns = frozenset[str]().union(*(self[a].columns for a in of))
+        most = max(abs(low), abs(high), *(abs(k) * self[a].max_abs for a, k in zip(of, times, strict=True)))
+        return self._keep(Term(kind, of, times, unit, low, high, detail, columns, most >= ROOM))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def needed(self, wanted: Sequence[int]) -> list[int]:
+    def dependencies(self, wanted: Sequence[int]) -> list[int]:
         """The terms that these are made of, and these, in order."""
         out, waiting = set(), list(wanted)
         while waiting:
@@ -288,12 +288,12 @@ class Terms:
 
         A constant is one number for all rows.
         """
-        held: dict[int, Any] = {}
+        computed: dict[int, Any] = {}
         for number in order:
-            held[number] = self._value(self[number], held, codes)
-        return held
+            computed[number] = self._value(self[number], computed, codes)
+        return computed
 
-    def _value(self, term: Term, held: Mapping[int, Any], codes: Mapping[str, Array]) -> Any:
+    def _value(self, term: Term, computed: Mapping[int, Any], codes: Mapping[str, Array]) -> Any:
         if term.is_constant:
             return term.low
         if term.kind == "label":
@@ -304,9 +304,9 @@ class Terms:
             v = codes[name].astype(object if term.wide else np.int64)
             v = v if times == 1 else times * v
             return v if first == 0 else first + v
-        parts = [_as(held[a], term.wide) for a in term.of]
+        parts = [_widened(computed[a], term.wide) for a in term.of]
         parts = [part if k == 1 else k * part for part, k in zip(parts, term.times, strict=True)]
-        out = _combined(term, parts)
+        out = _combine(term, parts)
         return out.astype(object if term.wide and term.kind not in COMPARISONS else np.int64)
 
 
@@ -324,13 +324,13 @@ def nearest(v: Any, steps: int, most: int) -> Any:
     return near + (left >= 2 * most) - (left < 0)
 
 
-def _as(v: Any, wide: bool) -> Any:
+def _widened(v: Any, wide: bool) -> Any:
     if isinstance(v, int):
         return v
     return v.astype(object) if wide else v
 
 
-def _combined(term: Term, parts: list[Any]) -> Any:
+def _combine(term: Term, parts: list[Any]) -> Any:
     if term.kind == "plus":
         return sum(parts[1:], parts[0])
     if term.kind == "times":

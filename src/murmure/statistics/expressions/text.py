@@ -41,9 +41,9 @@ def without_quotes(text: str) -> tuple[str, dict[str, str]]:
     out, names = [], dict[str, str]()
     for part in QUOTED.split(text):
         if len(part) > 1 and part[0] == part[-1] == "`":
-            stands = next((known for known, name in names.items() if name == part[1:-1]), f"{word}{len(names)}")
-            names[stands] = part[1:-1]
-            out.append(f" {stands} ")
+            placeholder = next((known for known, name in names.items() if name == part[1:-1]), f"{word}{len(names)}")
+            names[placeholder] = part[1:-1]
+            out.append(f" {placeholder} ")
         elif "`" in part and part[0] not in "'\"":
             raise InvalidParameter("a back quote is not closed.", hint="`length of stay` has one on each side")
         else:

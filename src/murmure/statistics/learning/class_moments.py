@@ -20,7 +20,7 @@ number, because squares are counted from m. With K = all of it at noise 1 / e, s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
@@ -38,8 +38,8 @@ from murmure.statistics.base.statistic import CuratorStatistic
 Floats = NDArray[np.float64]
 Split = Literal["best", "equal"]
 
-MOST_VALUES = 1 << 20  # of a number: bounds are found by looking at each of them
-MOST_BITS = 30  # of a square: finer ones lose their last bits, so that sums of 2**32 rows stay below 2**63
+MAX_MOMENT_VALUES = 1 << 20  # of a number: bounds are found by looking at each of them
+MAX_SQUARE_BITS = 30  # of a square: finer ones lose their last bits, so that sums of 2**32 rows stay below 2**63
 ROWS = 1 << 16  # that are added at a time
 FEW_CELLS = 1 << 16  # of a table of class and value
 NOISE_RATIO = 0.7  # x = b2 / b1: near the least log-odds error, with a little more for the means
@@ -75,9 +75,9 @@ class ClassMoments(CuratorStatistic):
         if not self.attributes:
             raise InvalidParameter(f"ClassMoments: the schema has no attribute beside the target {self.target!r}.")
         for name in self.numbers:
-            if self.domain[name].size > MOST_VALUES:
+            if self.domain[name].size > MAX_MOMENT_VALUES:
                 raise InvalidParameter(
-                    f"ClassMoments: {name!r} has {self.domain[name].size} values, more than {MOST_VALUES}.",
+                    f"ClassMoments: {name!r} has {self.domain[name].size} values, more than {MAX_MOMENT_VALUES}.",
                     hint="put it on a coarser grid: Interval(low, high, cells=1024)",
                 )
         if self.split not in ("best", "equal"):
@@ -159,28 +159,28 @@ class ClassMoments(CuratorStatistic):
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         codes, C = self._codes(x), self.classes
-        own = (codes[self.target][:, None] == np.arange(C)).astype(np.int64)  # no class: a row of zeros
-        out = [own] if self.counts_apart else []
+        in_class = (codes[self.target][:, None] == np.arange(C)).astype(np.int64)  # no class: a row of zeros
+        out = [in_class] if self.counts_apart else []
         for name in self.attributes:
             if name in self.moments:
-                out += [own * m[:, None] for m in self.moments[name].of(codes[name])]
+                out += [in_class * m[:, None] for m in self.moments[name].of(codes[name])]
             else:
-                held = (codes[name][:, None] == np.arange(self.domain[name].size)).astype(np.int64)
-                out.append((own[:, :, None] * held[:, None, :]).reshape(len(own), -1))
+                has_value = (codes[name][:, None] == np.arange(self.domain[name].size)).astype(np.int64)
+                out.append((in_class[:, :, None] * has_value[:, None, :]).reshape(len(in_class), -1))
         return np.concatenate(out, axis=1)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         codes, C = self._codes(x), self.classes
-        own = codes[self.target]
-        out = [histogram(own, C + 1)[:C]] if self.counts_apart else []
+        class_codes = codes[self.target]
+        out = [histogram(class_codes, C + 1)[:C]] if self.counts_apart else []
         for name in self.attributes:
             size = self.domain[name].size + (name not in self.moments)  # one more place: a value that is not listed
             if name not in self.moments:
-                out.append(_table(own, codes[name], C, size)[:, :-1].reshape(-1))
+                out.append(_table(class_codes, codes[name], C, size)[:, :-1].reshape(-1))
             elif (C + 1) * size <= FEW_CELLS:
-                out += list(self.moments[name].table() @ _table(own, codes[name], C, size).T)
+                out += list(self.moments[name].table() @ _table(class_codes, codes[name], C, size).T)
             else:
-                out += list(self.moments[name].by_class(own, codes[name], C))
+                out += list(self.moments[name].by_class(class_codes, codes[name], C))
         return np.concatenate(out)
 
     # -- what is made of it
@@ -210,17 +210,17 @@ class ClassMoments(CuratorStatistic):
 
     def _counts(self, noisy: NoisySum) -> tuple[Floats, float]:
         """Every block that counts the classes, the noisier ones less; and the variance of the noise that is left."""
-        found = []
+        counts = []
         if self.counts_apart:
-            found.append((noisy["count"].astype(float), noisy.variance("count")))
+            counts.append((noisy["count"].astype(float), noisy.variance("count")))
         for name in self.categories:
             table = noisy[f"{name}: values"].reshape(self.classes, -1)
-            found.append((table.sum(axis=1).astype(float), noisy.variance(f"{name}: values") * table.shape[1]))
-        exact = next((count for count, noise in found if noise == 0), None)
+            counts.append((table.sum(axis=1).astype(float), noisy.variance(f"{name}: values") * table.shape[1]))
+        exact = next((count for count, noise in counts if noise == 0), None)
         if exact is not None:
             return exact, 0.0
-        precision = sum(1 / noise for _, noise in found)
-        return np.asarray(sum(count / noise for count, noise in found) / precision), 1 / precision
+        precision = sum(1 / noise for _, noise in counts)
+        return np.asarray(sum(count / noise for count, noise in counts) / precision), 1 / precision
 
     def labels(self) -> list[str]:
         """Of all figures: counts, means, mean squares, tables."""
@@ -236,14 +236,14 @@ class ClassMoments(CuratorStatistic):
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         codes = self._codes(x)
-        own = [codes[self.target] == c for c in range(self.classes)]
-        out: list[Any] = [max(1, int(mine.sum())) for mine in own]
+        members = [codes[self.target] == c for c in range(self.classes)]
+        out: list[Any] = [max(1, int(rows.sum())) for rows in members]
         values = [self.domain[name].numbers()[codes[name]] for name in self.numbers]  # type: ignore[index]
-        out += [v[mine].mean() for mine in own for v in values]
+        out += [v[rows].mean() for rows in members for v in values]
         floors = [_grid(self.domain[name])[2] for name in self.numbers]
-        out += [max(v[mine].var(), floor) for mine in own for v, floor in zip(values, floors, strict=True)]
+        out += [max(v[rows].var(), floor) for rows in members for v, floor in zip(values, floors, strict=True)]
         for name in self.categories:
-            out += [np.sum(codes[name][mine] == v) for mine in own for v in range(self.domain[name].size)]
+            out += [np.sum(codes[name][rows] == v) for rows in members for v in range(self.domain[name].size)]
         return np.array(out, float)
 
 
@@ -282,7 +282,7 @@ class MomentCoding:
 
     @property
     def shift(self) -> int:
-        return max(0, 2 * self.top.bit_length() - MOST_BITS)
+        return max(0, 2 * self.top.bit_length() - MAX_SQUARE_BITS)
 
     def of(self, codes: Array) -> tuple[Ints, Ints]:
         A, B, M = self.factors
@@ -297,12 +297,12 @@ class MomentCoding:
         """l1 and l2 of what one row adds to these of the two sums, over every code: exact, after all rounding."""
         return _reach(self, rows)
 
-    def by_class(self, own: Array, codes: Array, classes: int) -> tuple[Ints, Ints]:
+    def by_class(self, class_codes: Array, codes: Array, classes: int) -> tuple[Ints, Ints]:
         """Sums of both for every class; floats add integers below 2**53 exactly."""
         A, B, M = self.factors
         out = np.zeros((3, classes), np.int64)
-        for a in range(0, len(own), ROWS):
-            c = own[a : a + ROWS]
+        for a in range(0, len(class_codes), ROWS):
+            c = class_codes[a : a + ROWS]
             t = 2.0 * codes[a : a + ROWS] - self.top
             square = np.floor(t * t * (B / 2.0**self.shift))
             sums = [np.bincount(c, weights=w, minlength=classes + 1)[:classes] for w in (t, square)]
@@ -324,17 +324,17 @@ class MomentCoding:
 
 @lru_cache(maxsize=256)
 def _reach(moments: MomentCoding, rows: tuple[int, ...]) -> tuple[int, int]:
-    held = np.abs(moments.table()[list(rows)])
+    sizes = np.abs(moments.table()[list(rows)])
     # Squares may pass 2**63: floats, right to 1e-15, find who may have the largest; Python's integers square them.
-    about = (held.astype(float) ** 2).sum(axis=0)
-    far = held[:, about >= about.max() * (1 - 1e-9)].T.tolist()
-    return max(1, int(held.sum(axis=0).max())), max(1, *(sum(v * v for v in row) for row in far))
+    approximate = (sizes.astype(float) ** 2).sum(axis=0)
+    candidates = sizes[:, approximate >= approximate.max() * (1 - 1e-9)].T.tolist()
+    return max(1, int(sizes.sum(axis=0).max())), max(1, *(sum(v * v for v in row) for row in candidates))
 
 
-def _table(own: Array, codes: Array, classes: int, size: int) -> Ints:
+def _table(class_codes: Array, codes: Array, classes: int, size: int) -> Ints:
     """How often class and value meet; the class that is none is left out."""
     narrow = np.int32 if (classes + 1) * size < 1 << 31 else np.int64
-    place = np.multiply(own, size, dtype=narrow)
+    place = np.multiply(class_codes, size, dtype=narrow)
     np.add(place, codes, out=place, casting="unsafe")
     return histogram(place, (classes + 1) * size).reshape(classes + 1, size)[:classes]
 
@@ -381,8 +381,8 @@ class ClassSummary:
 
     def probabilities(self, alpha: float) -> tuple[Floats, ...]:
         """Of every category in every class, `alpha` people more in each."""
-        held = [np.maximum(table, 0.0) + alpha for table in self.tables]
-        return tuple(table / table.sum(axis=1, keepdims=True) for table in held)
+        smoothed = [np.maximum(table, 0.0) + alpha for table in self.tables]
+        return tuple(table / table.sum(axis=1, keepdims=True) for table in smoothed)
 
     @property
     def mean(self) -> Floats:
@@ -416,17 +416,7 @@ class ClassSummary:
         variances = common + _trust((H * common) ** 2, noise) * (self.squares - means**2 - common)
         variances = np.clip(np.maximum(variances, np.sqrt(noise)), self._least, 1.0) + trust * self.mean_noise
         tables = tuple(self._shrunk_table(t, v) for t, v in zip(self.tables, self.table_noise, strict=True))
-        return ClassSummary(
-            self.counts,
-            means,
-            variances + means**2,
-            self.mean_noise,
-            self.square_noise,
-            tables,
-            self.table_noise,
-            self.grid,
-            self.labels,
-        )
+        return replace(self, means=means, squares=variances + means**2, tables=tables)
 
     def _shrunk_table(self, table: Floats, noise: float) -> Floats:
         if noise == 0:

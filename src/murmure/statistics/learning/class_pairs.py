@@ -20,11 +20,12 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
+from murmure.statistics.base.statistic import BaseStatistic
 from murmure.statistics.pair import Pair
 
 
 @dataclass(frozen=True)
-class ClassPairs:
+class ClassPairs(BaseStatistic):
     """The joint shares of `target` and every other private column."""
 
     domain: Schema
@@ -51,9 +52,6 @@ class ClassPairs:
     def width(self) -> int:
         return sum(pair.width for pair in self.pairs)
 
-    def encode(self, batch: Any) -> tuple[Array, ...]:
-        return self.domain.encode(batch)
-
     def lift(self, x: tuple[Array, ...]) -> Ints:
         return np.concatenate([pair.lift(x) for pair in self.pairs], axis=1)
 
@@ -74,9 +72,6 @@ class ClassPairs:
     def tallier(self, person: Any) -> Any:
         """What adds up and reads the reports of all pairs."""
         return PairsTallier(self, tuple(pair.tallier(person) for pair in self.pairs))
-
-    def finish(self, estimates: Estimates) -> Estimates:
-        return estimates
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         return np.concatenate([pair.reference(x) for pair in self.pairs])

@@ -21,10 +21,10 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.grid_design import Axis, Floats, GridDesign
+from murmure.statistics.base.design_sums import DesignStatistic, check_classes
+from murmure.statistics.base.grid_design import Floats
+from murmure.statistics.base.one_hot_cells import one_hot_block
 from murmure.statistics.base.statistic import CuratorStatistic, counts_of, one_hot
-from murmure.statistics.histogram import one_hot_block
-from murmure.statistics.learning.taylor import check_classes
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class ClassSumsEstimate:
 
 
 @dataclass(frozen=True)
-class ClassSums(CuratorStatistic):
+class ClassSums(DesignStatistic):
     """Sums of the constant and the columns, for every class of `target`."""
 
     domain: Schema
@@ -114,14 +114,6 @@ class ClassSums(CuratorStatistic):
     def __post_init__(self) -> None:
         check_classes("ClassSums", self.domain, self.target)
         _ = self.design
-
-    @cached_property
-    def design(self) -> GridDesign:
-        return GridDesign(self.domain, self.target, True, self.shape, self.radius, self.bits)
-
-    @cached_property
-    def outcome(self) -> Axis:
-        return Axis(self.domain[self.target], self.design.g, baseline=False)
 
     @property
     def classes(self) -> int:
@@ -137,34 +129,29 @@ class ClassSums(CuratorStatistic):
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        L, S = self.design.most_l1, self.design.most_squares
+        L, S = self.design.max_l1, self.design.max_squares
         return (Block("sums", self.width, min(L, math.isqrt(self.width * S)), S),)
 
-    @property
-    def tight(self) -> bool:
-        """Whether rows on the grid attain the bounds exactly."""
-        return self.design.corners
-
-    def _own(self, x: tuple[Array, ...]) -> Array:
+    def _class_codes(self, x: tuple[Array, ...]) -> Array:
         return np.asarray(x[self.domain.private.index(self.target)])
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
-        p, own = self.design.width, one_hot(self._own(x), self.classes)
+        p, indicators = self.design.width, one_hot(self._class_codes(x), self.classes)
         parts, at = [np.empty((0, self.width))], 0
         for z in self.design.blocks(x, self.outcome):
-            mine = own[at : at + z.shape[1]]
+            here = indicators[at : at + z.shape[1]]
             at += z.shape[1]
-            parts.append((mine[:, :, None] * z[:p].T[:, None, :]).reshape(len(mine), -1))
+            parts.append((here[:, :, None] * z[:p].T[:, None, :]).reshape(len(here), -1))
         return np.concatenate(parts).astype(np.int64)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
-        p, own, at = self.design.width, self._own(x), 0
+        p, class_codes, at = self.design.width, self._class_codes(x), 0
         out = np.zeros((self.classes, p), np.int64)
         which = np.arange(self.classes)[:, None]
         for z in self.design.blocks(x, self.outcome):  # 2**13 rows of whole numbers up to 2**16: exact
-            mine = own[at : at + z.shape[1]] == which
+            here = class_codes[at : at + z.shape[1]] == which
             at += z.shape[1]
-            out += (mine.astype(np.float64) @ z[:p].T).astype(np.int64)
+            out += (here.astype(np.float64) @ z[:p].T).astype(np.int64)
         return out.ravel()
 
     def interpret(self, noisy: NoisySum) -> ClassSumsEstimate:
@@ -174,9 +161,8 @@ class ClassSums(CuratorStatistic):
         return ClassSumsEstimate(tuple(self.design.names), classes, sums, noisy.variance("sums") / g**2)
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
-        p, g, own = self.design.width, self.design.g, self._own(x)
-        z = np.concatenate([part / g for part in map(np.copy, self.design.blocks(x, self.outcome))], axis=1)[:p]
-        return np.concatenate([z[:, own == c].sum(axis=1) for c in range(self.classes)])
+        z, class_codes = self._half_ranges(x)[: self.design.width], self._class_codes(x)
+        return np.concatenate([z[:, class_codes == c].sum(axis=1) for c in range(self.classes)])
 
 
 _TWO = Schema({"age": Integers(0, 4), "income": Interval(0.0, 2.0, cells=4), "sick": Categories(["no", "yes"])})

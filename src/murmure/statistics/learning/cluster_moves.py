@@ -26,13 +26,13 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.kernel_loader import kernels_for
-from murmure.statistics.base.grid_design import filled, most_sum
+from murmure.statistics.base.grid_design import fill_caps, max_sum_of
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.learning.clusters import EXACT, ROWS, Clusters
 
 Floats = NDArray[np.float64]
 
-MOST = {"l1": 1 << 44, "l2": 1 << 24}  # R: floats then tell lengths well enough to cut them (see `_shortened`)
+MAX_REACH = {"l1": 1 << 44, "l2": 1 << 24}  # R: floats then tell lengths well enough to cut them (see `_shortened`)
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,16 @@ class ClusterMoves(CuratorStatistic):
     count_share: float = 0.1
 
     def __post_init__(self) -> None:
-        held = Clusters(self.domain, self.centres, self.scales)  # refuses what does not fit together
-        object.__setattr__(self, "centres", held.centres)
-        object.__setattr__(self, "scales", held.scales)
-        if self.norm not in MOST:
+        clusters = Clusters(self.domain, self.centres, self.scales)  # refuses what does not fit together
+        object.__setattr__(self, "centres", clusters.centres)
+        object.__setattr__(self, "scales", clusters.scales)
+        if self.norm not in MAX_REACH:
             raise InvalidParameter(f'ClusterMoves.norm must be "l1" or "l2", got {shorten(self.norm)}.')
         whole = isinstance(self.reach, int) and not isinstance(self.reach, bool)
-        if not whole or not 1 <= self.reach <= MOST[self.norm]:
+        if not whole or not 1 <= self.reach <= MAX_REACH[self.norm]:
             raise InvalidParameter(
-                f"ClusterMoves.reach must be a whole number from 1 to {MOST[self.norm]}, got {shorten(self.reach)}.",
+                f"ClusterMoves.reach must be a whole number from 1 to {MAX_REACH[self.norm]}, got "
+                f"{shorten(self.reach)}.",
                 hint="a coarser grid: fewer cells, or wider steps",
             )
         if self.norm == "l2" and sum(far * far for far in self._far) >= EXACT:
@@ -76,18 +77,18 @@ class ClusterMoves(CuratorStatistic):
     @cached_property
     def _far(self) -> list[int]:
         """How far off a row of the box can be, in every coordinate."""
-        held = self.clusters
-        return [top + max(abs(c[j]) for c in held.centres) for j, top in enumerate(held.corner)]
+        clusters = self.clusters
+        return [top + max(abs(c[j]) for c in clusters.centres) for j, top in enumerate(clusters.corner)]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         k, far = len(self.centres), self._far
         if self.norm == "l1":
-            longest = list(filled(self.reach, sorted(far, reverse=True)))
+            longest = list(fill_caps(self.reach, sorted(far, reverse=True)))
             l1, l2 = sum(longest), sum(r * r for r in longest)
         else:
             l2 = min(self.reach**2, sum(r * r for r in far))
-            l1 = min(most_sum(l2, len(far)), sum(far))
+            l1 = min(max_sum_of(l2, len(far)), sum(far))
         share = self.count_share
         return (Block("counts", k, 1, 1, share), Block("moves", k * len(far), l1, l2, 1 - share))
 
@@ -101,12 +102,12 @@ class ClusterMoves(CuratorStatistic):
 
     def _offsets(self, x: tuple[Array, ...], first: int) -> tuple[Floats, Array]:
         """Of some rows: clipped offsets, one row of the result for each column; and whose they are."""
-        held = self.clusters
-        t = held.coordinates(x, first)
-        own = held.nearest_of(t)
-        t *= np.array(held.scales, np.float64)[:, None]
-        t -= np.array(held.centres, np.float64).T[:, own]
-        return self._shortened(t), own
+        clusters = self.clusters
+        t = clusters.coordinates(x, first)
+        nearest = clusters.nearest_of(t)
+        t *= np.array(clusters.scales, np.float64)[:, None]
+        t -= np.array(clusters.centres, np.float64).T[:, nearest]
+        return self._shortened(t), nearest
 
     def _shortened(self, r: Floats) -> Floats:
         """Bring every offset within R.
@@ -122,24 +123,24 @@ class ClusterMoves(CuratorStatistic):
     def lift(self, x: tuple[Array, ...]) -> Ints:
         k, d, parts = len(self.centres), len(x), []
         for a in range(0, len(x[0]), ROWS):
-            r, own = self._offsets(x, a)
-            hot = own[:, None] == np.arange(k)
+            r, nearest = self._offsets(x, a)
+            hot = nearest[:, None] == np.arange(k)
             moves = hot[:, :, None] * r.T[:, None, :]
-            parts.append(np.concatenate([hot, moves.reshape(len(own), k * d)], axis=1))
+            parts.append(np.concatenate([hot, moves.reshape(len(nearest), k * d)], axis=1))
         return np.concatenate([np.empty((0, self.width)), *parts]).astype(np.int64)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         k, d = len(self.centres), len(x)
         counts, out = np.zeros(k, np.int64), np.zeros((k, d), np.int64)
         for a in range(0, len(x[0]), ROWS):
-            r, own = self._offsets(x, a)
-            kernels = kernels_for(len(own))
+            r, nearest = self._offsets(x, a)
+            kernels = kernels_for(len(nearest))
             if kernels is not None:
                 sums = np.zeros((k, d))
-                kernels.cluster_sums(r, own, counts, sums)
+                kernels.cluster_sums(r, nearest, counts, sums)
             else:
-                sums = (own == np.arange(k)[:, None]).astype(float) @ r.T
-                counts += np.bincount(own, minlength=k)
+                sums = (nearest == np.arange(k)[:, None]).astype(float) @ r.T
+                counts += np.bincount(nearest, minlength=k)
             out += sums.astype(np.int64)  # 2**14 rows of less than 2**31: exact
         return np.concatenate([counts, out.reshape(-1)])
 
@@ -160,11 +161,13 @@ class ClusterMoves(CuratorStatistic):
         """By Python's integers, row by row, but for the length of a row that is too far off."""
         k, d = len(self.centres), len(x)
         counts, sums = [0] * k, np.zeros((k, d))
-        held = self.clusters
-        assert held.scales is not None
-        for row, i in zip(zip(*(codes.tolist() for codes in x), strict=True), held.nearest(x).tolist(), strict=True):
-            t = [2 * code - top for code, top in zip(row, held.tops, strict=True)]
-            r = [s * v - c for s, v, c in zip(held.scales, t, held.centres[i], strict=True)]
+        clusters = self.clusters
+        assert clusters.scales is not None
+        for row, i in zip(
+            zip(*(codes.tolist() for codes in x), strict=True), clusters.nearest(x).tolist(), strict=True
+        ):
+            t = [2 * code - top for code, top in zip(row, clusters.tops, strict=True)]
+            r = [s * v - c for s, v, c in zip(clusters.scales, t, clusters.centres[i], strict=True)]
             size = float(sum(map(abs, r))) if self.norm == "l1" else float(sum(v * v for v in r)) ** 0.5
             counts[i] += 1
             sums[i] += np.trunc(np.array(r, float) * (self.reach / max(size, float(self.reach))))
@@ -176,7 +179,7 @@ class ClusterMovesEstimate:
     """How many people each cluster holds, and the sum of their offsets; a release."""
 
     counts: Floats  # (clusters,), as they came: noise makes some negative
-    sensitivity: Floats  # (clusters, columns), in scaled coordinates
+    offset_sums: Floats  # (clusters, columns), in scaled coordinates
     count_noise: float  # the variance in each
     move_noise: float
     labels: list[str] = field(repr=False)
@@ -188,10 +191,10 @@ class ClusterMovesEstimate:
 
     @property
     def mean(self) -> Floats:
-        return np.concatenate([self.counts, self.sensitivity.reshape(-1)])
+        return np.concatenate([self.counts, self.offset_sums.reshape(-1)])
 
     def variance(self, target: str = "fixed") -> Floats:
-        return np.append(np.full(len(self.counts), self.count_noise), np.full(self.sensitivity.size, self.move_noise))
+        return np.append(np.full(len(self.counts), self.count_noise), np.full(self.offset_sums.size, self.move_noise))
 
 
 _PLANE = Schema({"x": Integers(0, 10), "y": Interval(-1.0, 1.0, cells=16)})

@@ -145,32 +145,30 @@ class Clusters(CuratorStatistic):
         return found
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
-        own = (self.nearest(x)[:, None] == np.arange(len(self.centres))).astype(np.int64)
+        indicators = (self.nearest(x)[:, None] == np.arange(len(self.centres))).astype(np.int64)
         t = [2 * codes.astype(np.int64) - top for codes, top in zip(x, self.tops, strict=True)]
-        return np.concatenate([own, *(own * tj[:, None] for tj in t)], axis=1)
+        return np.concatenate([indicators, *(indicators * tj[:, None] for tj in t)], axis=1)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         k = len(self.centres)
         out = np.zeros((1 + len(x), k), np.int64)
         for a in range(0, len(x[0]), ROWS):
             t = self.coordinates(x, a)
-            own = self.nearest_of(t)
-            kernels = kernels_for(len(own))
+            nearest = self.nearest_of(t)
+            kernels = kernels_for(len(nearest))
             if kernels is not None:
                 sums = np.zeros((k, len(x)))
-                kernels.cluster_sums(t, own, out[0], sums)
+                kernels.cluster_sums(t, nearest, out[0], sums)
             else:
-                sums = (own == np.arange(k)[:, None]).astype(float) @ t.T
-                out[0] += np.bincount(own, minlength=k)
+                sums = (nearest == np.arange(k)[:, None]).astype(float) @ t.T
+                out[0] += np.bincount(nearest, minlength=k)
             out[1:] += sums.T.astype(np.int64)  # 2**14 rows of less than 2**31: exact
         return out.reshape(-1)
 
     def interpret(self, noisy: NoisySum) -> ClustersEstimate:
         sums = np.stack([noisy[f"{name}: sum"] for name in self.domain.private], axis=1).astype(float)
         floor = max(1.0, noisy.variance("counts") ** 0.5)
-        return ClustersEstimate(
-            noisy["counts"].astype(float), sums / np.array(self.tops, float), floor, self.labels(), self.domain.private
-        )
+        return ClustersEstimate(noisy["counts"].astype(float), sums / np.array(self.tops, float), floor, self.labels())
 
     def labels(self) -> list[str]:
         k, names = len(self.centres), self.domain.private
@@ -202,9 +200,8 @@ class ClustersEstimate:
     sums: Floats  # (clusters, columns)
     floor: float  # of a count that may be divided by
     labels: list[str] = field(repr=False)
-    columns: tuple[str, ...] = field(repr=False, default=())
 
-    def centres(self, before: Floats, last: bool = True) -> Floats:
+    def centres(self, previous: Floats, last: bool = True) -> Floats:
         """The mean of every cluster within the box; where hardly anybody is, by the noisy count, the centre before.
 
         Before the last step such a centre goes most of the way to the largest cluster, where it may find somebody:
@@ -213,8 +210,8 @@ class ClustersEstimate:
         enough = self.counts >= self.floor
         means = np.clip(self.sums / np.maximum(self.counts, self.floor)[:, None], -1.0, 1.0)
         if not last and enough.any():
-            before = before + NEARER * (means[np.argmax(self.counts)] - before)
-        return np.where(enough[:, None], means, before)
+            previous = previous + NEARER * (means[np.argmax(self.counts)] - previous)
+        return np.where(enough[:, None], means, previous)
 
     @property
     def mean(self) -> Floats:

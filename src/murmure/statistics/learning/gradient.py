@@ -23,10 +23,8 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.grid_design import Axis, Floats, GridDesign
-from murmure.statistics.base.statistic import CuratorStatistic
-from murmure.statistics.learning.gram import product_block, symmetric, upper_of
-from murmure.statistics.learning.taylor import check_classes
+from murmure.statistics.base.design_sums import DesignStatistic, check_classes, product_block, symmetric, upper_of
+from murmure.statistics.base.grid_design import Floats
 
 FINE = 16  # bits of a weight below one
 MAX_GRID_WEIGHT = 1 << 24  # |w| <= 256
@@ -72,7 +70,7 @@ class GradientEstimate:
 
 
 @dataclass(frozen=True)
-class Gradient(CuratorStatistic):
+class Gradient(DesignStatistic):
     """The slope of the loss at w = at / 2**16, for the class numbered `positive` against the rest."""
 
     domain: Schema
@@ -97,10 +95,6 @@ class Gradient(CuratorStatistic):
         if not 0 <= self.positive < self.domain[self.target].size:
             raise InvalidParameter(f"Gradient.positive must be the code of a class, got {shorten(self.positive)}.")
 
-    @cached_property
-    def design(self) -> GridDesign:
-        return GridDesign(self.domain, self.target, True, self.shape, self.radius, self.bits, self.centre)
-
     @property
     def width(self) -> int:
         p = self.design.width
@@ -112,17 +106,19 @@ class Gradient(CuratorStatistic):
         return max(Q * far, H // 4 * far**2 if self.curvature else 0)
 
     @cached_property
-    def most_residual(self) -> int:
+    def max_residual(self) -> int:
         """R: no row of the box has a larger |r|. z is cut to the table's ends as every row's is."""
         weights, largest = iter(self.at[1:]), self.design.caps
         far = [max(abs(next(weights)) for _ in range(axis.width)) for axis in self.design.axes]
-        most = sum(w * c for w, c in zip((abs(self.at[0]), *far), largest, strict=True))  # of several indicators, one
-        steps = min(FAR << STEPS, int(np.rint(most * 2.0 ** (STEPS - FINE - self.design.bits))))
+        largest_z = sum(
+            w * c for w, c in zip((abs(self.at[0]), *far), largest, strict=True)
+        )  # of several indicators, one
+        steps = min(FAR << STEPS, int(np.rint(largest_z * 2.0 ** (STEPS - FINE - self.design.bits))))
         return int(_sigma()[0][(FAR << STEPS) + steps])
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        L, S, p, R = self.design.most_l1, self.design.most_squares, self.design.width, self.most_residual
+        L, S, p, R = self.design.max_l1, self.design.max_squares, self.design.width, self.max_residual
         out = (Block("slope", p, R * L, R**2 * S),)
         if not self.curvature:
             return out
@@ -130,7 +126,7 @@ class Gradient(CuratorStatistic):
         return (*out, product_block("curvature", most, most, self.design, p * (p + 1) // 2))
 
     @property
-    def tight(self) -> bool:
+    def bounds_attained(self) -> bool:
         """Whether rows on the grid can attain the bounds exactly: the point must be far enough out, too."""
         return self.design.corners and not self.curvature and abs(self.at[0]) == MAX_GRID_WEIGHT
 
@@ -138,9 +134,8 @@ class Gradient(CuratorStatistic):
         """Of a few rows at a time: the weighed grid vectors, r and h."""
         p, weights = self.design.width, np.array(self.at, np.float64)
         sigma, bend = _sigma()
-        classes = Axis(self.domain[self.target], self.design.g, baseline=False)
-        two = classes.width == 1
-        for z in self.design.blocks(x, classes, weighed=False):
+        two = self.outcome.width == 1
+        for z in self.design.blocks(x, self.outcome, weighed=False):
             v = z[:p]
             hit = (z[p] > 0) == bool(self.positive) if two else z[p + self.positive] > 0
             # |w.v| <= 2**11 columns x 2**24 x 2**17 = 2**52: exact in any order; powers of two scale exactly
@@ -171,9 +166,8 @@ class Gradient(CuratorStatistic):
         p, g = self.design.width, float(self.design.g)
         curvature, bend_noise = None, 0.0
         if self.curvature:
-            half = np.zeros((p, p))
-            half[upper_of(p)] = noisy["curvature"] / (H * g * g)
-            curvature, bend_noise = symmetric(half), noisy.variance("curvature") / (H * g * g) ** 2
+            curvature = symmetric(noisy["curvature"] / (H * g * g), p)
+            bend_noise = noisy.variance("curvature") / (H * g * g) ** 2
         noise = noisy.variance("slope") / (Q * g) ** 2
         return GradientEstimate(tuple(self.design.names), noisy["slope"] / (Q * g), noise, curvature, bend_noise)
 

@@ -21,23 +21,19 @@ import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.grid_design import Axis, Floats, GridDesign, check_target
-from murmure.statistics.base.statistic import CuratorStatistic
-from murmure.statistics.learning.gram import FACTORS, product_block, symmetric, upper_of
-
-
-def check_classes(owner: str, domain: Schema, target: str, alone: bool = False) -> None:
-    """`alone`: the column of classes is all that is read."""
-    if not alone:
-        check_target(owner, domain, target)
-    if not isinstance(domain[target], Categories):
-        raise InvalidParameter(
-            f"{owner}.target must name classes; column {target!r} is {domain[target].describe()}.",
-            hint='Categories(["no", "yes"]), or Categories([0, 1]) for classes that are numbers',
-        )
+from murmure.statistics.base.design_sums import (
+    FACTORS,
+    DesignStatistic,
+    check_classes,
+    check_norm,
+    product_block,
+    product_factors,
+    symmetric,
+    upper_of,
+)
+from murmure.statistics.base.grid_design import Floats
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class TaylorEstimate:
 
 
 @dataclass(frozen=True)
-class Taylor(CuratorStatistic):
+class Taylor(DesignStatistic):
     """Products of the constant and the columns with one another, and with the classes."""
 
     domain: Schema
@@ -78,17 +74,8 @@ class Taylor(CuratorStatistic):
 
     def __post_init__(self) -> None:
         check_classes("Taylor", self.domain, self.target)
-        if self.norm not in FACTORS:
-            raise InvalidParameter(f'Taylor.norm must be "l1" or "l2", got {shorten(self.norm)}.')
+        check_norm("Taylor", self.norm)
         _ = self.design
-
-    @cached_property
-    def design(self) -> GridDesign:
-        return GridDesign(self.domain, self.target, True, self.shape, self.radius, self.bits)
-
-    @cached_property
-    def outcome(self) -> Axis:
-        return Axis(self.domain[self.target], self.design.g, baseline=False)
 
     @property
     def _widths(self) -> tuple[int, int]:
@@ -107,7 +94,7 @@ class Taylor(CuratorStatistic):
     def blocks(self) -> tuple[Block, ...]:
         a, b = FACTORS[self.norm]
         squares, crosses = self._widths
-        L, S, y = self.design.most_l1, self.design.most_squares, self.outcome.largest
+        L, S, y = self.design.max_l1, self.design.max_squares, self.outcome.largest
         if self.norm == "l1":
             weights = L**2 / 8, L * y / 2
         else:  # rho is spent in proportion to squares: (1/8)^2 |v|^4 and (1/2)^2 |v|^2 y^2
@@ -116,11 +103,6 @@ class Taylor(CuratorStatistic):
             product_block("design", a, b, self.design, squares, weight=weights[0]),
             Block("cross", crosses, min(L * y, math.isqrt(crosses * S * y**2)), S * y**2, weights[1]),
         )
-
-    @property
-    def tight(self) -> bool:
-        """Whether rows on the grid attain the bounds exactly."""
-        return self.design.corners
 
     def lift(self, x: tuple[Array, ...]) -> Ints:
         p, (j, k) = self.design.width, upper_of(self.design.width)
@@ -139,25 +121,20 @@ class Taylor(CuratorStatistic):
 
     @cached_property
     def _factors(self) -> Ints:
-        j, k = upper_of(self.design.width)
-        a, b = FACTORS[self.norm]
-        return np.where(j == k, a, b).astype(np.int64)
+        return product_factors(self.norm, self.design.width)
 
     def interpret(self, noisy: NoisySum) -> TaylorEstimate:
         p, square = self.design.width, float(self.design.g) ** 2
-        upper, unit = upper_of(p), self._factors * square
-        design, noise = np.zeros((p, p)), np.zeros((p, p))
-        design[upper] = noisy["design"] / unit
-        noise[upper] = noisy.variance("design") / unit**2
+        unit = self._factors * square
+        design, noise = symmetric(noisy["design"] / unit, p), symmetric(noisy.variance("design") / unit**2, p)
         cross = noisy["cross"].reshape(p, self.outcome.width) / square
         classes = self.domain[self.target].labels()
         names = tuple(classes[1:] if len(classes) == 2 else classes)
         cross_noise = noisy.variance("cross") / square**2
-        return TaylorEstimate(tuple(self.design.names), names, symmetric(design), cross, symmetric(noise), cross_noise)
+        return TaylorEstimate(tuple(self.design.names), names, design, cross, noise, cross_noise)
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
-        p, g = self.design.width, self.design.g
-        z = np.concatenate([part / g for part in map(np.copy, self.design.blocks(x, self.outcome))], axis=1)
+        p, z = self.design.width, self._half_ranges(x)
         return np.concatenate([(z[:p] @ z[:p].T)[upper_of(p)], (z[:p] @ z[p:].T).ravel()])
 
 

@@ -1,0 +1,212 @@
+"""The two gates of the replay audit: one records questions and answers, the other replays the answers and checks."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from murmure.central.base.bound_choice import BoundChoice
+from murmure.central.base.bound_noise import BoundNoise
+from murmure.central.base.gate import Gate, GateAnswer
+from murmure.core.blocks import NoisySum
+from murmure.core.errors import MurmureError, shorten
+from murmure.core.random import Random
+from murmure.core.types import Ints, Relation
+
+Bound = BoundNoise | BoundChoice
+SEED = 2602_17454  # the paper's number on arXiv
+SLACK = 1e-6  # log-probabilities are floats
+
+
+class AuditFailed(MurmureError, AssertionError):
+    """A run depends on one person more than it declares."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One passage through the gate, with the true answer: for the holder of the data only."""
+
+    question: str
+    bound: Bound
+    truth: tuple[int, ...] = field(repr=False)
+    answer: tuple[int, ...] = field(repr=False)
+
+
+class RecordingGate(Gate):
+    """A gate that keeps the true answers. Its noise has a separate stream, so that a replay can do without it."""
+
+    def __init__(self, rng: Random | None = None, noise: Random | None = None) -> None:
+        super().__init__(rng or Random.seeded(SEED))
+        self._noise = noise or Random.seeded(SEED + 1)
+        self.passages: list[Passage] = []
+
+    def add(self, question: str, total: Ints, bound: BoundNoise) -> NoisySum:
+        with self._drawing_noise():
+            noisy = super().add(question, total, bound)
+        self.passages.append(Passage(question, bound, tuple(np.asarray(total).tolist()), self.answers[-1].answer))
+        return noisy
+
+    @contextmanager
+    def _drawing_noise(self) -> Iterator[None]:
+        kept, self.rng = self.rng, self._noise
+        try:
+            yield
+        finally:
+            self.rng = kept
+
+    def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
+        with self._drawing_noise():
+            chosen = super().choose(question, scores, bound)
+        self.passages.append(Passage(question, bound, tuple(np.asarray(scores).tolist()), (chosen,)))
+        return chosen
+
+    def passed(self, question: str, bound: Any, answer: Any) -> None:
+        """Between parties nobody holds the true sum, so there is nothing to compare."""
+        raise AuditFailed(
+            "an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.",
+            hint="audit the same plan without parties=, on the pooled rows: what one person moves is the same",
+        )
+
+
+class ReplayGate(Gate):
+    """A gate that gives the answers of an earlier run, and checks that the questions deserve them."""
+
+    def __init__(self, passages: Sequence[Passage], relation: Relation, rng: Random | None = None) -> None:
+        super().__init__(rng or Random.seeded(SEED))
+        self.passages, self.relation = passages, relation
+        self.failed: AuditFailed | None = None
+        self.closest, self.loss = 0.0, 0.0
+
+    def add(self, question: str, total: Ints, bound: BoundNoise) -> NoisySum:
+        frozen = self._next(question, bound)
+        if np.shape(total) != (bound.width,) or np.asarray(total).dtype != np.int64:
+            raise TypeError(f"the gate takes {bound.width} whole numbers (int64), got shape {np.shape(total)}")
+        truth, at = np.asarray(total).tolist(), 0
+        for block, declared in zip(bound.blocks, bound.sensitivities(), strict=True):
+            part = slice(at, at + block.width)
+            at += block.width
+            steps = [abs(new - old) for new, old in zip(truth[part], frozen.truth[part], strict=True)]
+            moved = sum(steps) if bound.norm == "l1" else sum(step * step for step in steps)
+            self._check(f"block {block.name!r} in {bound.norm}{' squared' * (bound.norm == 'l2')}", moved, declared)
+        # With delta > 0 a single answer may be more telling than e**epsilon: only pure epsilon is checked per answer.
+        if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
+            self._check_ratio(self._ratio_of_sums(frozen, truth, bound), bound)
+        self.answers.append(GateAnswer(question, bound, frozen.answer))
+        return NoisySum(bound.blocks, np.array(frozen.answer, np.int64), bound.laws)
+
+    def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
+        frozen = self._next(question, bound)
+        steps = [abs(new - old) for new, old in zip(np.asarray(scores).tolist(), frozen.truth, strict=True)]
+        self._check("a score", max(steps), bound.sensitivity)
+        if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
+            first, second = (
+                bound.law.log_prob(np.asarray(s, np.int64))[frozen.answer[0]] for s in (frozen.truth, scores)
+            )
+            self._check_ratio(float(first) - float(second), bound)
+        self.answers.append(GateAnswer(question, bound, frozen.answer))
+        return frozen.answer[0]
+
+    def check_all_asked(self) -> None:
+        """After the second run: no question was left out."""
+        if self.failed is not None:
+            raise self.failed
+        if len(self.answers) < len(self.passages):
+            raise AuditFailed(
+                f"the second run asked {len(self.answers)} questions, the first {len(self.passages)}: how many are "
+                "asked depends on one person.",
+                hint="fix the number of questions before the first, by public constants",
+            )
+
+    # -- the checks
+
+    @property
+    def _here(self) -> str:
+        return f"question {len(self.answers) + 1} of {len(self.passages)}"
+
+    def _fail(self, message: str, hint: str) -> None:
+        """Stored as well as raised: the audited code may catch it, but cannot hide it."""
+        self.failed = self.failed or AuditFailed(message, hint=hint)
+        raise self.failed
+
+    def _next(self, question: str, bound: Bound) -> Passage:
+        if len(self.answers) == len(self.passages):
+            self._fail(
+                f"the second run asks more than the {len(self.passages)} questions of the first: how many are asked "
+                "depends on one person.",
+                "fix the number of questions before the first, by public constants",
+            )
+        frozen = self.passages[len(self.answers)]
+        if question != frozen.question:
+            self._fail(
+                f"{self._here} is another one in the second run ({shorten(question, 20)}, not "
+                f"{shorten(frozen.question, 20)}): what is asked depends on one person.",
+                "a question may depend on public constants and on earlier noisy answers, and on nothing else",
+            )
+        for name, (first, second) in _differences(_public_facts(frozen.bound), _public_facts(bound)).items():
+            self._fail(
+                f"{self._here} has another {name} in the second run ({shorten(second)}, not {shorten(first)}): the "
+                "noise depends on one person.",
+                "scale noise by public bounds and by noisy answers, never by the data",
+            )
+        if bound.relation != self.relation:
+            self._fail(
+                f"{self._here} is protected for {bound.relation!r}; the audit is of {self.relation!r}.",
+                "state one neighbouring relation, and audit that one",
+            )
+        return frozen
+
+    def _check(self, what: str, moved: int, declared: int) -> None:
+        self.closest = max(self.closest, moved / declared)
+        if moved > declared:
+            self._fail(
+                f"{self._here}: one person moves {what} by {moved}; {declared} was declared.",
+                "the declared sensitivity is too small, or a row's part is not bounded",
+            )
+
+    @staticmethod
+    def _ratio_of_sums(frozen: Passage, truth: list[int], bound: BoundNoise) -> float:
+        ratio, at = 0.0, 0
+        for block, law in zip(bound.blocks, bound.laws, strict=True):
+            part = slice(at, at + block.width)
+            at += block.width
+            answer = np.array(frozen.answer[part], np.int64)
+            first, second = (answer - np.array(t[part], np.int64) for t in (frozen.truth, truth))
+            ratio += float(np.sum(law.log_prob(first) - law.log_prob(second)))
+        return ratio
+
+    def _check_ratio(self, ratio: float, bound: Bound) -> None:
+        """The released answer is at most e**epsilon times likelier on one table than on the other."""
+        self.loss += ratio
+        if not abs(ratio) <= bound.cost.epsilon + SLACK:
+            self._fail(
+                f"{self._here}: its answer tells {abs(ratio):.6g} about one person, and costs "
+                f"{bound.cost.epsilon:.6g}.",
+                "the noise is too small for what it is said to cost",
+            )
+
+
+def _public_facts(bound: Bound) -> dict[str, Any]:
+    """All that is public about an answer."""
+    out = {
+        "kind": type(bound).__name__,
+        "relation": bound.relation,
+        "number of rows of a person": bound.rows,
+        "cost": (bound.cost, bound.epsilon, bound.delta),
+        "law": json.dumps(bound.integers(), sort_keys=True, default=str),
+    }
+    if isinstance(bound, BoundNoise):
+        return {**out, "norm": bound.norm, "sensitivity": bound.sensitivities(), "blocks": bound.blocks}
+    return {**out, "sensitivity": bound.sensitivity, "candidates": bound.candidates}
+
+
+def _differences(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What differs, the sensitivity before what follows from it."""
+    names = sorted(one.keys() | other.keys(), key=lambda name: (name != "sensitivity", name))
+    pairs = {name: (one.get(name), other.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}

@@ -1,0 +1,35 @@
+"""The generic check of engines: the same integers however the rows are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from murmure.certify.checks.assertions import CheckFailed, require
+from murmure.core.errors import MurmureError
+from murmure.core.types import Array, Total
+
+
+def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
+    """An engine returns the same integers however the rows are cut, and refuses to add up nobody."""
+
+    def step(batch: Array) -> Total:
+        return Total(len(batch), np.array([batch.sum(), (batch * batch).sum()], np.int64))
+
+    parts = batches()
+    whole = np.concatenate(parts)
+    wanted = Total(len(whole), np.array([whole.sum(), (whole * whole).sum()], np.int64))
+    for cut in (parts, [whole], parts[::-1], [whole[:1], whole[1:]]):
+        got = engine.total(step, iter(cut))
+        require(
+            got.n == wanted.n and bool((got.sum == wanted.sum).all()),
+            engine,
+            "the total depends on the batches",
+        )
+    try:
+        engine.total(step, iter([]))
+    except MurmureError:
+        return
+    raise CheckFailed(f"{engine!r}: added up nobody without a word")

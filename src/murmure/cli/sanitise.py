@@ -1,0 +1,490 @@
+"""`murmure sanitise`: every row of a table is randomised before it leaves your organisation, certified and charged."""
+
+from __future__ import annotations
+
+import csv
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.option_words import option
+from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
+from murmure.cli.outputs import refuse_existing
+from murmure.cli.terminal import console, print_json
+from murmure.core.errors import shorten
+from murmure.show.number_format import group_digits
+from murmure.show.terminal_tables import name_table
+
+if TYPE_CHECKING:
+    from murmure.core.schema import Schema
+    from murmure.ledger.charge_file import ChargeFile, ChargeTotals
+    from murmure.run.tables.sanitiser import Receipt
+
+SOLUTION_NAMES = (
+    "auto",
+    "smp",
+    "smp-round-robin",
+    "spl",
+    "plain",
+    "rsfd-grr",
+    "rsfd-sue-z",
+    "rsfd-sue-r",
+    "rsfd-oue-z",
+    "rsfd-oue-r",
+    "rsrfd-grr",
+    "rsrfd-sue-r",
+    "rsrfd-oue-r",
+    "adp",
+    "adp-spl",
+    "adp-rsfd",
+)
+PER_COLUMN = ("plain", "spl")
+ASSUMED_PEOPLE = 10_000  # if unknown: all variances shrink alike, so the choice hardly depends on it
+EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
+
+
+@click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves the house.")
+@click.argument("sources", metavar="IN...", nargs=-1)
+@click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
+@click.option("--epsilon", type=float, metavar="E", help="The budget of a whole row.  [required, or per column]")
+@click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
+@click.option(
+    "--solution",
+    type=OneOf("solution", SOLUTION_NAMES, {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"}, listing="there are"),
+    metavar="NAME",
+    help=f"{', '.join(SOLUTION_NAMES)}.  [default: auto, the least variance of smp and spl]",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Where it goes.  [required]")
+@click.option("--weights", metavar="COLUMN=W,...", help="Unequal shares (spl, plain) or chances (smp, rsfd, rsrfd).")
+@click.option("--sample", type=int, metavar="M", help="smp: how many columns a person shows.  [default: 1]")
+@click.option("--oracle", metavar="NAME", help="smp, spl, plain: GRR, OUE ..., or COLUMN=NAME,... for some.")
+@click.option("--numeric", metavar="NAME", help="smp, spl, plain: Hybrid, Piecewise, BoundedLaplace ...")
+@click.option("--by", type=click.Choice(["variance", "varstar"]), help="adp: how it chooses.  [default: variance]")
+@click.option(
+    "--calibrate",
+    type=click.Choice(["record", "attribute", "paper"]),
+    help="rsfd, rsrfd: what epsilon is about; paper states none.  [default: record]",
+)
+@click.option("--priors", type=click.Path(path_type=Path), metavar="FILE", help="rsrfd: public shares, JSON or TOML.")
+@click.option(
+    "--people", type=WholeNumber(), metavar="N", help="auto: how many take part, where the table does not say."
+)
+@unit_options
+@click.option(
+    "--invalid",
+    type=click.Choice(["refuse", "drop"]),
+    default="refuse",
+    show_default=True,
+    help="Rows that the schema does not hold.",
+)
+@click.option("--seed", type=int, metavar="N", help="Repeatable, for experiments. NOT FOR REAL PEOPLE.")
+@click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE", help="[default: beside OUT]")
+@click.option("--force", is_flag=True, help="Overwrite OUT.")
+@json_option
+def sanitise(
+    sources: tuple[str, ...],
+    schema_file: Path | None,
+    epsilon: float | None,
+    epsilon_per_column: float | None,
+    solution: str | None,
+    output: Path | None,
+    people: int | None,
+    unit: str,
+    rows_per_person: int | None,
+    invalid: Any,
+    seed: int | None,
+    ledger: Path | None,
+    force: bool,
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Randomise every row of IN (CSV, Parquet or Arrow files, folders, patterns) and write it to OUT.
+
+    OUT holds all that `murmure estimate` needs. --epsilon is the total of a row, whatever the solution. Every run is
+    charged in a ledger beside OUT: sanitising the same people again makes them pay again. (A file is recognised by its
+    path and its content; the same people in another file are not.)
+
+    \b
+    murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
+    murmure sanitize 'visits-*.parquet' --schema visits.toml --epsilon 1 --unit patient --rows-per-person 4 -o out.csv
+    """
+    if epsilon is not None and epsilon_per_column is not None:
+        raise UsageError("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
+    needed = {
+        "a table IN": sources,
+        "--schema": schema_file,
+        "--epsilon": epsilon if epsilon_per_column is None else epsilon_per_column,
+        "-o OUT": output,
+    }
+    require_options("murmure sanitize", needed, EXAMPLE)
+    assert schema_file is not None and output is not None
+    rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
+    from murmure.core.random import Random
+    from murmure.core.schema import Schema
+    from murmure.engines.sources.table_writer import leftover_files
+    from murmure.ledger.charge_file import ChargeFile
+    from murmure.run.tables.sanitiser import sanitise as sanitise_table
+
+    schema = Schema.load(schema_file)
+    schema.refuse_drafted()
+    ledger_file = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
+    if ledger_file.path.resolve() == output.resolve():
+        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
+    ledger_file.check()
+    source: Any = sources[0] if len(sources) == 1 else list(sources)
+    given = {name: value for name, value in settings.items() if value is not None}
+    built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
+    rng = None if seed is None else Random.seeded(seed)
+    if seed is not None:
+        built.warn("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
+    charge = SanitiseCharge(ledger_file, source, schema)
+    _check_output(output, charge.paths, force)
+    for part in leftover_files(output):
+        built.warn(
+            f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
+            "Remove it, unless that run still goes on."
+        )
+    for words in built.warnings:
+        click.echo(words, err=True)
+    try:
+        receipt: Receipt = sanitise_table(
+            source,
+            built.mechanism,
+            output,
+            invalid=invalid,
+            unit=unit,
+            rows_per_person=rows,
+            rng=rng,
+            overwrite=force,
+            before_release=charge.pay,
+        )
+    except BaseException:
+        # The charge is written before the output takes its name, so a charge without an output is possible; the reverse
+        # is not. Also Ctrl-C must say so.
+        if charge.paid is not None:
+            click.echo(
+                f"Charge {charge.paid.number} stands in {ledger_file.path}, although nothing was released.", err=True
+            )
+        raise
+    assert charge.paid is not None
+    if as_json:
+        print_json(_as_json(receipt, built, charge, output))
+    else:
+        _show(receipt, built, charge, sources, output)
+
+
+def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
+    """What the writer would refuse too, in the words of the command line."""
+    if output.is_dir():
+        raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
+    # That OUT is one of the sources is the writer's error: --force would not help.
+    if not any(output.exists() and output.samefile(source) for source in sources):
+        refuse_existing(output, force)
+
+
+# -- which mechanism ---------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class BuiltSolution:
+    """A mechanism, its name, how it was chosen, and the warnings about it."""
+
+    name: str
+    mechanism: Any
+    how_chosen: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, words: str) -> None:
+        self.warnings.append(f"WARNING: {words}")
+
+
+def build_solution(
+    schema: Schema,
+    source: Any,
+    name: str | None,
+    epsilon: float | None,
+    per_column: float | None,
+    people: int | None,
+    given: Mapping[str, Any],
+) -> BuiltSolution:
+    """The mechanism that the options ask for."""
+    from murmure.advise.solutions import SOLUTIONS, auto_solution
+
+    name = name or ("auto" if per_column is None else "plain")
+    if per_column is not None and name not in PER_COLUMN:
+        raise UsageError(
+            f"--epsilon-per-column is for {' and '.join(PER_COLUMN)}; {name} spends --epsilon on the whole row.",
+            "--solution plain, or --epsilon",
+        )
+    takes = SOLUTIONS[name].takes if name != "auto" else ()
+    for extra in given.keys() - set(takes):
+        allowed = [other for other, solution in SOLUTIONS.items() if extra in solution.takes]
+        raise UsageError(f"--solution {name} takes no {option(extra)}.", f"it is for {', '.join(allowed)}")
+    if people is not None and name != "auto":
+        raise UsageError("--people is for --solution auto, which chooses by it.", "leave it out")
+    if name == "auto":
+        assert epsilon is not None
+        known_people = people or _count_rows(source, schema)
+        chosen, mechanism = auto_solution(schema, epsilon, known_people or ASSUMED_PEOPLE)
+        whom = "" if known_people else f" (for {group_digits(ASSUMED_PEOPLE)} people; --people N says how many)"
+        return BuiltSolution(name, mechanism, f"auto chose {chosen}{whom}: ")
+    settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
+    if "priors" in takes and "priors" not in settings:
+        raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
+    # An earlier release gives two settings: the priors, and which plan paid for them.
+    settings |= settings.pop("priors", {})
+    if per_column is not None:
+        if "weights" in settings:
+            raise UsageError("--epsilon-per-column gives every column the same.", "--epsilon with --weights")
+        built = BuiltSolution(name, SOLUTIONS[name].make.per_column(schema, per_column, **settings))
+        d = len(schema.private)
+        built.warn(
+            f"{d} columns at epsilon {per_column:.10g} each: a whole row costs epsilon = "
+            f"{built.mechanism.epsilon:.10g} IN TOTAL."
+        )
+        return built
+    assert epsilon is not None
+    built = BuiltSolution(name, SOLUTIONS[name](schema, epsilon, **settings))
+    if settings.get("calibrate") == "paper":
+        from murmure.certify.certificate import certify
+
+        record, attribute = (certify(built.mechanism, unit).epsilon for unit in ("record", "attribute"))
+        built.warn(
+            f"--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = "
+            f"{record:.6g} for a whole row and {attribute:.6g} for one attribute."
+        )
+    return built
+
+
+def _count_rows(source: Any, schema: Schema) -> int | None:
+    from murmure.engines.sources.tables import open_table
+
+    return open_table(source, list(schema), schema.kinds).rows or None
+
+
+def _parse_setting(name: str, value: Any, schema: Schema) -> Any:
+    if name == "weights" and value != "balanced":
+        return {column: _parse_weight(column, text) for column, text in _parse_pairs("--weights", value).items()}
+    if name == "oracle" and "=" in value:
+        return _parse_pairs("--oracle", value)
+    if name == "priors":
+        return read_priors(value, schema)
+    return value
+
+
+def _parse_pairs(what: str, text: str) -> dict[str, str]:
+    """a=2,b=1; a name that contains a comma is in quotes, as in a CSV file."""
+    out: dict[str, str] = {}
+    for part in next(csv.reader([text], skipinitialspace=True), []):
+        column, equals, value = (word.strip() for word in part.rpartition("="))
+        if not equals or not column or not value:
+            raise UsageError(f"{what}: {shorten(part)} is not COLUMN=VALUE.", f"{what} age=2,income=1")
+        if column in out:
+            raise UsageError(f"{what} names column {column!r} twice.")
+        out[column] = value
+    return out
+
+
+def _parse_weight(column: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(
+            f"--weights: {column!r} is given {shorten(text)}, wanted a number.", "--weights age=2"
+        ) from None
+
+
+def read_priors(path: Path, schema: Schema) -> dict[str, Any]:
+    """Public shares by column (a list, or by label), or the JSON of an earlier release: then also which plan it was."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except OSError as error:
+        raise UsageError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+    except (ValueError, RecursionError):
+        kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
+        raise UsageError(f"{str(path)!r} is not {kind}.", '{"smoker": [0.8, 0.2], ...}') from None
+    if not isinstance(document, dict):
+        raise UsageError(f"{str(path)!r} holds no shares by column.", '{"smoker": [0.8, 0.2], ...}')
+    if "figures" in document and "plan" in document:
+        return _priors_of_release(path, document, schema)
+    return {"priors": {name: _ordered_shares(path, name, shares, schema) for name, shares in document.items()}}
+
+
+def _priors_of_release(path: Path, document: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    from murmure.local.rsfd import as_prior
+
+    shares: dict[str, dict[str, float]] = {}
+    try:
+        for row in document["figures"]:
+            if row.get("share") is not None:
+                shares.setdefault(row["column"], {})[row["label"]] = float(row["share"])
+        paid = str(document["plan"])
+    except (TypeError, KeyError, AttributeError, ValueError):
+        raise UsageError(f"{str(path)!r} is not a release.", "murmure estimate OUT --json writes one") from None
+    missing = [name for name in schema.private if name not in shares]
+    if missing:
+        raise UsageError(
+            f"the release {str(path)!r} holds no shares of column {missing[0]!r}.", "give shares of every column"
+        )
+    priors = {name: as_prior(_ordered_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
+    return {"priors": priors, "paid": paid}
+
+
+def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[float]:
+    """In the order of the column's values."""
+    try:
+        if not isinstance(shares, Mapping) or name not in schema.private:
+            return [float(share) for share in shares]
+        labels = schema[name].labels()
+        if set(shares) != set(labels):
+            odd = sorted(set(shares) ^ set(labels))
+            raise UsageError(f"{path.name!r}, column {name!r}: the labels are not those of the schema: {shorten(odd)}.")
+        return [float(shares[label]) for label in labels]
+    except (TypeError, ValueError):
+        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(shares)} is no list of shares.") from None
+
+
+# -- the charge --------------------------------------------------------------------------------------------------------
+
+
+class SanitiseCharge:
+    """Charges a run once all rows are randomised, before the output takes its name."""
+
+    def __init__(self, ledger: ChargeFile, source: Any, schema: Schema) -> None:
+        from murmure.engines.sources.tables import open_table
+        from murmure.run.tables.table_format import PLAN_KEY
+
+        self.ledger, self.schema = ledger, schema
+        table = open_table(source, list(schema), schema.kinds)
+        if PLAN_KEY in table.metadata:
+            raise UsageError(
+                f"{table.source_name} is sanitised already.", "sanitise the original; murmure estimate reads this one"
+            )
+        # The ledger recognises people by the files that they are in.
+        self.paths = table.paths
+        self.paid: ChargeTotals | None = None
+
+    def pay(self, receipt: Receipt) -> None:
+        import hashlib
+
+        from murmure.certify.certificate import certify
+
+        columns = json.dumps(self.schema.to_dict(), sort_keys=True).encode()
+        plan, guarantees = receipt.plan, receipt.guarantees
+        self.paid = self.ledger.charge(
+            self.paths,
+            {
+                "record": certify(plan.person, "record").epsilon,
+                "attribute": certify(plan.person, "attribute").epsilon,
+                "person": guarantees["reader"].epsilon,
+            },
+            unit=plan.unit,
+            rows_per_person=int(plan.rows_per_person),
+            schema=hashlib.sha256(columns).hexdigest(),
+            plan=plan.digest,
+            # Without the dropped rows: their exact number must not travel with the ledger, which lies beside OUT.
+            rows=receipt.rows,
+            output=Path(str(receipt.path)).name,
+            seeded=receipt.seeded,
+        )
+
+    def summary(self) -> str:
+        """ "these people have now paid epsilon = 1 + 1 = 2 in 2 releases" """
+        assert self.paid is not None
+        charges = [f"{epsilon:.6g}" for epsilon in self.paid.charges]
+        who = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
+        if len(charges) == 1:
+            return f"{who} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
+        shown = charges if len(charges) <= 6 else [*charges[:2], "...", *charges[-2:]]
+        total = f"{' + '.join(shown)} = {self.paid.total:.6g}"
+        return f"{who} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+
+
+def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, output: Path) -> dict[str, Any]:
+    from murmure.local.base.record_mechanism import protocol_names
+    from murmure.show.certificate_words import certificate_json, protects
+
+    assert charge.paid is not None
+    plan = receipt.plan
+    return {
+        "output": str(output),
+        "rows_in": receipt.rows + receipt.dropped,
+        "rows_out": receipt.rows,
+        "dropped": receipt.dropped,
+        "beyond_rows_per_person": receipt.beyond,
+        "clamped": dict(receipt.moved),
+        "solution": built.name,
+        "mechanism": type(plan.person).__name__,
+        "columns": dict(zip(plan.person.columns, protocol_names(plan.person), strict=True)),
+        "public": list(plan.statistic.domain.open),  # type: ignore[union-attr]
+        "unit": plan.unit,
+        "rows_per_person": int(plan.rows_per_person),
+        "protects": protects(plan),
+        "plan": plan.digest,
+        "seeded": receipt.seeded,
+        "seconds": round(receipt.seconds, 3),
+        "guarantees": {who: certificate_json(c) for who, c in receipt.guarantees.items()},
+        "ledger": {
+            "path": str(charge.ledger.path),
+            "charge": charge.paid.number,
+            "paid": list(charge.paid.charges),
+            "total": charge.paid.total,
+            "words": charge.summary(),
+        },
+        "warnings": built.warnings,
+    }
+
+
+def _show(
+    receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
+) -> None:
+    from murmure.local.base.record_mechanism import protocol_names
+    from murmure.show.certificate_words import mechanism_title, promise, protects
+    from murmure.show.terminal_tables import both_certificates
+
+    assert charge.paid is not None
+    out, plan = console(), receipt.plan
+    what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"
+    out.print(f"{what} -> {output}", style="bold", end="\n\n")
+    table = name_table()
+    read = receipt.rows + receipt.dropped
+    table.add_row("rows", f"{group_digits(read)} read, {group_digits(receipt.rows)} written")
+    if receipt.dropped:
+        outside = receipt.dropped - receipt.beyond
+        why = [f"{group_digits(outside)} outside the schema"] if outside else []
+        why += [f"{group_digits(receipt.beyond)} beyond the rows of one person"] if receipt.beyond else []
+        table.add_row("dropped", f"{' and '.join(why)}; that a row is not there says that it was one of these")
+    if receipt.moved:
+        counts = ", ".join(f"{name} {group_digits(rows)}" for name, rows in receipt.moved.items())
+        table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
+    table.add_row("solution", built.how_chosen + mechanism_title(plan.person))
+    by_protocol: dict[str, list[str]] = {}
+    for column, protocol in zip(plan.person.columns, protocol_names(plan.person), strict=True):
+        by_protocol.setdefault(protocol, []).append(column)
+    for i, (protocol, columns) in enumerate(by_protocol.items()):
+        table.add_row("columns" if i == 0 else "", f"{protocol}: {', '.join(columns)}")
+    carried = plan.statistic.domain.open  # type: ignore[union-attr]
+    if carried:
+        table.add_row("public", f"{', '.join(carried)}: carried as they are, protected by nothing")
+    table.add_row("protects", protects(plan))
+    table.add_row("plan", plan.digest[:12])
+    if receipt.seeded:
+        table.add_row("seeded", "an experiment, NOT FOR REAL PEOPLE; the file says so too")
+    out.print(table)
+    out.print("\nWhat whoever sees it can learn", style="bold")
+    out.print(both_certificates(plan, receipt.guarantees))
+    out.print(promise(receipt.guarantees["reader"]))
+    again = len(charge.paid.charges) > 1
+    out.print()
+    words = f"Ledger {charge.ledger.path}, charge {charge.paid.number}: {charge.summary()}."
+    out.print(words, style="bold red" if again else None, soft_wrap=True)

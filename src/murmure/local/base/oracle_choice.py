@@ -1,0 +1,101 @@
+"""Which mechanism each attribute of a record gets: named, one for all or one each, or chosen by exact variance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from murmure.catalogue import load
+from murmure.core.domain import Domain
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimates.column_estimates import by_mean
+from murmure.core.fixed import MIN_EPSILON
+from murmure.core.schema import Schema
+from murmure.local.base.record_mechanism import check_weights
+
+Criterion = Literal["variance", "varstar"]
+CATEGORICAL = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
+NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave", "BoundedLaplace", "BoundedStaircase", "Window")
+ADAPTIVE = ("GRR", "OUE")
+Oracle = str | tuple[str, ...]
+
+
+def least_variance(candidates: Sequence[Any], by: Criterion) -> Any:
+    """The candidate with the least exact variance, averaged over values.
+
+    The variance is a straight line in the shares, so its mean over k values is its value at 1/k. The papers choose by
+    Var*, the variance at share 0.
+    """
+    if by not in ("variance", "varstar"):
+        raise InvalidParameter(f'the choice is by "variance" or by "varstar", got {shorten(by)}.')
+    return min(candidates, key=lambda m: float(m.variance(0.0 if by == "varstar" else 1 / m.domain.size, 1)))
+
+
+def check_oracle(owner: object, oracle: Any, schema: Schema, allowed: Sequence[str]) -> Oracle:
+    """One name for all columns, or a tuple with one each (also from a list, or a mapping of some columns)."""
+    name = type(owner).__name__
+    if isinstance(oracle, Mapping):
+        oracle = [oracle.get(column, "adaptive") for column in schema.private]
+    if isinstance(oracle, list | tuple):
+        oracle = tuple(oracle)
+        if len(oracle) != len(schema.private):
+            raise InvalidParameter(
+                f"{name}.oracle must be one name, or one for each of {len(schema.private)} columns, got {len(oracle)}.",
+                hint=f"columns in order: {', '.join(schema.private)}",
+            )
+    for choice in oracle if isinstance(oracle, tuple) else (oracle,):
+        if choice not in allowed:
+            raise InvalidParameter(
+                f"{name}.oracle must be one of {', '.join(allowed)}, got {shorten(choice)}.",
+                hint='"adaptive" takes the one with the least exact variance for each column',
+            )
+    return oracle  # type: ignore[no-any-return]
+
+
+def check_smallest_share(owner: object, epsilons: Sequence[float]) -> None:
+    """Refuse a budget whose shares are too small for any mechanism, with an error that names the owner's epsilon."""
+    if min(epsilons) < MIN_EPSILON:
+        raise InvalidParameter(
+            f"{type(owner).__name__}.epsilon leaves {min(epsilons):.3g} for a column, below {MIN_EPSILON:g}.",
+            hint="a larger epsilon, fewer columns, or more even weights",
+        )
+
+
+def build_parts(
+    schema: Schema,
+    epsilons: Sequence[float],
+    oracle: Oracle,
+    numeric: str,
+    by: Criterion = "variance",
+    numbers: bool = False,
+) -> tuple[Any, ...]:
+    """The mechanism of every private column. numbers: every number gets `numeric`, even one with few values."""
+    out = []
+    for i, (column, epsilon) in enumerate(zip(schema.private, epsilons, strict=True)):
+        domain = schema[column]
+        if isinstance(oracle, tuple):
+            name = oracle[i]
+        else:
+            number = by_mean(domain) or (numbers and hasattr(domain, "scale"))
+            name = numeric if number else oracle
+        out.append(_build_part(domain, epsilon, name, numeric, by))
+    return tuple(out)
+
+
+def _build_part(domain: Domain, epsilon: float, name: str, numeric: str, by: Criterion) -> Any:
+    if name != "adaptive":
+        return load(name)(domain, epsilon)
+    if by_mean(domain):
+        return load(numeric)(domain, epsilon)
+    return least_variance([load(candidate)(domain, epsilon) for candidate in ADAPTIVE], by)
+
+
+def check_choices(owner: Any) -> None:
+    """The fields that say which mechanism each column gets, and with what weight."""
+    allowed = ("adaptive", *CATEGORICAL, *NUMERIC)
+    object.__setattr__(owner, "oracle", check_oracle(owner, owner.oracle, owner.domain, allowed))
+    object.__setattr__(owner, "weights", check_weights(owner, "weights", owner.weights, owner.domain))
+    if owner.numeric not in NUMERIC:
+        raise InvalidParameter(
+            f"{type(owner).__name__}.numeric must be one of {', '.join(NUMERIC)}, got {shorten(owner.numeric)}."
+        )

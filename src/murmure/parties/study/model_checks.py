@@ -1,0 +1,95 @@
+"""What the models of a study must be: words can describe all of them, and their questions are not too large."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from murmure.catalogue import MODELS
+from murmure.core.errors import InvalidParameter, shorten
+from murmure.parties.study.model_words import describe_model
+from murmure.parties.study.plan_checks import MAX_PLANS, check_expressions, check_model_plan, check_visible
+from murmure.parties.study.question_words import StudyLanguage
+from murmure.parties.study.questions import StudyQuestion, first_statistic, texts_of, written_in
+
+MAX_MODELS = 100  # to look at a study is to make the first question of each of its models
+MAX_MODEL_SUMS = 1 << 24  # of one model, in all rounds
+MAX_FIRST_WORDS = 1 << 18  # of 64 bits, in the answers to the first questions of all models
+NO_NOISE = "noise = false for this model; or leave [noise] out, for exact sums"
+
+
+def answer_words(model: Any, first: Any = None) -> int:
+    """About how long the answer to a model's first question is, in words of 64 bits."""
+    first = first or first_statistic(model)
+    return 0 if first is None else first.width * (2 + int(getattr(first, "largest", 1)).bit_length() // 64)
+
+
+def check_work(words: int) -> None:
+    """Refuse more work than a look at a stranger's study should take: it makes the first questions of all models."""
+    if words > MAX_FIRST_WORDS:
+        raise InvalidParameter(
+            f"Study.models: their first questions take more than {MAX_FIRST_WORDS:_} words of 64 bits.",
+            hint="fewer models or columns, or several studies",
+        )
+
+
+def check_models(models: Any, noises: Any, plans: int) -> None:
+    """Refuse what can be refused before a question is made. plans: how many plans the study has."""
+    from murmure.plan.privacy import Central
+
+    if not isinstance(models, tuple) or len(models) > MAX_MODELS:
+        raise InvalidParameter(f"Study.models must be a tuple of at most {MAX_MODELS} models, got {shorten(models)}.")
+    if not isinstance(noises, tuple) or len(noises) != len(models):
+        raise InvalidParameter(f"Study.noises must be a noise or None for each model, got {shorten(noises)}.")
+    for number, (model, noise) in enumerate(zip(models, noises, strict=True), plans + 1):
+        kind = type(model).__name__
+        if kind not in MODELS:
+            raise InvalidParameter(
+                f"Study: question {number} must be a model, got {shorten(model)}.",
+                hint=f"there are {', '.join(MODELS)}",
+            )
+        if noise is not None and not isinstance(noise, Central):
+            raise InvalidParameter(
+                f"Study.noises: that of question {number} must be a Central, got {shorten(noise)}.",
+                hint="Central(epsilon=1.0)",
+            )
+        if noise is not None and model.noise_refusal is not None:
+            raise InvalidParameter(
+                f"Study: question {number}, {kind}, cannot be asked with noise: {model.noise_refusal}.", hint=NO_NOISE
+            )
+        if not 0 < model.rounds <= MAX_PLANS:
+            raise InvalidParameter(
+                f"Study: question {number}, {kind}, takes {model.rounds} rounds: {MAX_PLANS} at most."
+            )
+
+
+def check_question(question: StudyQuestion) -> None:
+    """Refuse a question that words cannot describe in full, or that is too large."""
+    check_model_plan(question.number, question.plan)
+    check_expressions(question.number, written_in(question.model))
+    for text in texts_of(question.model):
+        check_visible(question.number, text)
+    if question.sums > MAX_MODEL_SUMS:
+        raise InvalidParameter(
+            f"Study: question {question.number}, {question.kind}, may ask for {question.sums:_} sums, more than "
+            f"{MAX_MODEL_SUMS:_}.",
+            hint="fewer columns, or fewer rounds",
+        )
+    _check_describable(question)
+    other = [name for name in question.plan.step.columns or () if name not in question.domain.private]
+    if other:
+        raise InvalidParameter(f"Study: question {question.number} reads {other[0]!r}, which its model does not name.")
+
+
+def _check_describable(question: StudyQuestion) -> None:
+    """Describe it once in both languages: a person who looks at the study must not be the first to see this fail.
+
+    No predicate could replace this. Each model writes its own words, from fields that it does not check as strictly as
+    they need, and the kind of error is part of the refusal.
+    """
+    try:
+        describe_model(question, StudyLanguage("en")), describe_model(question, StudyLanguage("fr"))
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        raise InvalidParameter(
+            f"Study: question {question.number}, {question.kind}, cannot be told in words ({type(error).__name__}).",
+            hint="numbers as text: 0.5, 1/3",
+        ) from None

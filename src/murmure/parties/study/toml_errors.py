@@ -1,0 +1,31 @@
+"""Errors of a study.toml: each begins with the file, and the query or model in it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.schema import Schema
+from murmure.parties.study.visible_text import message_without_hint
+
+
+def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
+    return InvalidParameter(f"{where}: {what}", hint=hint)
+
+
+def error_of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
+    """The error of a constructor, as an error of the file; its class stays."""
+    message = message_without_hint(error)
+    message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", message)  # a file has no classes
+    kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
+    if not message.startswith((f"{where}:", f"{where},")):
+        message = f"{where}: {message}"
+    return kind(message, hint=error.hint or otherwise)
+
+
+def check_column(where: str, name: str, schema: Schema) -> None:
+    if name not in schema.private:
+        near = difflib.get_close_matches(name, schema.private, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
+        raise refuse(where, f"there is no private column {name!r} in the schema.", hint)

@@ -1,0 +1,163 @@
+"""What a plan must fulfil before anything is asked: its parts fit together, and no sum can overflow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from murmure.catalogue import SHARINGS
+from murmure.certify.certificate import certify
+from murmure.core.domain import Decimals, Domain
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.schema import Schema
+from murmure.core.types import MAX_SUM, Statistic, Unit
+
+if TYPE_CHECKING:
+    from murmure.plan.plan import Plan
+
+# Under a curator every plan must have room for this many rows: the number of rows is secret, so it may not decide
+# whether an error is raised.
+MAX_ROWS = 1 << 32
+
+
+def require_statistic(plan: Plan) -> None:
+    if not isinstance(plan.statistic, Statistic):
+        raise InvalidParameter(
+            f"Plan.statistic must be a statistic, got {shorten(plan.statistic)}.",
+            hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+        )
+
+
+def check_plan(plan: Plan) -> None:
+    """Everything that can be refused before rows are read is refused here."""
+    if plan.parties is not None and type(plan.parties).__name__ not in SHARINGS:
+        raise InvalidParameter(
+            f"Plan.parties must say how parties share a sum, got {shorten(plan.parties)}.",
+            hint="Plan(Histogram(domain), parties=PairwiseMasks(5))",
+        )
+    if not isinstance(plan.unit, str) or not plan.unit or plan.unit in (plan.step.columns or ()):
+        raise InvalidParameter(
+            f'Plan.unit must be "row" or the name of a column that is not randomised, got {shorten(plan.unit)}.',
+            hint="the column that tells people apart is read to count rows, and leaves with nobody",
+        )
+    if isinstance(plan.rows_per_person, bool) or not isinstance(plan.rows_per_person, int | np.integer):
+        raise InvalidParameter(f"Plan.rows_per_person must be a whole number, got {shorten(plan.rows_per_person)}.")
+    if plan.rows_per_person < 1 or (plan.unit == "row" and plan.rows_per_person != 1):
+        raise InvalidParameter(
+            f"Plan.rows_per_person = {plan.rows_per_person} does not fit unit = {plan.unit!r}.",
+            hint='unit="row" protects one row; unit="person_id", rows_per_person=5 protects people with 5 rows',
+        )
+    if plan.relation not in ("add/remove", "replace"):
+        raise InvalidParameter(f'Plan.relation must be "add/remove" or "replace", got {shorten(plan.relation)}.')
+    if plan.person is not None:
+        _check_person(plan)
+    _ = plan.tallier  # weights in the clear, and a pair that cannot be tallied, are refused now
+    if plan.curator is not None:
+        _check_curator(plan)
+    if plan.parties is not None:
+        _check_parties(plan)
+
+
+def _check_person(plan: Plan) -> None:
+    if not hasattr(plan.person, "affine") or not hasattr(plan.person, "domain"):
+        raise InvalidParameter(
+            f"Plan.person must be a mechanism, got {shorten(plan.person)}.",
+            hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+        )
+    if plan.person.domain != plan.statistic.domain:
+        raise PlanRefused(
+            f"Plan refused: the statistic asks about {plan.statistic.domain!r}, the mechanism randomises "
+            f"{plan.person.domain!r}.",
+            hint="give both the same domain",
+        )
+    units: tuple[Unit, ...] = ("record", "attribute") if plan.of_records else ("record",)
+    for unit in units:
+        certificate = certify(plan.person, unit)
+        if certificate.asked is not None and certificate.epsilon > certificate.asked:
+            raise PlanRefused(
+                f"Plan refused: {type(plan.person).__name__} was asked for {certificate.asked!r} and costs "
+                f"{certificate.epsilon!r}.",
+                hint="this is a bug in the mechanism; please report it",
+            )
+    problem = plan.statistic.why_unanswerable(plan.person.affine())  # type: ignore[attr-defined]
+    if problem is not None:
+        raise PlanRefused(
+            f"Plan refused: {type(plan.person).__name__} cannot answer {type(plan.statistic).__name__}: {problem}.",
+            hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a bar-less histogram",
+        )
+
+
+def _check_curator(plan: Plan) -> None:
+    if plan.person is not None:
+        raise PlanRefused(
+            "Plan refused: its answers are randomised at the person already, and need no noise at the curator.",
+            hint="fill one of the two places",
+        )
+    if not hasattr(plan.curator, "bind") and not hasattr(plan.curator, "bind_scores"):
+        raise InvalidParameter(
+            f"Plan.curator must be noise, got {shorten(plan.curator)}.",
+            hint="Plan(Histogram(domain), curator=DiscreteLaplace(epsilon=1.0))",
+        )
+    wanted = "candidates" if plan.chooses else "blocks"
+    if not hasattr(plan.statistic, wanted):
+        what = "choose among the answers of" if plan.chooses else "protect"
+        chooser = getattr(plan.statistic, "choose_with", None)
+        raise PlanRefused(
+            f"Plan refused: {type(plan.curator).__name__} cannot {what} {type(plan.statistic).__name__}.",
+            hint=chooser and f"one of several answers is chosen: curator={chooser}(epsilon=1.0)",
+        )
+    if plan.lenient:
+        for domain in _domains(plan):
+            _refuse_long_numbers(domain)
+    rows = MAX_ROWS if plan.parties is None else plan.parties.rows * plan.parties.parties
+    if plan.statistic.largest > MAX_SUM // rows:
+        raise PlanRefused(
+            f"Plan refused: one row can add {plan.statistic.largest:_} to {type(plan.statistic).__name__}; "
+            f"{rows:_} rows could exceed "
+            "2**63 - 1.",
+            hint="use a coarser grid (fewer cells)"
+            if plan.parties is None
+            else "fewer rows at a party: PairwiseMasks(..., rows=...); or tighter bounds, or a coarser grid",
+        )
+    asked = getattr(plan.curator, "epsilon", None)
+    if asked is not None and plan.bound.epsilon > asked:
+        raise PlanRefused(
+            f"Plan refused: {type(plan.curator).__name__} was asked for {asked!r}, costs {plan.bound.epsilon!r}.",
+            hint="this is a bug in the noise; please report it",
+        )
+
+
+def _check_parties(plan: Plan) -> None:
+    if plan.chooses:
+        raise PlanRefused(
+            f"Plan refused: {type(plan.curator).__name__} looks at all scores before it chooses, and between "
+            "parties nobody does.",
+            hint="noise that is thrown in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
+        )
+    if getattr(plan.statistic, "weights", None) is not None:
+        raise PlanRefused("Plan refused: weights are for tables that people randomised.")
+    wanted = getattr(plan.statistic, "min_honest", 2)
+    others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
+    if others < wanted:
+        raise PlanRefused(
+            f"Plan refused: {type(plan.statistic).__name__} adds up squares of what each party has, by which {others} "
+            f"honest parties could be told apart; it takes {wanted} or more.",
+            hint=f"more parties, or fewer colluders and dropouts: of {plan.parties.parties} parties "
+            f"{plan.parties.dropouts} may vanish and {plan.parties.colluders} collude",
+        )
+    _ = plan.encoder  # no headroom is refused now
+
+
+def _refuse_long_numbers(domain: Domain) -> None:
+    """Where every row is read, a number is its float64, which does not hold more digits."""
+    if isinstance(domain, Decimals) and not domain.short:
+        raise PlanRefused(
+            f"Plan refused: a curator reads numbers of at most 15 digits, got {domain!r}.",
+            hint="use fewer places or narrower bounds; exact sums between parties take longer numbers",
+        )
+
+
+def _domains(plan: Plan) -> list[Domain]:
+    domain = plan.statistic.domain
+    return [domain[name] for name in domain.private] if isinstance(domain, Schema) else [domain]

@@ -1,0 +1,58 @@
+"""What an engine does with one batch of rows under a plan: randomise and tally at once, so that no report is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from murmure.core.errors import OutsideDomain
+from murmure.core.schema import Schema
+from murmure.core.types import Total
+from murmure.engines.base.task import Task, column_of_batch
+
+if TYPE_CHECKING:
+    from murmure.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class TallyStep:
+    """One batch: randomised and added up where it lies. It travels to other threads, processes and machines."""
+
+    plan: Plan
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """All that is read of a table; None where the plan names no column."""
+        domain = self.plan.statistic.domain
+        if isinstance(domain, Schema):
+            weights = getattr(self.plan.statistic, "weights", None)
+            return domain.private if weights is None else (*domain.private, *domain.open)
+        return None if domain.column is None else (domain.column,)
+
+    @property
+    def lenient(self) -> bool:
+        """Whether rows are read whatever they hold."""
+        return self.plan.lenient
+
+    def __call__(self, task: Task) -> Total:
+        plan = self.plan
+        try:
+            column = getattr(plan.statistic.domain, "column", None)
+            rows = task.batch if plan.of_records else column_of_batch(task.batch, column)
+            if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
+                return Total(len(task), plan.statistic.tally(plan.statistic.encode_lenient(rows)))  # type: ignore[attr-defined]
+            if plan.person is None:
+                codes = plan.statistic.encode(rows)
+                n = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
+                return Total(n if plan.drops else len(task), plan.statistic.tally(codes))
+            if not plan.of_records:
+                reports = plan.person.report(rows, task.rng)
+                return Total(len(reports) if plan.drops else len(task), plan.tallier.tally(reports))
+            public = (
+                plan.drops and getattr(plan.statistic, "weights", None) is not None
+            )  # then these columns are read too
+            codes, kept = plan.statistic.domain.encode_kept(rows, public)  # type: ignore[union-attr]
+            records = plan.person.randomise(codes, task.rng, task.first or 0)
+            return Total(len(records), plan.tallier.tally(plan.weigh(records, rows, kept)))
+        except OutsideDomain as error:  # the row of the whole source, not of its batch
+            raise (error if task.first is None else error.later(task.first)) from None

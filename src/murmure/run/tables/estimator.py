@@ -1,0 +1,70 @@
+"""Figures from a sanitised table: anyone who has the file can estimate, because the plan is in its metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch
+from murmure.core.types import Release, Total
+from murmure.engines.base.progress import with_progress
+from murmure.engines.base.task import Task, unrandomised
+from murmure.engines.sources.table_reader import TableReader
+from murmure.engines.sources.tables import open_table
+from murmure.plan.plan import Plan
+from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table, spark_metadata, stored_plan
+from murmure.run.totals import engine_for
+
+
+@dataclass(frozen=True)
+class TableTallyStep:
+    """One batch of a sanitised table, added up."""
+
+    plan: Plan
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.plan.step.columns or ()
+
+    @cached_property
+    def format(self) -> TableFormat:
+        return TableFormat(self.plan)
+
+    def __call__(self, task: Task) -> Total:
+        try:
+            records = self.format.records(task.batch)
+        except OutsideDomain as error:
+            raise (error if task.first is None else error.later(task.first)) from None
+        return Total(records.n, self.plan.tallier.tally(self.plan.weigh(records, task.batch)))
+
+
+def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engine: Any = None) -> Release:
+    """Figures from a sanitised table. The plan is the table's own, unless it is a frame without metadata.
+
+    statistic: Marginals (the default) or a Pair of two columns that the mechanism reports together.
+    """
+    on_spark = type(source).__module__.startswith("pyspark.")
+    table = None if on_spark else open_table(source)
+    metadata = spark_metadata(source) if table is None else table.metadata
+    what, seeded = "the frame" if table is None else table.source_name, False
+    if PLAN_KEY in metadata:
+        stored, seeded = stored_plan(metadata)
+        if plan is not None and plan.digest != stored.digest:
+            raise PlanMismatch(f"{what} answers plan {stored.digest[:12]}, not {plan.digest[:12]}.")
+        plan = stored
+    elif plan is None:
+        if table is None:
+            raise InvalidParameter("this Spark DataFrame carries no plan.", hint="estimate(frame, plan)")
+        plan_in_table(table)
+    assert plan is not None
+    if statistic is not None:
+        plan = Plan(statistic, person=plan.person, unit=plan.unit, rows_per_person=plan.rows_per_person)
+    step = TableTallyStep(plan)
+    tasks = source if on_spark else _tasks(open_table(source, step.columns, step.format.kinds))
+    return plan.settle((engine or engine_for(source)).total(step, tasks), seeded)
+
+
+def _tasks(table: TableReader) -> Iterator[Task]:
+    return unrandomised(with_progress(table.batches(), table.rows, f"reading {table.source_name}"))

@@ -1,0 +1,256 @@
+"""The coordinator's page: for whoever has the token, in two languages, without script, and true to the study."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.parties import hands as hands_of
+
+from murmure.central.discrete_laplace import DiscreteLaplace
+from murmure.core.domain import Integers
+from murmure.parties.coordinator.page import live_page, page_file
+from murmure.parties.coordinator.page_words import PARTY_STATES, REASONS, STAGES, STATES
+from murmure.parties.coordinator.progress import Departure, Ending, Progress
+from murmure.parties.coordinator.status_view import StatusView
+from murmure.parties.coordinator.store import RoundResult
+from murmure.parties.http.routes import language_of
+from murmure.parties.study.document import Study
+from murmure.parties.study.round_figures import exact_text, figures_of
+from murmure.plan.plan import Plan
+from murmure.secure.sharing import PairwiseMasks
+from murmure.statistics.mean import Mean
+
+EVERYBODY = (0, 1, 2, 3, 4)
+
+
+@pytest.fixture
+def hands(tmp_path: Path) -> Any:
+    return hands_of.Hands(tmp_path)
+
+
+class Tags(HTMLParser):
+    """Every tag that is opened is closed, in order."""
+
+    EMPTY = ("meta", "br", "input", "rect", "line")
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def words_of(page: str) -> str:
+    return re.sub(r"<[^>]+>", " ", re.sub(r"<style>.*?</style>", "", page, flags=re.S))
+
+
+def test_only_with_the_token(hands: Any) -> None:
+    """Without it, or with a wrong one: 403 and not a word of the study. With it a cookie comes, which is enough."""
+    token = hands.folder.token
+    assert len(token) == 64
+    with hands_of.serving(hands.folder) as (line, _):
+        for path in ("/", "/status.json"):
+            for query in ("", "?token=", f"?token={token[:-1]}", "?token=%ff%fe", f"?token={token}x"):
+                status, body, _ = line.request("GET", path + query)
+                assert status == 403 and b"Stay 2026" not in body and "Hôpital".encode() not in body
+            assert line.request("GET", path, headers={"Cookie": "murmure_page=nonsense"})[0] == 403
+        status, body, headers = line.request("GET", f"/?token={token}")
+        assert status == 200 and b"Stay 2026" in body
+        cookie = headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=strict" in cookie
+        status, body, _ = line.request("GET", "/", headers={"Cookie": cookie.split(";")[0]})
+        assert status == 200 and b"Stay 2026" in body
+        assert token.encode() not in body  # a page that is shown to others takes the key along to nobody
+
+
+def test_nothing_from_outside_and_no_script(hands: Any) -> None:
+    """The policy lets the one style sheet through by its hash, and nothing else; the page has nothing else."""
+    with hands_of.serving(hands.folder) as (line, _):
+        _, body, headers = line.request("GET", f"/?token={hands.folder.token}")
+    page = body.decode()
+    sheet = re.search(r"<style>(.*?)</style>", page, re.S)
+    assert sheet is not None
+    digest = base64.b64encode(hashlib.sha256(sheet[1].encode()).digest()).decode()
+    policy = headers["content-security-policy"]
+
+    assert policy.startswith(f"default-src 'none'; style-src 'sha256-{digest}'")
+    assert "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert headers["cache-control"] == "no-store" and headers["referrer-policy"] == "no-referrer"
+    tags = Tags(page)
+    assert not {"script", "link", "img", "iframe", "form", "object"} & {tag for tag, _ in tags.seen}
+    assert not [
+        attributes
+        for _, attributes in tags.seen
+        if any(k.startswith("on") or k in ("src", "style") for k in attributes)
+    ]
+    assert all(str(a.get("href", "?")).startswith("?") for tag, a in tags.seen if tag == "a")
+
+
+def test_it_asks_again_while_the_study_runs(hands: Any) -> None:
+    running, done = Progress(awaited=EVERYBODY), Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY)
+
+    assert '<meta http-equiv="refresh"' in live_page(StatusView(hands.study, running), "en")
+    assert "refresh" not in live_page(StatusView(hands.study, done), "en")
+
+
+@pytest.mark.parametrize(
+    ("asked", "accepted", "language"),
+    [
+        (None, "", "en"),
+        (None, "fr-FR,fr;q=0.9,en;q=0.8", "fr"),
+        (None, "de,en;q=0.9,fr;q=0.8", "en"),
+        (None, "de", "en"),
+        ("fr", "en", "fr"),
+        ("en", "fr", "en"),
+        ("de", "fr", "fr"),
+    ],
+)
+def test_the_language(asked: str | None, accepted: str, language: str) -> None:
+    assert language_of(asked, accepted) == language
+
+
+def test_the_language_over_http(hands: Any) -> None:
+    place = f"/?token={hands.folder.token}"
+    with hands_of.serving(hands.folder) as (line, _):
+        french = line.request("GET", place, headers={"Accept-Language": "fr"})[1].decode()
+        english = line.request("GET", f"{place}&lang=en", headers={"Accept-Language": "fr"})[1].decode()
+
+    assert '<html lang="fr">' in french and "En attente des participants" in french
+    assert '<html lang="en">' in english and "Waiting for the parties" in english
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@pytest.mark.parametrize("state", ["gathering", "running", "done", "failed"])
+def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
+    """Roster with fingerprints, progress, who left and when, what is asked, the result, and who learns what."""
+    left = {3: Departure("declined", 1, "keys"), 4: Departure("vanished", 1, "vectors")}
+    closed = ((1, "keys", 4, 5), (1, "shares", 4, 4))
+    standing = {
+        "gathering": Progress(answered=(0, 1), awaited=(2, 4), departures={3: left[3]}),
+        "running": Progress(stage="reveal", answered=(0,), awaited=(1, 2), departures=left, closed=closed),
+        "done": Progress(
+            stage="done", departures=left, closed=closed, cohort=(0, 1, 2), ended=Ending("", ""), results=1
+        ),
+        "failed": Progress(stage="failed", departures=left, closed=closed, ended=Ending("TooFewParties", "2 of 5.")),
+    }[state]
+    results = (RoundResult(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
+    page = live_page(StatusView(hands.study, standing, results), language)
+    Tags(page)
+    text = words_of(page)
+    french = language == "fr"
+
+    assert STATES[state][french] in text
+    for card in hands.study.roster:
+        assert card.fingerprint in text
+    assert PARTY_STATES["declined"][french] in text
+    assert all(STAGES[stage][french] in text for stage in STAGES if stage != "agree")
+    assert "age * stay" in text
+    if state == "done":
+        assert (
+            "12\u202f345\u202f678\u202f901\u202f234\u202f567\u202f890" in text and "\u22121\u202f234\u202f567" in text
+        )
+        assert ("à l’étape 4" if french else "at step 4") in text
+    if state == "failed":
+        assert REASONS["TooFewParties"][french] in text
+    other = {names[not french] for names in (*STATES.values(), *STAGES.values())}
+    assert not [name for name in other if name in text and name != "Running"], "the other language shows through"
+
+
+def test_names_cannot_write_html(hands: Any) -> None:
+    """A party that calls itself <script> is shown under that name."""
+    evil = '<script>alert("x")</script>'
+    roster = (hands.identities[0].card(evil), *hands.study.roster[1:])
+    study = Study(evil, f"{evil} & co", hands.study.coordinator, roster, hands.study.plans)
+    standing = Progress(awaited=EVERYBODY, ended=Ending("TooFewParties", evil))
+    for page in (live_page(StatusView(study, standing), "fr"), page_file(StatusView(study, standing))):
+        assert "<script" not in page and "&lt;script&gt;" in page
+        Tags(page)
+
+
+def test_a_page_that_stands_alone(hands: Any) -> None:
+    seen = StatusView(
+        hands.study,
+        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        (RoundResult(1, EVERYBODY, (50, 1, 2, 3)),),
+    )
+    page = page_file(seen)
+    Tags(page)
+
+    assert "What came out" in page and "Ce qui en est sorti" in page
+    assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+
+
+def test_with_noise_it_says_so(hands: Any) -> None:
+    """An interval beside every figure, epsilon, and what it takes for granted."""
+    masks = PairwiseMasks(5, rows=10_000)
+    plan = Plan(Mean(hands_of.SCHEMA["age"]), parties=masks, curator=DiscreteLaplace(epsilon=1.0))
+    study = Study("Noisy", "To see.", hands.study.coordinator, hands.study.roster, (plan,))
+    sums = (50, 10, 40_000)
+    seen = StatusView(
+        study,
+        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        (RoundResult(1, EVERYBODY, sums),),
+    )
+    page = words_of(live_page(seen, "en"))
+
+    assert "noisy" in page and "epsilon = 1" in page and "95\u202f% interval" in page
+    figures = figures_of(plan, sums)
+    assert not figures.exact and figures.rows[0].low is not None and figures.rows[0].high is not None
+
+
+def test_a_sum_that_cannot_be_read_is_shown_as_it_is(hands: Any) -> None:
+    """Parties that lie about their rows make a mean of nobody: no error of the page's."""
+    plan = Plan(Mean(Integers(0, 120)), parties=PairwiseMasks(5, rows=10_000))
+    figures = figures_of(plan, (0, 0, 0, 0))
+
+    assert "nobody was added up" in figures.about and [row.said for row in figures.rows] == ["0"] * 4
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(7), "7"),
+        (Fraction(-1, 4), "-0.25"),
+        (Fraction(1, 3), "1/3"),
+        (Fraction(10**30 + 1), "1" + "0" * 29 + "1"),
+        (Fraction(12345, 1000), "12.345"),
+        (Fraction(1, 10**12), "0.000000000001"),
+    ],
+)
+def test_exact_figures_are_written_exactly(value: Fraction, text: str) -> None:
+    assert exact_text(value) == text and Fraction(text) == value
+
+
+def test_status_for_machines(hands: Any) -> None:
+    """Sums as text, since most readers of JSON lose digits beyond 2**53."""
+    seen = StatusView(
+        hands.study,
+        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        (RoundResult(1, EVERYBODY, (50, 2**60 + 1, 2, 3)),),
+    )
+    held = json.loads(json.dumps(seen.to_dict()))
+
+    assert held["results"][0]["sums"][1] == str(2**60 + 1)
+    assert held["results"][0]["figures"][0]["said"] == str(2**60 + 1)
+    assert held["state"] == "done" and [p["state"] for p in held["parties"]] == ["done"] * 5
