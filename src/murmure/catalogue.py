@@ -80,7 +80,7 @@ OTHERS = {
     "Categories": "murmure.core.domain",
     "Integers": "murmure.core.domain",
     "Interval": "murmure.core.domain",
-    "Decimals": "murmure.core.domain",
+    "Decimals": "murmure.core.decimals",
     "Column": "murmure.core.column",
     "Schema": "murmure.core.schema",
     "Random": "murmure.core.random",

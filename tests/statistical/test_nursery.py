@@ -96,7 +96,7 @@ def nursery() -> list[Any]:
     if not NURSERY.exists():
         pytest.skip(f"needs the Nursery data, which is not distributed here: {NURSERY.name} in ../shared/data")
     with gzip.open(NURSERY, "rt") as file:
-        columns = list(zip(*(line.split(",") for line in file.interpret().split()), strict=True))
+        columns = list(zip(*(line.split(",") for line in file.read().split()), strict=True))
     codes = [np.unique(np.array(c), return_inverse=True)[1].astype(np.uint8) for c in columns]
     assert tuple(int(c.max()) + 1 for c in codes) == SIZES
     assert len(codes[0]) == 12_960

@@ -39,6 +39,17 @@ def neighbours(
 
     Among them: no rows, one row, twins, values at the bounds; and cells that are missing, infinite or no such thing at
     all. person: the column that tells people apart, where one has up to `rows` rows (some here have more, or no name).
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"age": mu.Integers(18, 99), "sick": mu.Categories(["no", "yes"])})
+    >>> pairs = mu.neighbours(schema, "add/remove")
+    >>> print(len(pairs), "pairs of tables; among them:")
+    84 pairs of tables; among them:
+    >>> for pair in pairs[:3]:
+    ...     print(f"{pair.name}: {len(pair.data['age'])} rows and {len(pair.neighbour['age'])}")
+    empty: typical row added: 0 rows and 1
+    empty: typical row removed: 1 rows and 0
+    empty: lowest row added: 0 rows and 1
     """
     if relation not in ("add/remove", "replace"):
         raise InvalidParameter(f"relation must be 'add/remove' or 'replace', got {shorten(relation)}.")

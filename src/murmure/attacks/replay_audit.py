@@ -71,7 +71,20 @@ def replay_audit(
     allow_raise: True, or the errors that both runs may end with; otherwise an error fails the audit even if it is the
     same in both, since a run that breaks off shows little of what it would release. allow_no_question: for code that
     releases constants.
-    """
+
+    >>> import murmure as mu
+    >>> plan = mu.Plan(mu.Mean(mu.Integers(0, 120)), curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> def ask(rows, gate):
+    ...     return mu.run(plan, rows, gate=gate).estimate
+    >>> print(mu.replay_audit(ask, [30, 40, 56], [30, 40, 56, 120], claim=1.0))
+    Audit: 1 question, the same in both runs; one person moved an answer by up to 100.0% of what was declared; cost epsilon = 1
+    >>> try:
+    ...     mu.replay_audit(lambda rows, gate: (ask(rows, gate), len(rows)), [30, 40, 56], [30, 40, 56, 120], claim=1.0)
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    with every noisy answer frozen the result differs in the result[1]: something was released that did not pass the gate.
+      Hint: release what noisy answers give, and nothing else: no exact n, bounds, labels or sums
+    """  # noqa: E501
     # Both runs draw from the same seed: what they draw outside the gate is equal unless it depends on the data.
     recorder = RecordingGate(Random.seeded(seed), Random.seeded(seed + 1))
     first = _observe(ask, data, recorder)

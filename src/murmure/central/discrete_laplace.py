@@ -32,7 +32,21 @@ Sampler = Literal["table", "exact"]
 
 @dataclass(frozen=True)
 class DiscreteLaplace:
-    """Noise on integer sums with a pure epsilon; the first choice for counts."""
+    """Noise on integer sums with a pure epsilon; the first choice for counts.
+
+    >>> import murmure as mu
+    >>> question = mu.Histogram(mu.Categories(["no", "yes"]))
+    >>> plan = mu.Plan(question, curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> print(mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7)).estimate)
+              share       low      high     count
+    no       0.7494    0.7480    0.7508     1 498
+    yes      0.2506    0.2492    0.2520       501
+    about 1 999 people; 95 % intervals by Fieller, for these people (fixed population)
+    >>> print(plan.guarantees()["reader"])
+    epsilon = 1, delta = 0; discrete Laplace: closed form, rounding of the tables counted
+      protects   the record of one person (add/remove)
+      public     the 2 answers 'no', 'yes'; the noise and its integers
+    """
 
     epsilon: float
     sampler: Sampler = "table"

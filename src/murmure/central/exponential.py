@@ -23,7 +23,17 @@ from murmure.laws.noise.choice import ExponentialLaw
 
 @dataclass(frozen=True)
 class Exponential(Choice):
-    """A choice by scores with a pure epsilon."""
+    """A choice by scores with a pure epsilon.
+
+    >>> import murmure as mu
+    >>> question = mu.Mode(mu.Categories(["red", "green", "blue"]))
+    >>> plan = mu.Plan(question, curator=mu.Exponential(epsilon=1.0))
+    >>> print(mu.run(plan, ["red", "blue", "blue"] * 20, rng=mu.Random.seeded(7)).estimate)
+    blue
+    chosen among 3 public candidates
+    >>> print(plan.bound.law.log_prob([20, 0, 40]).round(3).tolist())
+    [-10.0, -20.0, -0.0]
+    """
 
     title = "exponential mechanism"
 

@@ -24,7 +24,15 @@ from murmure.core.types import Ints, Relation
 
 @dataclass(frozen=True)
 class Geometric:
-    """Every entry of the noisy sum is cut to low .. high, which are public."""
+    """Every entry of the noisy sum is cut to low .. high, which are public.
+
+    >>> import murmure as mu
+    >>> plan = mu.Plan(mu.Count(mu.Integers(0, 120)), curator=mu.Geometric(epsilon=1.0, low=0, high=1000))
+    >>> print(mu.run(plan, [30, 40, 56] * 300, rng=mu.Random.seeded(7)).estimate)
+              count
+    count       898
+    about 898 people; no error bar: its sums were cut to a public range after noise was added
+    """
 
     epsilon: float
     low: int

@@ -22,7 +22,17 @@ from murmure.laws.noise.choice import PermuteAndFlipLaw
 
 @dataclass(frozen=True)
 class PermuteAndFlip(Choice):
-    """A choice by scores with a pure epsilon; the first choice."""
+    """A choice by scores with a pure epsilon; the first choice.
+
+    >>> import murmure as mu
+    >>> question = mu.Mode(mu.Categories(["red", "green", "blue"]))
+    >>> plan = mu.Plan(question, curator=mu.PermuteAndFlip(epsilon=1.0))
+    >>> print(mu.run(plan, ["red", "blue", "blue"] * 20, rng=mu.Random.seeded(7)).estimate)
+    blue
+    chosen among 3 public candidates
+    >>> print(plan.bound.law.log_prob([20, 0, 40]).round(3).tolist())
+    [-10.693, -20.693, -0.0]
+    """
 
     title = "permute-and-flip"
 

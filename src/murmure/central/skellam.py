@@ -31,7 +31,24 @@ MEAN_BITS = 40  # binary digits of a mean
 
 @dataclass(frozen=True)
 class Skellam(RhoBudget):
-    """Noise for (epsilon, delta), or for a rho; with a rho, delta is the one at which an epsilon is stated."""
+    """Noise for (epsilon, delta), or for a rho; with a rho, delta is the one at which an epsilon is stated.
+
+    >>> import murmure as mu
+    >>> question = mu.Histogram(mu.Categories(["no", "yes"]))
+    >>> noise = mu.Skellam(epsilon=1.0, delta=1e-6)
+    >>> plan = mu.Plan(question, parties=mu.PairwiseMasks(5, dropouts=1), curator=noise)
+    >>> parts = [["no"] * 300 + ["yes"] * 100] * 5
+    >>> print(mu.run(plan, parts, rng=mu.Random.seeded(7)).estimate)
+              share       low      high     count
+    no       0.7494    0.7445    0.7543     1 498
+    yes      0.2506    0.2457    0.2555       501
+    about 1 999 people; 95 % intervals by Fieller, for these people (fixed population)
+    >>> print(plan.guarantees()["reader"])
+    epsilon = 0.9999999997, delta = 1e-06; Skellam in 3 shares: curvature of the law of their sum
+      protects   the record of one person (add/remove)
+      public     the 2 answers 'no', 'yes'; the noise and its integers
+      provided   at least 3 parties are honest, stay, and add their share of the noise
+    """
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)

@@ -19,6 +19,15 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     `relation`: "record" (any two people) or "attribute" (people who differ in one column); for a mechanism of one
     attribute they are equal. `reports`: how many fresh reports one person sends (default 1). For reports of a client
     that keeps its first draw, pass `mechanism.for_ever` (RAPPOR): by default any number of them.
+
+    >>> import murmure as mu
+    >>> print(mu.certify(mu.OUE(mu.Categories(128), epsilon=1.0)).epsilon)
+    1.0
+    >>> print(mu.certify(mu.GRR(mu.Categories(4), epsilon=1.0), reports=3).method)
+    closed form over classes of reports; 3 fresh reports add up (sequential composition)
+    >>> kept = mu.RAPPOR(mu.Categories(4), epsilon=4.0, epsilon_once=1.0)
+    >>> print(mu.certify(kept, reports=1).epsilon, mu.certify(kept).epsilon)
+    1.0 1.0
     """
     if relation not in ("record", "attribute"):
         raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')

@@ -28,6 +28,21 @@ class Column:
     "refuse" the row, "clamp" a number to the nearest value, "drop" the row; None: the rule of the schema for all
     columns. A public column is copied unchanged and never randomised. `from_data` marks what `murmure schema init`
     read off the data: it must be replaced before use.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema(
+    ...     {
+    ...         "smoker": mu.Column(mu.Categories(["no", "yes"]), missing="value", missing_value="no answer"),
+    ...         "children": mu.Column(mu.Integers(0, 9), missing="constant", missing_value=0),
+    ...         "weight": mu.Column(mu.Interval(0.0, 10.0), public=True, note="from the sampling frame"),
+    ...     }
+    ... )
+    >>> print(schema["smoker"].labels())
+    ['no', 'yes', 'no answer']
+    >>> print([codes.tolist() for codes in schema.encode({"smoker": ["yes", None], "children": [None, 2]})])
+    [[1, 2], [0, 2]]
+    >>> print(schema.private, schema.open)
+    ('smoker', 'children') ('weight',)
     """
 
     domain: Domain

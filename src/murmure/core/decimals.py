@@ -49,6 +49,17 @@ class Decimals:
     A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Digits
     beyond the fifteenth are read only where the domain itself has more, and then only exact sums take it
     (core/cells/parsed_decimals.py).
+
+    >>> import murmure as mu
+    >>> price = mu.Decimals(0, 100, places=2)
+    >>> print(price.size, [price.label(code) for code in price.encode([0.1, 19.99, 100])])
+    10001 ['0.1', '19.99', '100']
+    >>> try:
+    ...     price.encode([0.125])
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    Decimals: row 0 holds 0.125 (1 outside in all here); wanted a number from 0 to 100 with at most 2 decimals.
+      Hint: round the column yourself, or say so: Decimals(...) with a larger places than 2, or rounding="nearest"
     """
 
     low: Decimal  # given as a whole number, a float, a text or a Decimal; 0.1 is a tenth

@@ -78,6 +78,17 @@ class Categories:
     """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1.
 
     A cell is a label if both mean the same (core/cells/meaning.py): "1", 1, 1.0, " 01" and true are one label.
+
+    >>> import murmure as mu
+    >>> smoker = mu.Categories(["no", "yes"])
+    >>> print(smoker.size, smoker.encode(["no", "yes", "no"]).tolist())
+    2 [0, 1, 0]
+    >>> try:
+    ...     smoker.encode(["no", "perhaps"])
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    Categories: row 1 holds 'perhaps' (1 outside in all here); wanted one of ['no', 'yes'].
+      Hint: add that label to the domain, or correct those rows
     """
 
     values: tuple[Hashable, ...] | int
@@ -226,7 +237,19 @@ def _number(label: Any) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Integers:
-    """A whole number from low to high, both public and both included."""
+    """A whole number from low to high, both public and both included.
+
+    >>> import murmure as mu
+    >>> age = mu.Integers(18, 99)
+    >>> print(age.size, age.encode([18, 40, 99]).tolist())
+    82 [0, 22, 81]
+    >>> try:
+    ...     age.encode([17])
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    Integers: row 0 holds 17 (1 outside in all here); wanted a whole number from 18 to 99.
+      Hint: widen the domain to public bounds, or correct those rows before they are randomised
+    """
 
     low: int
     high: int
@@ -315,6 +338,13 @@ class Interval:
 
     Code i stands for the cell's midpoint, so a value moves by at most half a cell:
     (high - low) / (2 cells).
+
+    >>> import murmure as mu
+    >>> dose = mu.Interval(0.0, 10.0, cells=100)
+    >>> print(dose.encode([0.0, 0.07, 10.0]).tolist())
+    [0, 0, 99]
+    >>> print(dose.step, [float(v) for v in dose.numbers()[:3].round(2)])
+    0.1 [0.05, 0.15, 0.25]
     """
 
     low: float

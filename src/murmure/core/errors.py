@@ -27,7 +27,18 @@ from collections.abc import Iterable
 
 
 class MurmureError(Exception):
-    """The root: catch this to catch every error that Murmure raises on purpose."""
+    """The root: catch this to catch every error that Murmure raises on purpose.
+
+    >>> import murmure as mu
+    >>> try:
+    ...     mu.GRR(mu.Categories(2), epsilon=-1.0)
+    ... except mu.MurmureError as error:
+    ...     print(type(error).__name__, "is also a ValueError:", isinstance(error, ValueError))
+    ...     print(error)
+    InvalidParameter is also a ValueError: True
+    GRR.epsilon must be a positive finite number, got -1.0.
+      Hint: epsilon=1.0 is a usual start
+    """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message if hint is None else f"{message}\n  Hint: {hint}")

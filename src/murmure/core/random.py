@@ -52,7 +52,21 @@ def fresh_key() -> bytes:
 
 
 class Random:
-    """The only source of randomness in the package. Build it with `secure()` or `seeded(n)`."""
+    """The only source of randomness in the package. Build it with `secure()` or `seeded(n)`.
+
+    >>> import murmure as mu
+    >>> rng = mu.Random.seeded(7)
+    >>> print(rng.words(2).tolist())
+    [16247362386516363733, 9846125553513702416]
+    >>> print(mu.Random.seeded(7).words(2).tolist())  # the same stream from the same seed
+    [16247362386516363733, 9846125553513702416]
+    >>> try:
+    ...     rng.require_secure("a collector")
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    a collector serves real people and needs secure randomness, got Random.seeded(7).
+      Hint: pass murmure.Random.secure(), or nothing
+    """
 
     def __init__(self, key: bytes, seed: int | None, path: tuple[int, ...] = ()) -> None:
         self._key = key

@@ -51,7 +51,30 @@ DRAFT_HINT = "replace them by public ones (a code book, the questionnaire, the l
 
 
 class Schema(Mapping[str, Domain]):
-    """Named columns and what each may hold. `schema["age"]` is a domain that knows its column."""
+    """Named columns and what each may hold. `schema["age"]` is a domain that knows its column.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"age": mu.Integers(18, 99), "smoker": mu.Categories(["no", "yes"])})
+    >>> print(schema["smoker"])
+    Categories(['no', 'yes'], column='smoker')
+    >>> print([codes.tolist() for codes in schema.encode({"age": [18, 40], "smoker": ["no", "yes"]})])
+    [[0, 22], [0, 1]]
+    >>> print(schema.to_toml())
+    [columns.age]
+    type = "integers"
+    low = 18
+    high = 99
+    <BLANKLINE>
+    [columns.smoker]
+    type = "categories"
+    values = ["no", "yes"]
+    <BLANKLINE>
+    >>> try:
+    ...     schema["income"]
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    the schema has no column 'income'; it has ['age', 'smoker'].
+    """
 
     columns: Mapping[str, Domain]  # the domains in which values are coded
     column_specs: Mapping[str, Column]

@@ -77,7 +77,18 @@ class NoAffine:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What an observer can learn about one person, at most. Never printed without its five parts."""
+    """What an observer can learn about one person, at most. Never printed without its five parts.
+
+    >>> import murmure as mu
+    >>> certificate = mu.certify(mu.GRR(mu.Categories(["no", "yes"]), epsilon=1.0))
+    >>> print(certificate)
+    epsilon = 1, delta = 0; closed form over classes of reports
+      protects   the record of one person (replace)
+      public     the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
+      witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
+    >>> print(certificate.witness, certificate.asked)
+    ('yes', 'no', 1) 1.0
+    """
 
     epsilon: float
     delta: float
@@ -239,7 +250,25 @@ def _wrapped(notice: str) -> str:
 
 @dataclass(frozen=True)
 class Release:
-    """What may be shown: the estimate, what it costs each observer, and which plan it answers."""
+    """What may be shown: the estimate, what it costs each observer, and which plan it answers.
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(["no", "yes"])
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> release = mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7))
+    >>> print(release)
+    Release of Histogram through GRR (plan 82439d35bcdc)
+      SEEDED RANDOMNESS: an experiment, not for real people
+      randomised here, from true answers (people's own coins: run(plan, reports=answers))
+              share       low      high
+    no       0.7445    0.7025    0.7870
+    yes      0.2555    0.2130    0.2975
+    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
+      collector and reader: epsilon = 1, delta = 0; closed form over classes of reports
+        protects   the record of one person (replace)
+        public     the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
+        witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
+    """
 
     estimate: Any  # an Estimate; of a record Estimates, one per column
     guarantees: Mapping[Observer, Certificate]

@@ -18,7 +18,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Memory:
-    """Adds batch after batch; by default on two threads where there are cores for them."""
+    """Adds batch after batch; by default on two threads where there are cores for them.
+
+    >>> import numpy as np
+    >>> import murmure as mu
+    >>> from murmure.core.types import Total
+    >>> ages = np.array([20, 30, 40])
+    >>> total = mu.Memory().total(lambda batch: Total(len(batch), np.array([batch.sum()])), [ages[:1], ages[1:]])
+    >>> print(total.n, total.sum.tolist())
+    3 [90]
+    """
 
     threads: int | None = None
 

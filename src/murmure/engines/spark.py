@@ -63,6 +63,10 @@ class Spark:
 
     Sources: a Spark DataFrame; Parquet files that every worker can read (path, pattern, folder), whose row groups the
     workers read themselves; or tasks, which are sent to the workers.
+
+    >>> import murmure as mu
+    >>> print(mu.Spark())  # a session is started when it is needed
+    Spark(session=None)
     """
 
     session: Any = None

@@ -99,6 +99,16 @@ class KMeans(Learner):
     iterations: the number of steps; None: by `n_public`, a number of rows that is public, or by a noisy one. split:
     "clipped", "best" or "halves", see the top of this file. metric: "box" measures every column by its public
     range; "units" as the numbers are. init: centres to start with, in the units of the data, that came from no data.
+
+    >>> import murmure as mu
+    >>> from murmure.learn import KMeans
+    >>> schema = mu.Schema({"age": mu.Integers(18, 99), "pay": mu.Interval(0, 10_000, cells=100)})
+    >>> rows = {"age": [25, 35, 70, 80] * 500, "pay": [7000, 8000, 2000, 3000] * 500}
+    >>> model = KMeans(2, schema, mu.Central(epsilon=1.0), iterations=3, rng=mu.Random.seeded(7)).fit(rows)
+    >>> print(model.cluster_centers_.round(1).tolist(), model.cluster_sizes_.round().tolist())
+    [[30.0, 7543.8], [75.7, 2558.6]] [982.0, 1010.0]
+    >>> print(f"{model.n_iter_} steps, spent {model.spent_.epsilon:.6f}")
+    3 steps, spent 1.000000
     """
 
     kind = "clusterer"

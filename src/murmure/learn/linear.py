@@ -62,7 +62,21 @@ class LinearRegression(Learner):
     coef_, intercept_: in the units of the columns; of a category, against its first label. cov_, bse_: of intercept and
     coefficients, sampling and noise together, where the noisy matrix was taken as it is; otherwise None, since a ridge
     is a bias. None under Local, too: products of randomised columns vary together in ways that sums do not tell.
-    """
+
+    >>> import murmure as mu
+    >>> from murmure.learn import LinearRegression
+    >>> schema = mu.Schema({"age": mu.Integers(18, 99), "pressure": mu.Integers(60, 220)})
+    >>> rows = {"age": list(range(20, 90)) * 50, "pressure": [95 + age // 2 for age in range(20, 90)] * 50}
+    >>> model = LinearRegression(schema, target="pressure", privacy=mu.Central(epsilon=1.0), rng=mu.Random.seeded(7))
+    >>> model.fit(rows)
+    LinearRegression(schema=Schema({'age': Integers(18, 99), 'pressure': Integers(60,..., target='pressure', privacy=Central(epsilon=1.0, delta=0.0, relation='add/remove', un..., rng=Random.seeded(7))
+    >>> for name, value, error in zip(model.names_, [model.intercept_, *model.coef_], model.bse_):
+    ...     print(f"{name:10} {value:8.3f}  standard error {error:.3f}")
+    intercept    95.009  standard error 0.860
+    age           0.494  standard error 0.015
+    >>> print(model.post_)
+    none: the matrix stands clear of the noise
+    """  # noqa: E501
 
     kind = "regressor"
     coef_: Floats  # in the units of the columns; of a category, against its first label

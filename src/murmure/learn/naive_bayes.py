@@ -65,6 +65,28 @@ class NaiveBayes(Classifier):
     target: the column of classes, which are public (Categories). split: see the top of this file. alpha: people who are
     added to every category of every class, in public (Laplace smoothing). shrink: noise pulls means, variances and
     shares towards those of all classes, as far as its known variance says; without noise nothing moves.
+
+    >>> import murmure as mu
+    >>> from murmure.learn import NaiveBayes
+    >>> schema = mu.Schema(
+    ...     {
+    ...         "age": mu.Integers(0, 100),
+    ...         "region": mu.Categories(["north", "south"]),
+    ...         "sick": mu.Categories(["no", "yes"]),
+    ...     }
+    ... )
+    >>> rows = {
+    ...     "age": [20, 25, 30, 70, 75, 80] * 300,
+    ...     "region": ["north", "north", "south", "south", "south", "north"] * 300,
+    ...     "sick": ["no", "no", "no", "yes", "yes", "yes"] * 300,
+    ... }
+    >>> model = NaiveBayes(schema, target="sick", privacy=mu.Central(epsilon=1.0), rng=mu.Random.seeded(7)).fit(rows)
+    >>> print(model.predict({"age": [22, 78], "region": ["north", "south"]}).tolist())
+    ['no', 'yes']
+    >>> print(model.class_count_.round(1).tolist(), model.theta_.round(1).tolist())
+    [896.1, 901.4] [[24.8], [74.9]]
+    >>> print(f"spent {model.spent_.epsilon:.6f}")
+    spent 1.000000
     """
 
     _counts_people = True

@@ -50,7 +50,24 @@ def default_place() -> str:
 
 
 class Ledger:
-    """A file of SQLite (its path), or a database (postgresql://user@host/database). Made by the first budget."""
+    """A file of SQLite (its path), or a database (postgresql://user@host/database). Made by the first budget.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import murmure as mu
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = mu.Ledger(Path(folder) / "ledger.db")
+    ...     _ = ledger.set_budget("patients", epsilon=1.0)
+    ...     plan = mu.Plan(mu.Count(mu.Integers(0, 120)), curator=mu.DiscreteLaplace(epsilon=0.75))
+    ...     release = mu.run(plan, [30, 40, 56] * 300, ledger=ledger.account("patients"))
+    ...     print(f"spent {ledger.spent('patients').epsilon:.4f}, {ledger.verify()} entries")
+    ...     try:
+    ...         release = mu.run(plan, [30, 40, 56] * 300, ledger=ledger.account("patients"))
+    ...     except mu.MurmureError as error:
+    ...         print(type(error).__name__)
+    spent 0.7500, 2 entries
+    BudgetExhausted
+    """
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
         self._store = open_store(where)

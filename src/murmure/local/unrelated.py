@@ -53,7 +53,16 @@ class UnrelatedQuestion(YesNo):
 
 @dataclass(frozen=True)
 class TwoSamples:
-    """Two groups asked with different probabilities of the sensitive question; nothing known of the innocuous one."""
+    """Two groups asked with different probabilities of the sensitive question; nothing known of the innocuous one.
+
+    >>> import murmure as mu
+    >>> samples = mu.TwoSamples(yes=(120, 90), n=(300, 300), truth=(0.7, 0.3))
+    >>> estimate = samples.estimate()
+    >>> for label, (low, high) in zip(estimate.labels, estimate.interval(target="superpopulation")):
+    ...     print(f"{label}: {low:.4f} to {high:.4f}")
+    sensitive: 0.3724 to 0.5803
+    innocuous: 0.1293 to 0.3280
+    """
 
     yes: tuple[int, int]
     n: tuple[int, int]

@@ -42,6 +42,17 @@ class Plan:
     unit: what a guarantee protects, "row" or the name of the column that tells people apart. With a name, one person
     has at most `rows_per_person` rows, and each of them adds to the cost. relation: what a curator hides, "add/remove"
     (whether somebody is in the data at all) or "replace" (what they hold; the number of rows is then public).
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(["no", "yes"])
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> print(plan.describe(), plan.digest[:12])
+    Histogram through GRR 82439d35bcdc
+    >>> print(mu.Plan.from_json(plan.to_json()) == plan)
+    True
+    >>> reports = plan.report(["no", "yes", "no"], mu.Random.seeded(7))
+    >>> print(plan.tally(reports))
+    Total(n=3, sum=array([1, 2]))
     """
 
     statistic: Statistic

@@ -18,7 +18,15 @@ from murmure.laws.records import Records
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reports:
-    """Randomised answers and the digest of the plan they answer."""
+    """Randomised answers and the digest of the plan they answer.
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(["no", "yes"])
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> reports = plan.report(["no", "yes", "no"], mu.Random.seeded(7))
+    >>> print(len(reports), reports.data.tolist(), reports.plan == plan.digest, reports.seeded)
+    3 [1, 1, 0] True True
+    """
 
     data: Array | Records = field(repr=False)
     plan: str

@@ -30,7 +30,17 @@ def _shares_of(what: str, estimate: Any) -> NDArray[np.float64]:
 
 
 def clip_renormalise(estimate: Estimate) -> Estimate:
-    """Negative shares become zero, the rest is scaled to sum to one."""
+    """Negative shares become zero, the rest is scaled to sum to one.
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(8)
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> raw = mu.run(plan, [0] * 150 + [1] * 50, rng=mu.Random.seeded(7)).estimate
+    >>> print([round(float(f), 3) for f in raw.mean])
+    [0.691, 0.182, 0.125, -0.13, 0.097, 0.097, -0.13, 0.068]
+    >>> print([round(float(f), 3) for f in mu.clip_renormalise(raw).mean])
+    [0.549, 0.144, 0.099, 0.0, 0.077, 0.077, 0.0, 0.054]
+    """
     clipped = np.maximum(_shares_of("clip_renormalise", estimate), 0.0)
     total = clipped.sum()
     shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
@@ -38,7 +48,22 @@ def clip_renormalise(estimate: Estimate) -> Estimate:
 
 
 def project_simplex(estimate: Estimate) -> Estimate:
-    """The nearest shares (Euclidean) that are not negative and sum to one (Duchi et al., ICML 2008)."""
+    """The nearest shares (Euclidean) that are not negative and sum to one (Duchi et al., ICML 2008).
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(8)
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> raw = mu.run(plan, [0] * 150 + [1] * 50, rng=mu.Random.seeded(7)).estimate
+    >>> near = mu.project_simplex(raw)
+    >>> print([round(float(f), 3) for f in near.mean])
+    [0.647, 0.138, 0.082, 0.0, 0.054, 0.054, 0.0, 0.025]
+    >>> try:
+    ...     near.interval()
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    this estimate carries no error bar: projecting on the simplex is biased; the raw estimate has bars.
+      Hint: take the interval of the raw, unbiased estimate instead
+    """
     return _without_error_bars(
         estimate, on_simplex(_shares_of("project_simplex", estimate)), "projecting on the simplex"
     )
@@ -64,6 +89,22 @@ def em(
     Works where a tally counts reports one by one: GRR, Warner and all numeric mechanisms. `smooth` averages
     neighbouring cells after each step, for ordered values (EMS: Li et al., SIGMOD 2020).
     Stops when the log-likelihood of all reports grows by less than `tolerance`.
+
+    >>> import murmure as mu
+    >>> domain = mu.Integers(0, 7)
+    >>> wave = mu.SquareWave(domain, epsilon=2.0)
+    >>> reports = wave.report([1, 2, 2, 3, 3, 3, 6] * 1000, mu.Random.seeded(7))
+    >>> print(mu.em(wave, wave.tally(reports), smooth=True))
+              share
+    0        0.0880
+    1        0.1538
+    2        0.2282
+    3        0.2186
+    4        0.1340
+    5        0.0727
+    6        0.0556
+    7        0.0490
+    7 000 people; no error bar: expectation maximisation is biased; the raw estimate has bars
     """
     counts = np.asarray(total, float)
     P = channel_matrix(mechanism.channel)

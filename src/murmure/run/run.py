@@ -50,6 +50,14 @@ def run(
     ({"no": 300, "yes": 200}); or Reports, which say themselves how they were drawn.
     rows_are_public, minimum_cell: between parties, exact sums are held to the rules of a study: few for the rows, and
     no condition that fewer than minimum_cell rows may fulfil. rows_are_public=True sets the rules aside.
+
+    >>> import murmure as mu
+    >>> domain = mu.Integers(0, 10)
+    >>> plan = mu.Plan(mu.Mean(domain), person=mu.Hybrid(domain, epsilon=2.0))
+    >>> print(mu.run(plan, [2, 3, 7] * 1000, rng=mu.Random.seeded(7)).estimate)
+              value       low      high
+    mean     3.9337    3.7510    4.1164
+    3 000 people; 95 % intervals by score, for these people (fixed population)
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(

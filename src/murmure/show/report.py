@@ -42,6 +42,17 @@ def write_report(
     """The finished page at `path`, or nothing. See `report_html`.
 
     The name ends in .html or .htm. An earlier page that Murmure wrote is replaced; any other file is refused.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import murmure as mu
+    >>> domain = mu.Categories(["no", "yes"])
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> release = mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = mu.write_report(release, Path(folder) / "report.html", plan=plan)
+    ...     print(page.name, "<script" in page.read_text())
+    report.html False
     """
     path = Path(path)
     check_page_path(path)

@@ -21,7 +21,15 @@ from murmure.statistics.base.statistic import CuratorStatistic, people_count
 
 @dataclass(frozen=True)
 class Count(CuratorStatistic):
-    """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group."""
+    """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group.
+
+    >>> import murmure as mu
+    >>> plan = mu.Plan(mu.Count(mu.Integers(0, 120)), curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> print(mu.run(plan, [30, 40, 56] * 300, rng=mu.Random.seeded(7)).estimate)
+              count       low      high
+    count       898       895       901
+    about 898 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
+    """
 
     domain: Domain
 

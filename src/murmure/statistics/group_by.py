@@ -50,7 +50,19 @@ class GroupBy(CuratorStatistic):
     """The answer for every key: `GroupBy(Mean(schema["income"]), by=schema["region"])`.
 
     by: the domain of a column, or a Schema of several, whose combinations are then the keys.
-    """
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"age": mu.Integers(0, 120), "region": mu.Categories(["north", "south", "west"])})
+    >>> people = {"age": [30, 40, 56] * 300, "region": ["north", "south", "north"] * 300}
+    >>> plan = mu.Plan(mu.GroupBy(mu.Mean(schema["age"]), by=schema["region"]), curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate)
+               value        low       high
+    north    42.7091    42.1126    43.2948
+    south    39.8010    38.5470    41.0052
+    west   too noisy     0.0000   120.0000
+    about 892 people; 95 % intervals by Fieller, and the whole public range (too few people to divide by) in 1 of 3, for these people (fixed population)
+    rows left out (their number is missing or not in the schema): north about 3 (0 to 13); south about -4 (0 to 6); west about 0 (0 to 10)
+    """  # noqa: E501
 
     statistic: Any
     by: Domain | Schema

@@ -25,7 +25,17 @@ from murmure.statistics.base.statistic import BaseStatistic, counts_of, one_hot
 
 @dataclass(frozen=True)
 class Histogram(BaseStatistic):
-    """Shares of every value of a domain."""
+    """Shares of every value of a domain.
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(["a", "b", "c"])
+    >>> print(mu.run(mu.Plan(mu.Histogram(domain)), ["a", "b", "a", "c"]).estimate)  # in the clear
+              share       low      high
+    a        0.5000    0.5000    0.5000
+    b        0.2500    0.2500    0.2500
+    c        0.2500    0.2500    0.2500
+    4 people; known exactly, for these people (fixed population)
+    """
 
     domain: Domain
 

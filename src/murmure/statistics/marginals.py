@@ -37,7 +37,21 @@ GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
 @dataclass(frozen=True)
 class Marginals(BaseStatistic):
-    """Shares of every category and of whole numbers with few values; the mean of every other number."""
+    """Shares of every category and of whole numbers with few values; the mean of every other number.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(0, 120)})
+    >>> people = {"smoker": ["no", "yes", "no"], "age": [30, 40, 56]}
+    >>> print(mu.run(mu.Plan(mu.Marginals(schema)), people).estimate)  # in the clear
+    smoker     share       low      high
+      no      0.6667    0.6667    0.6667
+      yes     0.3333    0.3333    0.3333
+    <BLANKLINE>
+    mean       value       low      high
+      age         42        42        42
+    <BLANKLINE>
+    3 people; known exactly, for these people (fixed population)
+    """
 
     domain: Schema
     weights: str | None = None  # a public column: how much each person counts

@@ -73,7 +73,14 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Mode(CuratorStatistic):
-    """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`."""
+    """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`.
+
+    >>> import murmure as mu
+    >>> plan = mu.Plan(mu.Mode(mu.Categories(["red", "green", "blue"])), curator=mu.PermuteAndFlip(epsilon=1.0))
+    >>> print(mu.run(plan, ["red", "blue", "blue"] * 20, rng=mu.Random.seeded(7)).estimate)
+    blue
+    chosen among 3 public candidates
+    """
 
     domain: Domain
 

@@ -25,7 +25,25 @@ from murmure.statistics.base.statistic import MAX_JOINT_CELLS, BaseStatistic, co
 
 @dataclass(frozen=True)
 class Pair(BaseStatistic):
-    """The joint shares of two columns of a record."""
+    """The joint shares of two columns of a record.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "region": mu.Categories(["north", "south"])})
+    >>> people = {"smoker": ["no", "yes", "no", "no"], "region": ["north", "north", "south", "north"]}
+    >>> print(mu.run(mu.Plan(mu.Pair(schema, "smoker", "region")), people).estimate)  # in the clear
+                   share       low      high
+    no, north     0.5000    0.5000    0.5000
+    no, south     0.2500    0.2500    0.2500
+    yes, north    0.2500    0.2500    0.2500
+    yes, south    0.0000    0.0000    0.0000
+    4 people; known exactly, for these people (fixed population)
+    >>> try:
+    ...     mu.Plan(mu.Pair(schema, "smoker", "region"), person=mu.SMP(schema, epsilon=1.0))
+    ... except mu.MurmureError as error:
+    ...     print(error)
+    Plan refused: SMP cannot answer Pair: a person reports one attribute, so reports know nothing of pairs.
+      Hint: SPL, or SMP with sample=2 or more, reports two real attributes of one person
+    """
 
     domain: Schema
     first: str

@@ -47,7 +47,18 @@ def branching(size: int) -> int:
 
 @dataclass(frozen=True)
 class Quantile(CuratorStatistic):
-    """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`."""
+    """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`.
+
+    >>> import murmure as mu
+    >>> plan = mu.Plan(mu.Quantile(mu.Integers(0, 120), (0.25, 0.5, 0.75)), curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> print(mu.run(plan, list(range(18, 90)) * 50, rng=mu.Random.seeded(7)).estimate)
+                      value       low      high
+    quantile 0.25        35        35        36
+    median               54        53        54
+    quantile 0.75        71        71        72
+    about 3 590 people; 95 % intervals by inversion of the distribution function, for these people (fixed population)
+    rows left out (their number is missing or not in the schema): about 0 (0 to 6)
+    """
 
     domain: Number
     q: float | tuple[float, ...] = 0.5

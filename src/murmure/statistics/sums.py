@@ -31,6 +31,17 @@ class Sums(ExactSums):
 
     Expressions: numbers, columns, + - * **, comparisons, and or not, min, max, abs. Columns that none of them reads are
     dropped from the domain.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"age": mu.Integers(0, 120), "smoker": mu.Categories(["no", "yes"])})
+    >>> people = {"age": [30, 40, 56] * 300, "smoker": ["no", "yes", "no"] * 300}
+    >>> question = mu.Sums(schema, ("age", "age ** 2", 'age * (smoker == "yes")'))
+    >>> print(mu.run(mu.Plan(question), people).estimate)
+                                   sum
+    age                         37 800
+    age ** 2                 1 690 800
+    age * (smoker == "yes")     12 000
+    900 rows; known exactly
     """
 
     domain: Schema

@@ -26,7 +26,19 @@ from murmure.statistics.base.statistic import people_count
 
 @dataclass(frozen=True)
 class Variance(MomentsStatistic):
-    """The variance of Integers or of an Interval's grid."""
+    """The variance of Integers or of an Interval's grid.
+
+    >>> import murmure as mu
+    >>> plan = mu.Plan(mu.Variance(mu.Integers(0, 120)), curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> estimate = mu.run(plan, [30, 40, 56] * 300, rng=mu.Random.seeded(7)).estimate
+    >>> print(estimate)
+                 value       low      high
+    variance   95.7016   59.4290  131.9741
+    about 893 people; 95 % intervals by delta, for these people (fixed population)
+    rows left out (their number is missing or not in the schema): about 3 (0 to 13)
+    >>> print(estimate.interval(0.95, target="superpopulation"))
+    [[ 32.66552936 176.50266772]]
+    """
 
     budget_shares = (3.0, 4.0, 3.0)
 

@@ -44,6 +44,16 @@ class Where(CuratorStatistic):
 
     column: the domain of a column, or a Schema of one, which also says what replaces a missing answer.
     is_in: values of the column. between: a number from one bound to another, both included (an Interval's by its grid).
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"age": mu.Integers(0, 120), "region": mu.Categories(["north", "south", "west"])})
+    >>> people = {"age": [30, 40, 56] * 300, "region": ["north", "south", "north"] * 300}
+    >>> question = mu.Where(mu.Count(schema["age"]), schema["region"], is_in=("north", "west"))
+    >>> plan = mu.Plan(question, curator=mu.DiscreteLaplace(epsilon=1.0))
+    >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate)
+              count       low      high
+    count       598       595       601
+    about 598 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
     """
 
     statistic: Any

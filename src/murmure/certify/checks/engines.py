@@ -13,7 +13,12 @@ from murmure.core.types import Array, Total
 
 
 def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
-    """An engine returns the same integers however the rows are cut, and refuses to add up nobody."""
+    """An engine returns the same integers however the rows are cut, and refuses to add up nobody.
+
+    >>> import numpy as np
+    >>> import murmure as mu
+    >>> mu.check_engine(mu.Memory(), lambda: [np.arange(10), np.arange(5)])  # silent when all is well
+    """
 
     def step(batch: Array) -> Total:
         return Total(len(batch), np.array([batch.sum(), (batch * batch).sum()], np.int64))

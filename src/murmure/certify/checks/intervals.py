@@ -19,7 +19,18 @@ def check_coverage(
     level: float = 0.95,
     at_least: float = 0.93,
 ) -> None:
-    """interval(o, n, p, q, level) -> rows (low, high) must cover every fixed share often enough (enumerated)."""
+    """interval(o, n, p, q, level) -> rows (low, high) must cover every fixed share often enough (enumerated).
+
+    >>> import murmure as mu
+    >>> from murmure.core.estimates.intervals import exact_fixed
+    >>> from murmure.lectures.mistakes import var_star_bar
+    >>> mu.check_coverage(exact_fixed, n=200, p=0.75, q=0.25, shares=[0.0, 0.1, 0.5, 1.0], at_least=0.95)
+    >>> try:
+    ...     mu.check_coverage(var_star_bar, n=1000, p=0.5, q=0.01, shares=[0.0, 0.5])
+    ... except AssertionError as error:
+    ...     print(error)
+    'var_star_bar': covers the share 0.5 in 0.431 of cases, wanted 0.93
+    """
     from scipy.special import gammaln, xlogy
 
     def binomial(m: int, chance: float) -> Any:

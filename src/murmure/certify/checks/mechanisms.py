@@ -38,7 +38,11 @@ def _some_inputs(channel: Channel) -> list[int]:
 
 
 def check_mechanism(mechanism: Any, seed: int = 1) -> None:
-    """A mechanism's promises: a law, samples that follow it, its moments, a certificate, a fixed range of words."""
+    """A mechanism's promises: a law, samples that follow it, its moments, a certificate, a fixed range of words.
+
+    >>> import murmure as mu
+    >>> mu.check_mechanism(mu.GRR(mu.Categories(4), epsilon=1.0))  # silent when all is well
+    """
     if isinstance(mechanism.domain, Schema):
         return check_record(mechanism, seed)
     channel = mechanism.channel

@@ -31,7 +31,11 @@ def _people(x: Any, which: slice) -> Any:
 
 
 def check_statistic(statistic: Any, seed: int = 1) -> None:
-    """A statistic adds what it lifts, is order-free and mergeable, and its exact answer is the truth."""
+    """A statistic adds what it lifts, is order-free and mergeable, and its exact answer is the truth.
+
+    >>> import murmure as mu
+    >>> mu.check_statistic(mu.Histogram(mu.Categories(4)))  # silent when all is well
+    """
     n = 1000
     x = _some_codes(statistic.domain, np.frombuffer(Random.seeded(seed).words(n).tobytes(), np.uint32)[:n])
     lifted = statistic.lift(x)

@@ -18,7 +18,25 @@ from murmure.core.types import Floats, Target
 
 @dataclass(frozen=True, eq=False)
 class Estimates(Mapping[str, Estimate]):
-    """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns."""
+    """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(18, 99)})
+    >>> plan = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, epsilon=2.0))
+    >>> people = {"smoker": ["no", "no", "yes"] * 1000, "age": [25, 40, 55] * 1000}
+    >>> estimates = mu.run(plan, people, rng=mu.Random.seeded(7)).estimate
+    >>> print(estimates)
+    smoker     share       low      high
+      no      0.6695    0.6352    0.7038
+      yes     0.3305    0.2962    0.3648
+    <BLANKLINE>
+    mean       value       low      high
+      age    42.4395   39.4377   45.4411
+    <BLANKLINE>
+    3 000 people; 95 % intervals by score, for these people (fixed population)
+    >>> print({name: ends.round(3).tolist() for name, ends in estimates.interval(simultaneous=True).items()})
+    {'smoker': [[0.628, 0.711], [0.289, 0.372]], 'age': [[38.773, 46.106]]}
+    """
 
     by_column: Mapping[str, Estimate]
     n: int

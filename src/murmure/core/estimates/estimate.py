@@ -230,7 +230,26 @@ class SampledEstimator:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Figures about a population. `mean` holds shares for a histogram, values for a mean and people for a count."""
+    """Figures about a population. `mean` holds shares for a histogram, values for a mean and people for a count.
+
+    >>> import murmure as mu
+    >>> domain = mu.Categories(["never", "once", "often"])
+    >>> plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, epsilon=1.0))
+    >>> answers = ["never"] * 1400 + ["once"] * 400 + ["often"] * 200
+    >>> estimate = mu.run(plan, answers, rng=mu.Random.seeded(7)).estimate
+    >>> print(estimate)
+              share       low      high
+    never    0.7017    0.6455    0.7595
+    once     0.1869    0.1355    0.2390
+    often    0.1114    0.0605    0.1625
+    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
+    >>> low, high = estimate.interval(0.95, target="superpopulation")[0]
+    >>> print(f"{low:.4f} to {high:.4f}")
+    0.6412 to 0.7626
+    >>> ever = estimate.linear([0, 1, 1], ["ever"])  # once or often
+    >>> print(f"{ever.mean[0]:.4f}, standard deviation {ever.variance()[0] ** 0.5:.4f}")
+    0.2983, standard deviation 0.0289
+    """
 
     labels: Sequence[str]
     mean: Floats

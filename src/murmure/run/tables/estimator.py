@@ -44,6 +44,25 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     """Figures from a sanitised table. The plan is the table's own, unless it is a frame without metadata.
 
     statistic: Marginals (the default) or a Pair of two columns that the mechanism reports together.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "region": mu.Categories(3)})
+    >>> people = {"smoker": ["no", "no", "no", "yes"] * 500, "region": [0, 0, 1, 2] * 500}
+    >>> table = mu.sanitise(people, mu.SPL(schema, epsilon=2.0), rng=mu.Random.seeded(7))
+    >>> print(mu.estimate(table).estimate["smoker"])
+              share       low      high
+    no       0.7315    0.6895    0.7740
+    yes      0.2685    0.2260    0.3105
+    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
+    >>> print(mu.estimate(table, statistic=mu.Pair(schema, "smoker", "region")).estimate)
+               share       low      high
+    no, 0     0.5253    0.4474    0.6042
+    no, 1     0.2292    0.1598    0.2997
+    no, 2    -0.0229    0.0000    0.0460
+    yes, 0    0.0461    0.0000    0.1137
+    yes, 1   -0.0272    0.0000    0.0324
+    yes, 2    0.2496    0.1881    0.3122
+    2 000 people; 95 % intervals by score, for these people (fixed population)
     """
     on_spark = type(source).__module__.startswith("pyspark.")
     table = None if on_spark else open_table(source)

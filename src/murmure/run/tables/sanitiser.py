@@ -148,6 +148,13 @@ def sanitise(
     schema itself moves or drops is said there, for each column (outside = "clamp", "drop").
     unit, rows_per_person: what one person is (see Plan). before_release is called once all rows are randomised and
     before the result gets its name: the place for a charge.
+
+    >>> import murmure as mu
+    >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(18, 99)})
+    >>> people = {"smoker": ["no", "yes", "no", "no"], "age": [25, 40, 55, 70]}
+    >>> table = mu.sanitise(people, mu.Plain(schema, epsilon=4.0), rng=mu.Random.seeded(7))
+    >>> print(table.to_pydict())
+    {'smoker': ['no', 'yes', 'yes', 'no'], 'age': [77, 24, 99, 65]}
     """
     if invalid not in ("refuse", "drop"):
         raise InvalidParameter(f'sanitise.invalid must be "refuse" or "drop", got {shorten(invalid)}.')
