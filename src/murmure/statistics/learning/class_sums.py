@@ -56,7 +56,7 @@ class ClassCounts(CuratorStatistic):
         return self.domain.private[0]
 
     largest = 1
-    tight = True
+    bounds_attained = True
 
     @property
     def width(self) -> int:
