@@ -18,9 +18,7 @@ from murmure import learn
 runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
 x, y = table()
 labelled = mu.Schema.load(SCHEMA)
-numbered = mu.Schema(
-    {**labelled.column_specs, TARGET: mu.Integers(0, 1)}
-)  # its outcome read as a number
+numbered = mu.Schema({**labelled.column_specs, TARGET: mu.Integers(0, 1)})  # its outcome read as a number
 
 
 def columns(x):
