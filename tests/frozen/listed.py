@@ -1,4 +1,4 @@
-"""The examples that the package lists today, found by walking it, each as its persisted JSON. No class is named."""
+"""The examples that the package lists today, found by walking it, each as its persisted JSON."""
 
 from __future__ import annotations
 
