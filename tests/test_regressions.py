@@ -222,7 +222,7 @@ def test_a_column_without_a_figure_is_no_nan_in_json() -> None:
 
 def test_a_full_disk_does_not_stop_a_kernel() -> None:
     """Numba raised when it could not keep what it had compiled; sanitising then blamed the output."""
-    from murmure.laws.kernel_loader import _or_not
+    from murmure.laws.kernel_loader import _ignore_disk_errors
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -230,6 +230,6 @@ def test_a_full_disk_does_not_stop_a_kernel() -> None:
     def wrong(*_: object) -> None:
         raise ValueError("not the disk's fault")
 
-    assert _or_not(full)(1, 2) is None
+    assert _ignore_disk_errors(full)(1, 2) is None
     with pytest.raises(ValueError):
-        _or_not(wrong)(1, 2)
+        _ignore_disk_errors(wrong)(1, 2)

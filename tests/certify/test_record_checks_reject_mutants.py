@@ -84,8 +84,8 @@ class OthersFake(FakeCode):
 class AllZeros(FakeZeros):
     """A fake whose own bit is never set."""
 
-    def own(self, bits: Any, x: Any, tag: Any, i: int, own: Any) -> None:
-        super().own(bits, x, tag, i, own)
+    def set_true_bits(self, bits: Any, x: Any, tag: Any, i: int, own: Any) -> None:
+        super().set_true_bits(bits, x, tag, i, own)
         fakes = bits[tag != i]
         set_bit(fakes, x[tag != i], np.zeros(len(fakes), bool))
         bits[tag != i] = fakes
@@ -94,15 +94,15 @@ class AllZeros(FakeZeros):
 class RealBit(FakeZeros):
     """A fake whose own bit is that of the real value: every attribute is real."""
 
-    def own(self, bits: Any, x: Any, tag: Any, i: int, own: Any) -> None:
-        super().own(bits, x, np.full_like(tag, i), i, own)
+    def set_true_bits(self, bits: Any, x: Any, tag: Any, i: int, own: Any) -> None:
+        super().set_true_bits(bits, x, np.full_like(tag, i), i, own)
 
 
 class TrueValue(FakeValue):
     """The fake value is the person's own."""
 
-    def own(self, bits: Any, x: Any, tag: Any, i: int, words: Any) -> None:
-        super().own(bits, x, np.full_like(tag, i), i, words)
+    def set_value_bits(self, bits: Any, x: Any, tag: Any, i: int, words: Any) -> None:
+        super().set_value_bits(bits, x, np.full_like(tag, i), i, words)
 
 
 def with_part(kind: type[Any], oracle: Any) -> Any:

@@ -474,10 +474,10 @@ from murmure.engines.sources import table_writer
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 place = sys.argv.pop(1)
 if place == "before": charge_file.ChargeFile._append = die
-if place == "between": table_writer.TableWriter._settle = die
+if place == "between": table_writer.TableWriter._commit = die
 if place == "metadata":
-    settle = table_writer.HiddenFile.settle
-    table_writer.HiddenFile.settle = lambda self: settle(self) if self.path.suffix == ".json" else die()
+    commit = table_writer.HiddenFile.commit
+    table_writer.HiddenFile.commit = lambda self: commit(self) if self.path.suffix == ".json" else die()
 if place == "after": table_writer.TableWriter._drop = die
 main()
 """

@@ -205,7 +205,7 @@ def test_the_noise_of_a_masked_sum_is_that_of_the_survivors_shares(noise: Any) -
     gate = Gate(Random.seeded(11))
     mu.run(plan, [[0]] * 4 + [None], gate=gate)
     drawn = np.array(gate.answers[-1].answer[1:], float)
-    variance = plan.bound.of(4).laws[0].variance
+    variance = plan.bound.for_survivors(4).laws[0].variance
     spread = (drawn**2).std() / len(drawn) ** 0.5
 
     assert abs(drawn.mean()) < 6 * (variance / len(drawn)) ** 0.5

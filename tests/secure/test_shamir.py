@@ -85,7 +85,7 @@ def test_in_a_small_field_t_minus_1_shares_are_uniform_whatever_the_secret(monke
     """Enumerated with the same code modulo 5: every pair of shares of a threshold of 3 occurs once for each secret."""
     monkeypatch.setattr(shamir, "P", 5)
     for secret, places in itertools.product(range(5), itertools.combinations(range(1, 5), 2)):
-        seen = [tuple(shamir._value([a2, a1, secret], x) for x in places) for a1 in range(5) for a2 in range(5)]
+        seen = [tuple(shamir._evaluate([a2, a1, secret], x) for x in places) for a1 in range(5) for a2 in range(5)]
         assert sorted(seen) == sorted(itertools.product(range(5), repeat=2))
 
 

@@ -26,7 +26,7 @@ import pytest
 from scipy import stats
 
 import murmure as mu
-from murmure.core.estimates.estimate import FEWEST, CodeEstimator
+from murmure.core.estimates.estimate import MIN_FOR_INTERVAL, CodeEstimator
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, dirichlet_below
 from murmure.core.estimates.share_means import CellMeanEstimator, ShareMeanEstimator
 
@@ -100,7 +100,9 @@ def kept(mechanism: Any, reports: Any, truth: float, target: str) -> Any:
         return (below >= tail) & (above >= tail)
     assert law.square is not None
     mean, squares = x.mean(axis=1), law.square[reports]
-    largest = squares.mean(axis=1) + ERRORS * squares.std(axis=1, ddof=1) / math.sqrt(n) if n >= FEWEST else np.inf
+    largest = (
+        squares.mean(axis=1) + ERRORS * squares.std(axis=1, ddof=1) / math.sqrt(n) if n >= MIN_FOR_INTERVAL else np.inf
+    )
     square = np.clip(np.broadcast_to(largest, surveys), truth**2, max(truth**2, truth * top))
     if n > EXACT_UP_TO:
         return np.square(mean - truth) <= Z * Z * variance(truth, square) / n

@@ -66,7 +66,7 @@ class RecordingGate(Gate):
         self.passages.append(Passage(question, bound, tuple(np.asarray(scores).tolist()), (chosen,)))
         return chosen
 
-    def passed(self, question: str, bound: Any, answer: Any) -> None:
+    def note_answer(self, question: str, bound: Any, answer: Any) -> None:
         """Between parties nobody holds the true sum, so there is nothing to compare."""
         raise AuditFailed(
             "an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.",

@@ -68,15 +68,14 @@ class LinearRegression(Learner):
     >>> schema = mu.Schema({"age": mu.Integers(18, 99), "pressure": mu.Integers(60, 220)})
     >>> rows = {"age": list(range(20, 90)) * 50, "pressure": [95 + age // 2 for age in range(20, 90)] * 50}
     >>> model = LinearRegression(schema, target="pressure", privacy=mu.Central(epsilon=1.0), rng=mu.Random.seeded(7))
-    >>> model.fit(rows)
-    LinearRegression(schema=Schema({'age': Integers(18, 99), 'pressure': Integers(60,..., target='pressure', privacy=Central(epsilon=1.0, delta=0.0, relation='add/remove', un..., rng=Random.seeded(7))
+    >>> _ = model.fit(rows)
     >>> for name, value, error in zip(model.names_, [model.intercept_, *model.coef_], model.bse_):
     ...     print(f"{name:10} {value:8.3f}  standard error {error:.3f}")
     intercept    95.009  standard error 0.860
     age           0.494  standard error 0.015
     >>> print(model.post_)
     none: the matrix stands clear of the noise
-    """  # noqa: E501
+    """
 
     kind = "regressor"
     coef_: Floats  # in the units of the columns; of a category, against its first label

@@ -73,13 +73,12 @@ class LogisticRegression(Classifier):
     >>> schema = mu.Schema({"age": mu.Integers(18, 99), "sick": mu.Categories(["no", "yes"])})
     >>> rows = {"age": list(range(20, 90)) * 50, "sick": ["no" if age < 55 else "yes" for age in range(20, 90)] * 50}
     >>> model = LogisticRegression(schema, target="sick", privacy=mu.Central(epsilon=1.0), rng=mu.Random.seeded(7))
-    >>> model.fit(rows)
-    LogisticRegression(schema=Schema({'age': Integers(18, 99), 'sick': Categories(['no'..., target='sick', privacy=Central(epsilon=1.0, delta=0.0, relation='add/remove', un..., rng=Random.seeded(7))
+    >>> _ = model.fit(rows)
     >>> print(model.predict({"age": [25, 85]}).tolist(), model.predict_proba({"age": [25, 85]}).round(3).tolist())
     ['no', 'yes'] [[1.0, 0.0], [0.0, 1.0]]
     >>> print(model.post_)
     class means and covariances, shrunk by the noise; 1 noisy gradient
-    """  # noqa: E501
+    """
 
     classes_: NDArray[Any]  # the labels of the target, from the schema
     coef_: Floats  # one row for two classes, else one for each

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from murmure.certify.checks.parts import CheckFailed
-from murmure.certify.checks.promises import check_statistic
 
 import murmure as mu
 from murmure.catalogue import persisted_name
+from murmure.certify.checks.assertions import CheckFailed
+from murmure.certify.checks.statistics import check_statistic
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Total
