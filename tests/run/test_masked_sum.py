@@ -197,6 +197,23 @@ def test_the_audit_says_that_it_cannot_look_between_parties() -> None:
         mu.replay_audit(lambda held, gate: mu.run(plan, held, gate=gate), rows, [*rows[:2], ["no"]])
 
 
+def test_the_audit_notices_a_masked_question_that_only_the_second_run_asks() -> None:
+    """One person decides whether it is asked; it goes round the two doors that the audit replays."""
+    pooled = mu.Plan(mu.Count(SCHEMA["smoker"]), curator=mu.DiscreteLaplace(epsilon=1.0))
+    masked = mu.Plan(mu.Count(SCHEMA["smoker"]), parties=mu.PairwiseMasks(4), curator=mu.DiscreteLaplace(epsilon=5.0))
+
+    def ask(rows: Any, gate: Gate) -> Any:
+        together = [value for table in rows for value in table]
+        mean = mu.run(pooled, together, gate=gate).estimate.mean
+        if len(together) > 60:
+            mu.run(masked, rows, gate=gate)
+        return mean
+
+    rows = [["no"] * 15] * 4
+    with pytest.raises(mu.MurmureError, match="masked sum"):
+        mu.replay_audit(ask, rows, [*rows[:3], ["no"] * 16], claim=1.0)
+
+
 @pytest.mark.parametrize("noise", [mu.DiscreteLaplace(epsilon=0.5), mu.Skellam(epsilon=0.5, delta=1e-6)], ids=str)
 def test_the_noise_of_a_masked_sum_is_that_of_the_survivors_shares(noise: Any) -> None:
     """4,000 cells of nobody: mean and variance of what comes out within 6 standard errors (fails once in 10**8)."""

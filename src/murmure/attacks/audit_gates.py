@@ -38,6 +38,12 @@ class Passage:
     answer: tuple[int, ...] = field(repr=False)
 
 
+MASKED = (
+    "an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.",
+    "audit the same plan without parties=, on the pooled rows: what one person moves is the same",
+)
+
+
 class RecordingGate(Gate):
     """A gate that keeps the true answers. Its noise has a separate stream, so that a replay can do without it."""
 
@@ -68,10 +74,7 @@ class RecordingGate(Gate):
 
     def note_answer(self, question: str, bound: Any, answer: Any) -> None:
         """Between parties nobody holds the true sum, so there is nothing to compare."""
-        raise AuditFailed(
-            "an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.",
-            hint="audit the same plan without parties=, on the pooled rows: what one person moves is the same",
-        )
+        raise AuditFailed(MASKED[0], hint=MASKED[1])
 
 
 class ReplayGate(Gate):
@@ -112,11 +115,14 @@ class ReplayGate(Gate):
         self.answers.append(GateAnswer(question, bound, frozen.answer))
         return frozen.answer[0]
 
+    def note_answer(self, question: str, bound: Any, answer: Any) -> None:
+        self._fail(*MASKED)
+
     def check_all_asked(self) -> None:
-        """After the second run: no question was left out."""
+        """After the second run: no question was left out, and none was added."""
         if self.failed is not None:
             raise self.failed
-        if len(self.answers) < len(self.passages):
+        if len(self.answers) != len(self.passages):
             raise AuditFailed(
                 f"the second run asked {len(self.answers)} questions, the first {len(self.passages)}: how many are "
                 "asked depends on one person.",

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from murmure.catalogue import persisted_name
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options, open_ledger_session
 from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person, split_columns
@@ -431,7 +432,7 @@ def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given:
 
 def _draw(result: Any, place: Path) -> None:
     if not hasattr(result, "plot"):
-        raise UsageError(f"{type(result).__name__} has no picture.", "leave --plot out")
+        raise UsageError(f"{persisted_name(result)} has no picture.", "leave --plot out")
     from murmure.core.show import pyplot
 
     axes = result.plot()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from murmure.catalogue import SHARINGS
+from murmure.catalogue import SHARINGS, persisted_name
 from murmure.certify.certificate import certify
 from murmure.core.domain import Decimals, Domain
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
@@ -83,7 +83,7 @@ def _check_person(plan: Plan) -> None:
     problem = plan.statistic.why_unanswerable(plan.person.affine())  # type: ignore[attr-defined]
     if problem is not None:
         raise PlanRefused(
-            f"Plan refused: {type(plan.person).__name__} cannot answer {type(plan.statistic).__name__}: {problem}.",
+            f"Plan refused: {type(plan.person).__name__} cannot answer {persisted_name(plan.statistic)}: {problem}.",
             hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a bar-less histogram",
         )
 
@@ -104,7 +104,7 @@ def _check_curator(plan: Plan) -> None:
         what = "choose among the answers of" if plan.chooses else "protect"
         chooser = getattr(plan.statistic, "choose_with", None)
         raise PlanRefused(
-            f"Plan refused: {type(plan.curator).__name__} cannot {what} {type(plan.statistic).__name__}.",
+            f"Plan refused: {type(plan.curator).__name__} cannot {what} {persisted_name(plan.statistic)}.",
             hint=chooser and f"one of several answers is chosen: curator={chooser}(epsilon=1.0)",
         )
     if plan.lenient:
@@ -113,7 +113,7 @@ def _check_curator(plan: Plan) -> None:
     rows = MAX_ROWS if plan.parties is None else plan.parties.rows * plan.parties.parties
     if plan.statistic.largest > MAX_SUM // rows:
         raise PlanRefused(
-            f"Plan refused: one row can add {plan.statistic.largest:_} to {type(plan.statistic).__name__}; "
+            f"Plan refused: one row can add {plan.statistic.largest:_} to {persisted_name(plan.statistic)}; "
             f"{rows:_} rows could exceed "
             "2**63 - 1.",
             hint="use a coarser grid (fewer cells)"
@@ -141,7 +141,7 @@ def _check_parties(plan: Plan) -> None:
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(
-            f"Plan refused: {type(plan.statistic).__name__} adds up squares of what each party has, by which {others} "
+            f"Plan refused: {persisted_name(plan.statistic)} adds up squares of what each party has, by which {others} "
             f"honest parties could be told apart; it takes {wanted} or more.",
             hint=f"more parties, or fewer colluders and dropouts: of {plan.parties.parties} parties "
             f"{plan.parties.dropouts} may vanish and {plan.parties.colluders} collude",

@@ -39,9 +39,9 @@ from murmure.econometrics.models.multinomial import multinomial_model
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.family_rows import LAWS
 from murmure.econometrics.rows.glm_rows import Family
-from murmure.econometrics.steps.custom_score import MLE, CustomRows, Score
+from murmure.econometrics.steps.custom_score import MLE, CustomRows, Errors, Score
 from murmure.econometrics.steps.irls import CUT_ROWS, LinkedRegression, check_cap
-from murmure.econometrics.steps.named_family import Errors, NamedFamily, start_refusal, start_values
+from murmure.econometrics.steps.named_family import NamedFamily, start_refusal, start_values
 from murmure.econometrics.steps.newton import FAMILY_ROUNDS, Iterate, bent_step, iterate_from_answer, newton_step
 
 FamilyName = Literal["exponential", "weibull", "beta", "multinomial"]

@@ -249,7 +249,6 @@ def check_weights(owner: object, name: str, given: Any, schema: Schema) -> tuple
 
 def protocol_names(mechanism: Any) -> tuple[str, ...]:
     """What randomises each column: GRR, OUE-z, Hybrid ..."""
-    inside = getattr(mechanism, "within", mechanism)
-    if hasattr(inside, "names"):
-        return tuple(inside.names)
-    return tuple(type(part).__name__ for part in inside.parts)
+    if hasattr(mechanism, "names"):
+        return tuple(mechanism.names)
+    return tuple(type(part).__name__ for part in mechanism.parts)

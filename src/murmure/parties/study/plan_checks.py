@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+from murmure.catalogue import persisted_name
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -80,7 +81,7 @@ def _check_question(number: int, plan: Plan) -> None:
     check_model_plan(number, plan)
     if not is_describable(plan.statistic):
         raise InvalidParameter(
-            f"Study: question {number} asks for {type(plan.statistic).__name__}, of which plain words cannot tell all; "
+            f"Study: question {number} asks for {persisted_name(plan.statistic)}, of which plain words cannot tell all; "
             f"there are Sums, {', '.join(DESCRIPTIONS)}.",
             hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
         )

@@ -12,6 +12,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from murmure.catalogue import persisted_name
 from murmure.core.errors import MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.plan_checks import MAX_NUMBERS_PER_ROUND
@@ -173,7 +174,7 @@ def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:
     from murmure.econometrics.errors import FitFailed
 
     return FitFailed(
-        f"{question.kind} could not go on ({type(raised).__name__}: {shorten(str(raised), 120)}).",
+        f"{question.kind} could not go on ({persisted_name(raised)}: {shorten(str(raised), 120)}).",
         hint="no rows have such totals, and somebody told false ones; or it is a mistake of the software: report it",
     )
 
