@@ -81,7 +81,8 @@ def _check_question(number: int, plan: Plan) -> None:
     check_model_plan(number, plan)
     if not is_describable(plan.statistic):
         raise InvalidParameter(
-            f"Study: question {number} asks for {persisted_name(plan.statistic)}, of which plain words cannot tell all; "
+            f"Study: question {number} asks for {persisted_name(plan.statistic)}, of which plain words cannot "
+            f"tell all; "
             f"there are Sums, {', '.join(DESCRIPTIONS)}.",
             hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
         )
