@@ -13,7 +13,7 @@ import pytest
 
 import murmure as mu
 
-TESTS = ("tests/study", "tests/test_study.py", "tests/test_study_file.py")
+TESTS = ("tests/parties/study",)
 LONGEST = 1600  # characters of a study
 
 
