@@ -56,7 +56,7 @@ def main(ctx: click.Context) -> None:
     \b
     Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
-    A table, randomised row by row:         murmure sanitize people.csv --schema s.toml --epsilon 1 -o out.parquet
+    A table, randomised row by row:         murmure sanitise people.csv --schema s.toml --epsilon 1 -o out.parquet
     What does the crowd say?                murmure estimate out.parquet
     One question, a noisy answer:           murmure query mean people.csv --column age --schema s.toml --epsilon 1
     A model, and what it cost:              murmure train linear d.csv --target y --schema s.toml --epsilon 1 -o m.json
