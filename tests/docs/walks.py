@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "how-it-works.md"
 START, END = "<!-- walks: written by `python -m tests.docs.walks` -->\n", "<!-- end of walks -->\n"
-WIDTH = 116
+WIDTH = 92  # what a page shows without wrapping
 
 TITLES = {
     "answer": "One answer: `mu.run(plan, answers)`, then an interval",
@@ -98,7 +98,9 @@ class Trace:
             self._imports += 1 if event == "call" else -1
         elif event == "call" and not self._imports and "<lambda>" not in code.co_qualname:
             function = code.co_qualname.replace("<locals>.", "")
-            if not re.search(r"<|__(getattr|init|eq|hash|repr|len|getitem|iter|contains|enter|exit)__", function):
+            if not re.search(
+                r"<|^_$|__(getattr|setattr|init|eq|hash|repr|len|getitem|iter|contains|enter|exit)__", function
+            ):
                 self.functions.setdefault((name.removeprefix("murmure."), function))
 
 
