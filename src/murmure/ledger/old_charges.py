@@ -112,7 +112,7 @@ def import_old_charges(ledger: Ledger, path: Path, dataset: str | None = None) -
                 counted = journal.state(name).currency
                 # Rows and people do not add up: charges in another unit have an account of their own.
                 if counted is not None and counted.unit != charge["unit"]:
-                    name = f"{name} by {charge['unit']}"
+                    name = " by ".join((name, charge["unit"]))
                 out.append(ledger.account(name).record_past(journal, **charge))
         journal.set_note(note, str(len(old.lines)))
     return out
