@@ -196,7 +196,7 @@ class Plan:
 
     def release(self, estimate: Any, seeded: bool = False) -> Release:
         """An estimate with what the plan guarantees, and which plan it answers."""
-        return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
+        return Release(estimate, guarantees(self), self.digest, seeded, about=self.describe())
 
     def protect(self, total: Total, gate: Gate) -> tuple[int, ...]:
         """Beside the curator: the sum passes the gate, and this is all that leaves."""
