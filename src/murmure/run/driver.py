@@ -60,8 +60,8 @@ def drive(
     generators that yield statistics: the plan of one, by the number of the question.
     """
     gate = gate or Gate()
-    payment = Payment.open(ledger, frame, gate, request)
-    paid, first_new = payment.lookup(), len(gate.answers)
+    payment = None if ledger is None else Payment.open(ledger, frame, gate, request)
+    paid, first_new = None if payment is None else payment.lookup(), len(gate.answers)
     try:
         while True:
             driver, failure = Driver(frame, engine, gate, request, rules or DisclosureRules(), paid), None
@@ -72,7 +72,7 @@ def drive(
             # An error raised after an answer leaks that answer, so what was asked so far is charged as well.
             except (Exception, SystemExit) as error:
                 failure = error
-            if paid is None and driver.charged:
+            if payment is not None and paid is None and driver.charged:
                 paid = payment.pay(driver.charged, driver.answers)
                 # Somebody else asked the same at the same time and paid first: their answers count, ours are dropped.
                 if paid is not None:

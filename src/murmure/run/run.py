@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Number
 from typing import Any
@@ -18,9 +18,12 @@ from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
 from murmure.run.driver import LedgerRequest, drive
+from murmure.run.engine_choice import engine_for
 from murmure.run.outside_reports import release_reports
 from murmure.run.tables.table_format import carries_plan
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
+
+NO_COST = Cost(0.0, 0.0)  # of exact sums, and of what people randomised before it was added up
 
 
 def run(
@@ -70,7 +73,7 @@ def run(
         release = release_reports(plan, reports, engine)
         object.__setattr__(release, "seconds", time.perf_counter() - began)
         return release
-    _refuse_as_frame(plan, frame)
+    _refuse_as_frame(plan, frame, engine_for(frame, engine))
     rules = DisclosureRules(rows_are_public, minimum_cell)
     if ledger is not None and plan.curator is None:
         raise PlanRefused(
@@ -82,11 +85,11 @@ def run(
     if gate is None or plan.curator is None:
         gate = Gate(rng)
     rules = DisclosureRules(rows_are_public, minimum_cell)
-    cost = Cost(0.0, 0.0) if plan.curator is None else plan.bound.cost
+    cost = NO_COST if plan.curator is None else plan.bound.cost
     request = LedgerRequest(plan.digest, plan.describe(), cost, plan.relation)
-    driven = drive(lambda: _ask(plan), frame, engine, request, ledger, gate, rules)
+    driven = drive(lambda: (one for one in (plan,)), frame, engine, request, ledger, gate, rules)
     seeded = gate.rng.is_seeded and (plan.curator is not None or plan.person is not None)
-    release = plan.release(driven.result, seeded)
+    release = plan.release(driven.estimates[0], seeded)
     if plan.parties is not None:
         release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # under a curator, timing would reveal the number of rows
@@ -110,7 +113,7 @@ def _refuse_beside_reports(**given: Any) -> None:
             raise InvalidParameter(f"run got {what}.", hint=way_out)
 
 
-def _refuse_as_frame(plan: Plan, frame: Any) -> None:
+def _refuse_as_frame(plan: Plan, frame: Any, engine: Any) -> None:
     """What can be told from true answers by its looks, and would be randomised a second time."""
     if frame is None:
         raise InvalidParameter(
@@ -122,7 +125,7 @@ def _refuse_as_frame(plan: Plan, frame: Any) -> None:
         )
     if plan.person is None:
         return
-    if carries_plan(frame):
+    if carries_plan(frame, engine):
         raise InvalidParameter(
             "run got a sanitised table as its frame: its rows are randomised already.",
             hint="estimate(table) reads it",
@@ -136,7 +139,3 @@ def _refuse_as_frame(plan: Plan, frame: Any) -> None:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, Number) and not isinstance(value, bool)
-
-
-def _ask(plan: Plan) -> Generator[Plan, Any, Any]:
-    return (yield plan)
