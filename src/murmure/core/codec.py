@@ -61,8 +61,10 @@ class Codec:
         if self.mappings and isinstance(value, Mapping):
             return {key: self.encode(name, item) for key, item in value.items()}
         raise PlanRefused(
-            f"this {self.what} cannot be written down: it holds {type(value).__name__}.",
+            "this {what} cannot be written down: it holds {kind}.",
             hint="functions of one's own run in one place; studies take models by name",
+            what=self.what,
+            kind=type(value).__name__,
         )
 
     def from_dict(self, raw: Any, known: Collection[str], ignored: tuple[str, ...] = ()) -> Any:
@@ -70,7 +72,10 @@ class Codec:
         kind = raw.get("type") if isinstance(raw, Mapping) else raw
         if not isinstance(kind, str) or kind not in known or not isinstance(raw, Mapping):
             raise PlanRefused(
-                f"Plan refused: unknown {self.what} {shorten(kind)}; this version knows {', '.join(sorted(known))}."
+                "Plan refused: unknown {what} {kind}; this version knows {known}.",
+                what=self.what,
+                kind=shorten(kind),
+                known=", ".join(sorted(known)),
             )
         return self.from_fields(load(kind), {n: v for n, v in raw.items() if n not in ("type", *ignored)}, kind)
 
@@ -80,11 +85,18 @@ class Codec:
         for name, default in later.items():
             if written[name] == default:
                 raise PlanRefused(
-                    f"Plan refused: {kind}.{name} is what it is where nothing is said of it: leave it out."
+                    "Plan refused: {kind}.{name} is what it is where nothing is said of it: leave it out.",
+                    kind=kind,
+                    name=name,
                 )
         wanted = {f.name for f in fields(make) if "unsaid" not in f.metadata} | later.keys()
         if set(written) != wanted:
-            raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(written)}.")
+            raise PlanRefused(
+                "Plan refused: {kind} is written with {wanted}, got {got}.",
+                kind=kind,
+                wanted=sorted(wanted),
+                got=sorted(written),
+            )
         return make(**{name: self.decode(name, value) for name, value in written.items()})
 
     def decode(self, name: str, value: Any) -> Any:
@@ -102,4 +114,6 @@ class Codec:
             return value
         if kind == "Fraction":
             return Fraction(value["value"])
-        raise PlanRefused(f"Plan refused: a {self.what} holds {shorten(kind)}, which this version does not know.")
+        raise PlanRefused(
+            "Plan refused: a {what} holds {kind}, which this version does not know.", what=self.what, kind=shorten(kind)
+        )

@@ -58,12 +58,14 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
             raise PlanRefused("Plan refused: this JSON is not a plan.", hint="plans are written by Plan.to_json")
         got = document["murmure"]
         raise PlanRefused(
-            f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
+            "Plan refused: this is plan version {got}, this software reads version {version}.",
             hint="install the release of murmure that wrote it",
+            got=shorten(got),
+            version=VERSION,
         )
     unknown = set(document) - SLOTS
     if unknown:
-        raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown)}.")
+        raise PlanRefused("Plan refused: it has parts this version cannot read: {unknown}.", unknown=sorted(unknown))
     sharing = document.get("parties")
     parties = None if sharing is None else part_from_dict(sharing, SHARINGS)
     written = document.get("person")

@@ -105,8 +105,10 @@ class Driver:
         """What the statistic of the plan makes of its sum: exact, or through the gate, or as it was paid for."""
         if plan.curator is None and (self.request.cost.epsilon or self.request.cost.rho):
             raise PlanRefused(
-                f"Plan refused: {plan.describe()}, in a run that is to cost epsilon {self.request.cost.epsilon:g}.",
+                "Plan refused: {plan}, in a run that is to cost epsilon {epsilon:g}.",
                 hint="every question of a protected run needs noise at the curator",
+                plan=plan.describe(),
+                epsilon=self.request.cost.epsilon,
             )
         survivors = None
         if plan.curator is not None and self.paid is not None:

@@ -22,8 +22,9 @@ def engine_for(frame: Any, engine: Any = None) -> Any:
         return next((engine for engine in known if is_on(engine, frame)), None) or Memory()
     if isinstance(engine, type) or not isinstance(engine, Engine):
         raise InvalidParameter(
-            f"engine must be an engine, got {shorten(engine)}.",
+            "engine must be an engine, got {got}.",
             hint="engine=mu.Memory() or mu.Spark(); your own inherits from murmure.core.types.Engine",
+            got=shorten(engine),
         )
     return engine
 

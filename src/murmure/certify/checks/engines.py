@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.checks.assertions import CheckFailed, require
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.core.types import Array, Engine, Total
 
 
@@ -25,7 +25,7 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
     def step(batch: Array) -> Total:
         return Total(len(batch), np.array([batch.sum(), (batch * batch).sum()], np.int64))
 
-    require(isinstance(engine, Engine), engine, "is not an Engine: it lacks total, each or accepts")
+    require(isinstance(engine, Engine), engine, Phrase("is not an Engine: it lacks total, each or accepts"))
     parts = batches()
     whole = np.concatenate(parts)
     wanted = Total(len(whole), np.array([whole.sum(), (whole * whole).sum()], np.int64))
@@ -34,17 +34,17 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
         require(
             got.n == wanted.n and bool((got.sum == wanted.sum).all()),
             engine,
-            "the total depends on the batches",
+            Phrase("the total depends on the batches"),
         )
         made = list(engine.each(step, iter(cut)))
         require(
             [(part.n, *part.sum.tolist()) for part in made] == [(len(b), b.sum(), (b * b).sum()) for b in cut],
             engine,
-            "each batch does not come back once, in order",
+            Phrase("each batch does not come back once, in order"),
         )
     # Nobody must not be taken for a sum of zeros.
     try:
         engine.total(step, iter([]))
     except MurmureError:
         return
-    raise CheckFailed(f"{engine!r}: added up nobody without a word")
+    raise CheckFailed("{engine!r}: added up nobody without a word", engine=engine)

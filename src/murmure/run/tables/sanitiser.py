@@ -148,12 +148,13 @@ def sanitise(
     {'smoker': ['no', 'yes', 'yes', 'no'], 'age': [77, 24, 99, 65]}
     """
     if invalid not in ("refuse", "drop"):
-        raise InvalidParameter(f'sanitise.invalid must be "refuse" or "drop", got {shorten(invalid)}.')
+        raise InvalidParameter('sanitise.invalid must be "refuse" or "drop", got {got}.', got=shorten(invalid))
     schema = getattr(mechanism, "domain", None)
     if not isinstance(schema, Schema):
         raise InvalidParameter(
-            f"sanitise takes a mechanism of records, got {shorten(type(mechanism).__name__)}.",
+            "sanitise takes a mechanism of records, got {got}.",
             hint="SMP(schema, epsilon=1.0), SPL, RSFD, Plain ...",
+            got=shorten(type(mechanism).__name__),
         )
     rng = random_or_secure(rng, "sanitise")
     plan = Plan(Marginals(schema), person=mechanism, unit=unit, rows_per_person=rows_per_person)
@@ -203,11 +204,14 @@ class SanitiseJob:
         """Of a frame of the engine, another frame of the engine."""
         name, schema = type(self.engine).__name__, record_schema(self.plan)
         if self.plan.unit != "row":
-            raise InvalidParameter(f"on {name} the unit is the row: rows of one person lie on several workers.")
+            raise InvalidParameter(
+                "on {name} the unit is the row: rows of one person lie on several workers.", name=name
+            )
         if self.out is not None:
             raise InvalidParameter(
-                f"on {name} sanitise returns a frame, and writes no file.",
+                "on {name} sanitise returns a frame, and writes no file.",
                 hint="leave out the path, and write the frame: on Spark with frame.write.parquet(...)",
+                name=name,
             )
         types = self.engine.arrow_types(self.source, schema.open)
         written = TableFormat(self.plan).schema({column: plain_type(kind) for column, kind in types.items()})
@@ -244,7 +248,7 @@ class _Rows:
         if self.read == 0:
             raise EmptySource("the source holds no rows: there is nothing to sanitise.")
         if self.rows == 0:
-            raise EmptySource(f"none of {self.read} rows fits the schema: there is nothing to write.")
+            raise EmptySource("none of {read} rows fits the schema: there is nothing to write.", read=self.read)
 
     def _admit(self, batch: Any, first: int) -> Any:
         self.read += batch.num_rows
