@@ -532,9 +532,23 @@ class AddsNobody(Memory):
             return Total(0, np.zeros(2, np.int64))
 
 
+class Shuffles(Memory):
+    def each(self, work: Any, source: Any) -> Any:
+        return reversed(list(super().each(work, source)))
+
+
+class OnlyTotal:
+    """Adds up, and cannot sanitise."""
+
+    def total(self, step: Any, source: Any) -> Total:
+        return Memory().total(step, source)
+
+
 @pytest.mark.parametrize(
     ("mutant", "promise"),
     [
+        (Shuffles(), "come back once, in order"),
+        (OnlyTotal(), "lacks total, each or accepts"),
         (DropsTheLast(), "the total depends on the batches"),
         (FirstTwice(), "the total depends on the batches"),
         (OnlyTheCount(), "the total depends on the batches"),

@@ -5,11 +5,13 @@ Steps are nested functions: Spark sends those by value, and its workers cannot i
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from murmure.engines import spark as engine
 from murmure.engines.base import java
 from murmure.engines.base.task import Task
 from murmure.engines.sources.row_groups import scanned_files
+from murmure.engines.sources.tables import open_table
 from murmure.engines.spark import Spark, SparkFailed, session
 
 N = 10_000
@@ -345,6 +348,63 @@ def test_both_engines_give_the_same_integers_for_the_same_reports(spark: Any, me
     assert there.to_json() == here.to_json()
     assert there.seeded and here.seeded  # an experiment is still one when it comes back
     assert not mu.estimate(mu.sanitise(frame, mechanism)).seeded
+
+
+def small_batches(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    sanitiser = importlib.import_module("murmure.run.tables.sanitiser")
+    monkeypatch.setattr(sanitiser, "open_table", partial(open_table, rows=rows))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [mu.SMP(SURVEY, 2.0, oracle="OUE"), mu.SPL(SURVEY, 6.0), mu.RSFD(SURVEY, 2.0), mu.Plain(SURVEY, 3.0)],
+    ids=lambda m: type(m).__name__,
+)
+def test_a_seed_gives_the_same_table_on_both_engines(
+    spark: Any, mechanism: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that this process holds are sent to the workers with the generators they would have here, and come back."""
+    small_batches(monkeypatch, 700)
+    rows = {
+        "smoker": ["no", "yes", None] * 1000,
+        "children": [i % 10 for i in range(3000)],
+        "income": [float(i % 100) for i in range(3000)],
+        "town": ["north", "south", "south"] * 1000,
+    }
+    here, there = (mu.sanitise(rows, mechanism, rng=Random.seeded(3), engine=e) for e in (mu.Memory(), Spark(spark)))
+    assert there.equals(here, check_metadata=True) and there.num_rows == 3000
+
+    for name in ("out.parquet", "out.csv"):
+        mu.sanitise(rows, mechanism, tmp_path / name, rng=Random.seeded(3), engine=Spark(spark))
+        for source in (there, tmp_path / name, str(tmp_path / name)):
+            figures = [mu.estimate(source, engine=e).to_json() for e in (None, Spark(spark))]
+            assert figures[0] == figures[1] == mu.estimate(here).to_json()
+
+
+def test_what_sanitise_refuses_on_the_workers(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row is counted from the start of the source, nothing is written, and dropped rows are counted."""
+    small_batches(monkeypatch, 100)
+    schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Column(mu.Integers(0, 9), outside="clamp")})
+    rows = {"smoker": ["no"] * 217 + ["maybe"] + ["yes"] * 32, "age": [5] * 200 + [77] * 50}
+    with pytest.raises(OutsideDomain, match="217"):
+        mu.sanitise(rows, mu.SPL(schema, 1.0), tmp_path / "out.parquet", engine=Spark(spark))
+    assert not list(tmp_path.iterdir())
+    for engine_ in (mu.Memory(), Spark(spark)):
+        out = tmp_path / "out.parquet"
+        receipt = mu.sanitise(rows, mu.SPL(schema, 1.0), out, invalid="drop", overwrite=True, engine=engine_)
+        assert (receipt.rows, receipt.dropped, dict(receipt.moved)) == (249, 1, {"age": 49})
+
+
+def test_a_frame_is_charged_before_it_is_returned(spark: Any) -> None:
+    frame = spark.createDataFrame([("no", 1), ("yes", 7)] * 50, "smoker string, children long")
+    schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "children": mu.Integers(0, 9)})
+
+    def refuse(receipt: Any) -> None:
+        assert receipt.plan.person == mu.SPL(schema, 1.0)
+        raise InvalidParameter("no budget")
+
+    with pytest.raises(InvalidParameter, match="no budget"):
+        mu.sanitise(frame, mu.SPL(schema, 1.0), before_release=refuse)
 
 
 def test_rows_that_are_dropped_are_counted(spark: Any) -> None:

@@ -17,6 +17,7 @@ import pytest
 import murmure as mu
 from murmure.central.base.gate import Gate
 from murmure.core.errors import InvalidParameter, PlanRefused
+from murmure.core.types import Engine
 from murmure.run.driver import LedgerRequest, drive
 from murmure.run.totals import total
 
@@ -210,7 +211,7 @@ def test_the_same_question_at_the_same_moment_is_paid_once(tmp_path: Path) -> No
     plan = mu.Plan(mu.Histogram(SCHEMA["smoker"]), curator=LAPLACE)
     other: list[mu.Release] = []
 
-    class Slow:
+    class Slow(Engine):
         """An engine during whose work somebody else asks the same."""
 
         def total(self, step: Any, source: Any) -> Any:
@@ -259,7 +260,7 @@ def test_a_failure_on_an_answer_that_another_paid_for_is_not_heard(tmp_path: Pat
         found = yield plan
         raise ValueError(f"{found.counts.tolist()}")
 
-    class Slow:
+    class Slow(Engine):
         def total(self, step: Any, source: Any) -> Any:
             with pytest.raises(ValueError):
                 drive(steps, path, None, fit, account)

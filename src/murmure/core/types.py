@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
@@ -203,10 +203,41 @@ class Statistic(Protocol):
     def finish(self, estimate: Any, /) -> Any: ...
 
 
+@runtime_checkable
 class Engine(Protocol):
-    """Where the sum runs. One method."""
+    """Where rows are worked on, batch by batch. An engine that inherits from this has one method to write: total."""
 
-    def total(self, step: Callable[[Array], Total], source: Iterable[Array]) -> Total: ...
+    def total(self, step: Callable[[Any], Total], source: Iterable[Any]) -> Total:
+        """The sum of step(batch) over all batches."""
+        raise NotImplementedError
+
+    def each(self, work: Callable[[Any], Any], source: Iterable[Any]) -> Iterator[Any]:
+        """work(batch) for every batch, in order."""
+        return map(work, source)
+
+    def accepts(self, frame: Any) -> bool:
+        """Whether it reads the rows of this frame itself, where they are; anything else is cut into batches first.
+
+        Then it also has what FrameEngine lists, and its `total` takes the frame and a generator.
+        """
+        return False
+
+
+class FrameEngine(Engine, Protocol):
+    """An engine with frames of its own, or that reads files on its workers."""
+
+    def total(self, step: Callable[[Any], Total], source: Any, rng: Random | None = None) -> Total: ...
+    def map(
+        self,
+        function: Callable[[Any], Any],
+        frame: Any,
+        schema: Any,
+        rng: Random | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> Any: ...  # a frame of what function(task) returns, an Arrow batch of this schema: computed once, with metadata
+    def metadata(self, frame: Any) -> Mapping[str, str]: ...  # what `map` wrote; nothing of other frames
+    def arrow_types(self, frame: Any, columns: Iterable[str] | None = None) -> dict[str, Any]: ...
+    def bounded(self, source: Any, columns: Sequence[str], unit: str, rows: int) -> Any: ...  # rows of each person
 
 
 def int_array(values: Iterable[int]) -> Any:

@@ -6,14 +6,14 @@ not know which; it only sees the variance of the noise in its answers.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from murmure.central.base.gate import Gate
 from murmure.certify.accounting import sequential
 from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.random import random_or_secure
+from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
 from murmure.plan.plan import Plan
@@ -22,9 +22,6 @@ from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
 from murmure.run.totals import SeparateTables
 from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
-
-if TYPE_CHECKING:
-    from murmure.econometrics.results.result import ModelResult
 
 # With noise, factors are rounded to this length: far below the noise, and short enough for sums to fit into a word.
 COARSE_BITS = 14
@@ -60,25 +57,6 @@ def ask(
         )
     if isinstance(privacy, Secure):
         check_sharing(model, privacy.sharing)
-    plans: list[Plan] = []
-    answers: list[Any] = []
-
-    def steps() -> Generator[Plan, Any, ModelResult]:
-        # drive() starts again if another process paid for the same answers meanwhile.
-        plans.clear()
-        answers.clear()
-        noises = iter(privacy.noises([1.0] * model.rounds))
-        questions = model.steps()
-        try:
-            statistic = next(questions)
-            while True:
-                noise_now = next(noises)
-                plans.append(privacy.plan(coarsen_for_noise(statistic, noise_now), noise_now))
-                answers.append((yield plans[-1]))
-                statistic = questions.send(answers[-1])
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-
     description = f"{owner} of {', '.join(shorten(name, 40) for name in model.domain.private[:6])}"
     request = LedgerRequest(_ledger_name(model), description, sequential([]))
     if noise is not None:
@@ -86,8 +64,17 @@ def ask(
     elif ledger is not None:
         way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else Phrase("leave the ledger out")
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
-    driven = drive(steps, frame, engine, request, ledger, gate, rules_of(privacy, model))
-    how = how_of(privacy, plans, answers, present, apart, gate.rng.is_seeded, in_process=True)
+    noises = privacy.noises([1.0] * model.rounds)
+
+    def plan_of(statistic: Any, number: int) -> Plan:
+        if number == len(noises):
+            raise FitFailed(
+                "{owner} asks for more than its {noise_count} rounds.", owner=owner, noise_count=len(noises)
+            )
+        return privacy.plan(coarsen_for_noise(statistic, noises[number]), noises[number])  # type: ignore[no-any-return]
+
+    driven = drive(model.steps, frame, engine, request, ledger, gate, rules_of(privacy, model), plan_of)
+    how = how_of(privacy, driven.plans, driven.estimates, present, apart, gate.rng.is_seeded, in_process=True)
     return replace(driven.result, how=replace(how, charge=driven.charge))  # type: ignore[type-var]
 
 

@@ -13,22 +13,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Generator, Mapping
-from dataclasses import Field, dataclass, fields
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from murmure.catalogue import MODELS, load, persisted_name
-from murmure.core.errors import PlanRefused, shorten
+from murmure.catalogue import MODELS
+from murmure.core.codec import Codec
 from murmure.core.schema import Schema
 from murmure.core.types import Statistic
 from murmure.econometrics.design.design_matrix import Design
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult
-
-# Metadata of a field that was added later. Its default is left out of the JSON, so that older models keep their
-# digests.
-OMIT_IF_DEFAULT = {"unsaid": True}
 
 
 class Model(Protocol):
@@ -86,71 +81,13 @@ class Example:
     rows: Mapping[str, list[Any]]
 
 
-def model_to_dict(model: Any) -> dict[str, Any]:
-    """The persisted name of the type, and every field, for JSON."""
-    values = {f.name: getattr(model, f.name) for f in fields(model) if not _is_omitted(f, getattr(model, f.name))}
-    return {"type": persisted_name(model)} | {name: _encode(value) for name, value in values.items()}
-
-
-def _is_omitted(f: Field[Any], value: Any) -> bool:
-    return "unsaid" in f.metadata and value == f.default
-
-
-def _encode(value: Any) -> Any:
-    if isinstance(value, Design | Schema):
-        return value.to_dict()
-    if isinstance(value, Fraction):
-        return {"type": "Fraction", "value": f"{value.numerator}/{value.denominator}"}
-    if isinstance(value, tuple | list):
-        return [_encode(part) for part in value]
-    if value is None or isinstance(value, str | int | float | bool):
-        return value
-    raise PlanRefused(
-        "this model cannot be written down: it holds {kind}.",
-        hint="functions of one's own run in one place; studies take models by name",
-        kind=type(value).__name__,
-    )
+CODEC = Codec("model", {"Schema": Schema.from_dict, "Design": Design.from_dict})
+model_to_dict = CODEC.to_dict
 
 
 def model_from_dict(raw: Any) -> Any:
     """The model of this JSON. Refuses unknown types, and missing or unknown fields."""
-    kind = raw.get("type") if isinstance(raw, Mapping) else raw
-    if not isinstance(kind, str) or kind not in MODELS:
-        raise PlanRefused(
-            "Plan refused: unknown model {kind}; this version knows {models}.",
-            kind=shorten(kind),
-            models=", ".join(MODELS),
-        )
-    maker = load(kind)
-    wanted = {f.name for f in fields(maker) if "unsaid" not in f.metadata or f.name in raw}
-    defaulted = [f.name for f in fields(maker) if f.name in raw and _is_omitted(f, raw[f.name])]
-    if defaulted:  # a model has only one JSON, and so only one digest
-        raise PlanRefused(
-            "Plan refused: {kind}.{defaulted} is what it is where nothing is said of it: leave it out.",
-            kind=kind,
-            defaulted=defaulted[0],
-        )
-    if set(raw) - {"type"} != wanted:
-        raise PlanRefused(
-            "Plan refused: {kind} is written with {wanted}, got {got}.",
-            kind=kind,
-            wanted=sorted(wanted),
-            got=sorted(set(raw) - {"type"}),
-        )
-    return maker(**{name: _decode(value) for name, value in raw.items() if name != "type"})
-
-
-def _decode(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        kind = value.get("type")
-        if kind == "Schema":
-            return Schema.from_dict(value)
-        if kind == "Design":
-            return Design.from_dict(value)
-        if kind == "Fraction":
-            return Fraction(value["value"])
-        raise PlanRefused("Plan refused: a model holds {kind}, which this version does not know.", kind=shorten(kind))
-    return tuple(map(_decode, value)) if isinstance(value, list) else value
+    return CODEC.from_dict(raw, MODELS)
 
 
 def digest_of(model: Any) -> str:

@@ -10,19 +10,19 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
-from murmure.core.types import Total
+from murmure.core.types import Engine, Total
 from murmure.laws.kernel_loader import one_thread_here, threads
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Memory:
+class Memory(Engine):
     """Adds batch after batch; by default on two threads where there are cores for them.
 
     >>> import numpy as np
     >>> import murmure as mu
-    >>> from murmure.core.types import Total
+    >>> from murmure.core.types import Engine, Total
     >>> ages = np.array([20, 30, 40])
     >>> total = mu.Memory().total(lambda batch: Total(len(batch), np.array([batch.sum()])), [ages[:1], ages[1:]])
     >>> print(total.n, total.sum.tolist())
@@ -36,6 +36,10 @@ class Memory:
             raise InvalidParameter(
                 "Memory.threads must be a whole number from 1 to 64, got {got}.", got=shorten(self.threads)
             )
+
+    def accepts(self, frame: Any) -> bool:
+        """Nothing is cut into batches here: whatever this process can read comes as batches."""
+        return False
 
     def total(self, step: Callable[[Any], Total], source: Iterable[Any]) -> Total:
         out: Total | None = None
@@ -53,7 +57,8 @@ class Memory:
         count, batches = self.threads or threads(), iter(source)
         # Two batches are taken to see whether there is more than one.
         head = deque(islice(batches, 2))
-        several, all_batches = len(head) > 1, chain(_drain(head), batches)
+        # Popped one after the other, so that none is kept alive.
+        several, all_batches = len(head) > 1, chain((head.popleft() for _ in range(len(head))), batches)
         if count == 1 or not several:  # a single batch may use all cores inside its kernels
             yield from map(work, all_batches)
             return
@@ -69,12 +74,6 @@ class Memory:
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _drain(queue: deque[T]) -> Iterator[T]:
-    """The items one after the other, without keeping them alive."""
-    while queue:
-        yield queue.popleft()
 
 
 EXAMPLES = (Memory(), Memory(threads=1), Memory(threads=3))

@@ -31,13 +31,14 @@ from murmure.core.errors import (
     shorten,
 )
 from murmure.core.random import Random, random_or_secure
-from murmure.core.types import Total
+from murmure.core.types import FrameEngine, Total
 from murmure.engines.base.java import java_home
 from murmure.engines.base.task import Task, rows_in
 from murmure.engines.sources.arrow_cells import inexact_names, plain_type
 from murmure.engines.sources.column_batches import ROWS, pick_column
 from murmure.engines.sources.row_groups import LocatedTask, RowGroup, read_groups, row_groups, scanned_files
 from murmure.engines.sources.table_reader import TableReader, rebatched
+from murmure.engines.sources.table_writer import METADATA_MARK
 from murmure.engines.sources.tables import open_table
 from murmure.laws.kernel_loader import one_thread_here
 
@@ -47,6 +48,8 @@ WAVE = 1 << 26  # bytes of rows that the driver holds at a time, where the rows 
 TASKS_PER_CORE = 4
 MIN_TASK_ROWS = 1 << 23
 ANSWER_SCHEMA = "part long, n long, sum binary, error binary"
+EACH_NAMES = ["made", "error"]
+EACH_SCHEMA = "made binary, error binary"
 WIDE, NARROW = b"W", b"N"  # how a partition's sums are written
 ERROR_COLUMN = "murmure_error"
 RETRIABLE = (OSError, MemoryError)  # another try, or another machine, may succeed
@@ -59,7 +62,7 @@ class SparkFailed(MurmureError, RuntimeError):
 
 
 @dataclass(frozen=True)
-class Spark:
+class Spark(FrameEngine):
     """Adds on Spark; without a session, on the active one, or on one of its own over the cores of this machine.
 
     Sources: a Spark DataFrame; Parquet files that every worker can read (path, pattern, folder), whose row groups the
@@ -90,8 +93,25 @@ class Spark:
             out = out + part
         return out
 
-    def map(self, function: Callable[[Task], Any], frame: Any, schema: Any, rng: Random | None = None) -> Any:
-        """The DataFrame of function(task) -> RecordBatch over all rows, of this Arrow schema.
+    def each(self, work: Callable[[Any], Any], source: Iterable[Any]) -> Iterator[Any]:
+        """work(task) for every task, in order: tasks are sent to the workers, and what they make of them comes back."""
+        spark = self._started()
+        for wave in _waves(source):
+            with _spark_errors():
+                frame = spark.createDataFrame(wave, "before long, task binary", verifySchema=False)
+                rows = frame.mapInArrow(_over_each(work), EACH_SCHEMA).collect()
+            _raise_first(pickle.loads(row["error"]) for row in rows if row["error"] is not None)
+            yield from (_unpack(bytes(row["made"])) for row in rows)
+
+    def map(
+        self,
+        function: Callable[[Task], Any],
+        frame: Any,
+        schema: Any,
+        rng: Random | None = None,
+        metadata: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The DataFrame of function(task) -> RecordBatch over all rows, of this Arrow schema; it carries the metadata.
 
         It is computed now and kept on the executors, not when it is used: a report that is drawn again at every use
         would tell more about a person each time. If an executor dies its part is lost, and the next use fails.
@@ -110,7 +130,14 @@ class Spark:
             mapped = mapped.localCheckpoint()
             errors = mapped.where(mapped[ERROR_COLUMN].isNotNull()).select(ERROR_COLUMN).collect()
         _raise_first(pickle.loads(row[0]) for row in errors)
-        return mapped.drop(ERROR_COLUMN)
+        mapped = mapped.drop(ERROR_COLUMN)
+        # Of a column, it stays with it in Spark and in Parquet.
+        return mapped.withMetadata(plain.names[0], {METADATA_MARK: "1", **metadata}) if metadata else mapped
+
+    def metadata(self, frame: Any) -> dict[str, str]:
+        """What `map` wrote to a column of a DataFrame."""
+        ours = (f.metadata for f in frame.schema.fields if METADATA_MARK in (f.metadata or {}))
+        return {key: value for key, value in next(ours, {}).items() if key != METADATA_MARK}
 
     def bounded(self, source: Any, columns: Sequence[str], unit: str, rows: int) -> Any:
         """The DataFrame of these columns with at most `rows` rows of each person, whom column `unit` names.
@@ -145,12 +172,16 @@ class Spark:
         return False
 
     @staticmethod
-    def arrow_types(frame: Any, columns: Iterable[str]) -> dict[str, Any]:
-        """What these columns of a DataFrame are in the batches that a function of `map` gets."""
+    def arrow_types(frame: Any, columns: Iterable[str] | None = None) -> dict[str, Any]:
+        """What these columns of a DataFrame, or all, are in the batches that a function of `map` gets."""
         from pyspark.sql.pandas.types import to_arrow_type
 
         kinds = {f.name: f.dataType for f in frame.schema}
-        return {name: to_arrow_type(kinds[pick_column(list(kinds), name, Phrase("the frame"))]) for name in columns}
+        wanted = {
+            name: pick_column(list(kinds), name, Phrase("the frame"))
+            for name in (kinds if columns is None else columns)
+        }
+        return {name: to_arrow_type(kinds[column]) for name, column in wanted.items()}
 
     def _parts(self, step: SparkStep, source: Any, rng: Random, columns: Sequence[str] | None) -> Iterator[Total]:
         spark = source.sparkSession if _is_frame(source) else self._started()
@@ -235,7 +266,8 @@ def _require_pyspark() -> None:
 
 
 def _is_frame(source: Any) -> bool:
-    return type(source).__module__.startswith("pyspark.") and hasattr(source, "mapInArrow")
+    library = sys.modules.get("pyspark.sql")  # not imported: nobody can have a DataFrame
+    return library is not None and isinstance(source, library.DataFrame)
 
 
 def _select(frame: Any, columns: Sequence[str] | None) -> Any:
@@ -438,6 +470,10 @@ def _over_sent(step: SparkStep) -> OnPartition:
     return _on_partition(step, lambda loaded, batches: _add(loaded, _received_tasks(batches)))
 
 
+def _over_each(work: Callable[[Any], Any]) -> OnPartition:
+    return _on_partition(work, lambda loaded, batches: _each(loaded, _received_tasks(batches)))
+
+
 def _mapper(function: Callable[[Task], Any], rng: Random, plain: Any, names: list[str]) -> OnPartition:
     return _on_partition(function, lambda loaded, batches: _map(loaded, plain, _numbered_tasks(batches, rng, names)))
 
@@ -499,6 +535,23 @@ def _add(step: SparkStep, pieces: Iterator[LocatedTask]) -> Iterator[Any]:
         + [pa.array([cell], pa.binary()) for cell in (added, error)],
         ["part", "n", "sum", "error"],
     )
+
+
+def _each(work: Callable[[Any], Any], pieces: Iterator[LocatedTask]) -> Iterator[Any]:
+    """One row for each task: what was made of it; or, as the last one, the error."""
+    import pyarrow as pa
+
+    piece = None
+    one_thread_here()
+    try:
+        for piece in pieces:
+            made = _pack(work(piece.task))
+            yield pa.RecordBatch.from_arrays([pa.array([made], pa.binary()), pa.nulls(1, pa.binary())], EACH_NAMES)
+    except RETRIABLE:
+        raise
+    except Exception as raised:
+        error = pa.array([_pack_error(raised, piece)], pa.binary())
+        yield pa.RecordBatch.from_arrays([pa.nulls(1, pa.binary()), error], EACH_NAMES)
 
 
 def _map(function: Callable[[Task], Any], plain: Any, pieces: Iterator[LocatedTask]) -> Iterator[Any]:

@@ -58,19 +58,6 @@ EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
-def _recording_plans(steps: Generator[Plan, Any, Any], plans: list[Plan]) -> Generator[Plan, Any, Any]:
-    """The same generator; it also records the plans that it asks for, exact ones too."""
-    plans.clear()  # the steps run again if another process paid for the same answers meanwhile
-    answer = None
-    while True:
-        try:
-            plan = steps.send(answer)
-        except StopIteration as end:
-            return end.value
-        plans.append(plan)
-        answer = yield plan
-
-
 def _full_text(value: Any) -> str:
     """A parameter in full: the repr of a NumPy array leaves the middle out."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
@@ -193,21 +180,14 @@ class Learner:
         noise, ledger = noise_in(privacy), None
         if noise is not None:
             fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation, unit=noise.unit), self.ledger
-        plans_asked: list[Plan] = []
         driven = drive(
-            lambda: _recording_plans(self._steps(rows.schema, privacy), plans_asked),
-            rows.frame,
-            self.engine,
-            fit,
-            ledger,
-            gate,
-            rules_of(privacy),
+            lambda: self._steps(rows.schema, privacy), rows.frame, self.engine, fit, ledger, gate, rules_of(privacy)
         )
-        spent = sequential([plan.bound.cost for plan in driven.plans])
-        plans = tuple(plans_asked) if isinstance(privacy, Secure) else driven.plans
+        plans = () if isinstance(privacy, Clear) else driven.plans
+        spent = Cost(math.inf, math.inf) if noise is None else sequential([plan.bound.cost for plan in plans])
         return {
             "guarantees_": self._guarantees(plans, privacy),
-            "spent_": Cost(math.inf, math.inf) if noise is None else spent,
+            "spent_": spent,
             "answers_": driven.answers,
             **({} if driven.charge is None else {"charge_": driven.charge}),
             "plans_": tuple(plan.digest for plan in plans),

@@ -45,6 +45,7 @@ from murmure.learn.summary_table import SummaryTable, format_number, format_peop
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.run.engine_choice import is_elsewhere
 from murmure.statistics.learning.cluster_moves import ClusterMoves, ClusterMovesEstimate
 from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, ClustersEstimate
 
@@ -149,7 +150,7 @@ class KMeans(Learner):
     def fit(self, X: Any, y: Any = None, *, gate: Gate | None = None) -> Self:
         """Learn centres; y is not looked at. In the clear labels_ and inertia_ are there too."""
         super().fit(X, gate=gate)
-        if isinstance(self.privacy, Clear) and not type(X).__module__.startswith("pyspark."):
+        if isinstance(self.privacy, Clear) and not is_elsewhere(X):
             far = self._distances(X)
             self.labels_ = far.argmin(axis=1)
             self.inertia_ = float(far.min(axis=1).sum())

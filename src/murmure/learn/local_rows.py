@@ -30,8 +30,8 @@ from murmure.local.base.oracle_choice import NUMERIC
 from murmure.local.spl import SPL, Plain
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Local
+from murmure.run.engine_choice import is_elsewhere
 from murmure.run.run import run
-from murmure.run.totals import engine_for
 from murmure.statistics.learning.class_moments import ClassMoments, ClassSummary, summary_of_tables
 from murmure.statistics.marginals import Marginals
 
@@ -112,7 +112,7 @@ def _clip_to_bounds(table: Any, schema: Schema, mechanism: Plain) -> Any:
         for name, part in zip(schema.private, mechanism.parts, strict=True)
         if type(part).__name__ in ("Duchi", "Piecewise", "Hybrid", "SquareWave")
     ]
-    if not beyond or type(table).__module__.startswith("pyspark."):
+    if not beyond or is_elsewhere(table):
         return table
     import pyarrow as pa
 
@@ -177,7 +177,7 @@ def _by_pairs(
     """One pair (class, attribute) of every person, as one answer."""
     from murmure.local.smp import SMP
 
-    if type(frame).__module__.startswith("pyspark."):
+    if is_elsewhere(frame):
         raise InvalidParameter(
             "Local: pairs of class and attribute are made in memory, not on Spark.",
             hint='Local(epsilon, mechanism="GRR") reports columns, which Spark randomises where they lie',
@@ -199,7 +199,7 @@ def _by_columns(
     listing = {False: LISTING, True: LISTING}
     oracle = chosen_names(schema, privacy.mechanism, {False: "GRR", True: "GRR"}, listing)
     plan = Plan(ClassPairs(schema, ask.target), person=SPL(schema, privacy.epsilon, oracle=oracle))
-    return run(plan, frame, engine or engine_for(frame), rng=rng), {name: name for name in ask.attributes}
+    return run(plan, frame, engine, rng=rng), {name: name for name in ask.attributes}
 
 
 def _encode_all(schema: Schema, frame: Any) -> list[NDArray[Any]]:

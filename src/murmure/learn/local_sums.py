@@ -25,6 +25,7 @@ from murmure.learn.local_rows import chosen_names
 from murmure.local.spl import SPL
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Local
+from murmure.run.engine_choice import is_elsewhere
 from murmure.statistics.base.grid_design import Axis
 from murmure.statistics.learning.gram import Gram, GramEstimate
 from murmure.statistics.marginals import Marginals
@@ -40,7 +41,7 @@ def unbiased_products(
     """An unbiased estimate of what `ask` would find in the true rows; and what each observer learns."""
     from murmure.engines.sources.tables import open_table
 
-    if type(frame).__module__.startswith("pyspark."):
+    if is_elsewhere(frame):
         raise InvalidParameter(
             "Local: products of randomised columns are added up in memory, not on Spark.",
             hint="Local(epsilon, debias=False) learns from the randomised rows as they are",

@@ -13,7 +13,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,10 @@ from murmure.core.types import Certificate
 from murmure.learn import LEARNERS
 from murmure.learn import __getattr__ as learner_named
 from murmure.learn.base import EXECUTION_PARAMETERS, Learner
-from murmure.plan.privacy import Central, Clear, Local, Secure
+from murmure.plan.codec import PARTS
 
 VERSION = 1
-PRIVACY = {"Clear": Clear, "Central": Central, "Secure": Secure, "Local": Local}
+PRIVACY = ("Clear", "Central", "Secure", "Local")
 MAX_MODEL_BYTES = 1 << 26  # of a file
 MAX_ARRAY_CELLS = 1 << 22  # of an array, of its text, and of the labels of a schema
 MODEL_MARK = b'"murmure-model"'
@@ -101,7 +101,7 @@ def learner_to_dict(learner: Learner) -> dict[str, Any]:
         "murmure-model": VERSION,
         "learner": type(learner).__name__,
         "parameters": {name: _to_json(value) for name, value in parameters.items()},
-        "privacy": {"type": type(learner.privacy).__name__, **asdict(learner.privacy)},
+        "privacy": PARTS.to_dict(learner.privacy),
         "schema": learner.schema_.to_dict(),
         "learned": {name: _to_json(value) for name, value in learned.items()},
         "guarantees": {observer: c.to_dict() for observer, c in guarantees.items()},
@@ -124,13 +124,13 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
             version=shorten(version),
         )
     try:
-        name, privacy = document["learner"], dict(document["privacy"])
+        name = document["learner"]
         if not isinstance(name, str) or name not in LEARNERS:
             raise InvalidParameter("{what} holds an unknown learner {name}.", what=what, name=shorten(name))
         if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
         learner: Learner = learner_named(name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
-        learner.privacy = PRIVACY[privacy.pop("type")](**privacy)
+        learner.privacy = PARTS.from_dict(document["privacy"], PRIVACY)
         learner.schema = learner.schema_ = _parse_schema(document["schema"])
         for attribute, value in document["learned"].items():
             if not attribute.endswith("_") or attribute.startswith("_") or attribute in NOT_SAVED:

@@ -12,6 +12,7 @@ import numpy as np
 from murmure.core.domain import Categories, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.run.engine_choice import is_elsewhere
 
 READ_OFF_CELLS = 1 << 16  # of a number whose bounds come from the data, in the clear only
 
@@ -32,7 +33,7 @@ def named_columns(frame: Any) -> list[str] | None:
         return None
     if isinstance(frame, Mapping):
         return [str(name) for name in frame]
-    if isinstance(frame, str | os.PathLike) or type(frame).__module__.startswith("pyspark."):
+    if isinstance(frame, str | os.PathLike) or is_elsewhere(frame):
         return None
     names = getattr(frame, "column_names", None)  # Arrow
     if names is None and isinstance(getattr(getattr(frame, "schema", None), "names", None), list):
@@ -72,7 +73,7 @@ def training_table(
     owner: str, X: Any, y: Any, schema: Schema | None, target: str | None, classes: bool
 ) -> TrainingTable:
     """The table to learn from. Without a schema, which only learning in the clear allows, it is read off the data."""
-    elsewhere = isinstance(X, str | os.PathLike) or type(X).__module__.startswith("pyspark.")
+    elsewhere = isinstance(X, str | os.PathLike) or is_elsewhere(X)
     names = named_columns(X)
     if elsewhere or (names is not None and y is None):
         if schema is None:

@@ -16,6 +16,7 @@ from typing import Any
 from murmure.core.errors import SchemaWarning, shorten
 from murmure.core.schema import Schema
 from murmure.learn.training_table import named_columns
+from murmure.run.engine_choice import is_elsewhere
 
 
 def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | None, charged: bool) -> None:
@@ -23,7 +24,7 @@ def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | 
     if schema is None:
         return
     owner, parts = type(learner).__name__, []
-    elsewhere = isinstance(X, str | os.PathLike) or type(X).__module__.startswith("pyspark.")
+    elsewhere = isinstance(X, str | os.PathLike) or is_elsewhere(X)
     if not elsewhere and named_columns(X) is None:
         order = [name for name in schema.private if name != target]
         parts.append(f"X has no column names: its columns are taken in the order of the schema, {shorten(order, 200)}.")

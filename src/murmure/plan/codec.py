@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS, load, persisted_name
-from murmure.core.domain import Domain, domain_from_dict
+from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS
+from murmure.core.codec import Codec
+from murmure.core.domain import domain_from_dict
 from murmure.core.errors import PlanRefused, shorten
 from murmure.core.schema import Schema
 
@@ -24,73 +22,10 @@ COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact f
 DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
 
 
-def part_to_dict(thing: Any) -> dict[str, Any]:
-    """The type's name and every field: JSON values, domains, schemas, fractions, other statistics.
-
-    A field that was added later is left out where it has its default, so that older plans keep their digest.
-    """
-    written = [f for f in fields(thing) if not (_added_later(f) and getattr(thing, f.name) == f.default)]
-    return {"type": persisted_name(thing)} | {f.name: _to_json(getattr(thing, f.name)) for f in written}
-
-
-def _added_later(f: Any) -> bool:
-    return bool(f.metadata.get("unsaid"))
-
-
-def _to_json(value: Any) -> Any:
-    if isinstance(value, Domain | Schema):
-        return value.to_dict()  # type: ignore[union-attr]
-    if isinstance(value, Fraction):
-        return f"{value.numerator}/{value.denominator}"
-    if persisted_name(value) in QUESTIONS:
-        return part_to_dict(value)
-    return value
-
-
-def part_from_dict(part: Any, known: Mapping[str, str], ignored: tuple[str, ...] = ()) -> Any:
-    """The part that was written; refuses names that are not known, and fields that are missing or too many."""
-    kind = part.get("type") if isinstance(part, dict) else part
-    if not isinstance(kind, str) or kind not in known or not isinstance(part, dict):
-        raise PlanRefused(
-            "Plan refused: unknown part {kind}; this version knows {known}.",
-            kind=shorten(kind),
-            known=", ".join(sorted(known)),
-        )
-    make = load(kind)
-    arguments = {name: value for name, value in part.items() if name not in ("type", *ignored)}
-    wanted = {f.name for f in fields(make) if not _added_later(f) or f.name in arguments}
-    if set(arguments) != wanted:
-        raise PlanRefused(
-            "Plan refused: {kind} is written with {wanted}, got {got}.",
-            kind=kind,
-            wanted=sorted(wanted),
-            got=sorted(arguments),
-        )
-    if "domain" in wanted and not isinstance(arguments["domain"], dict):
-        raise PlanRefused(
-            "Plan refused: the domain of {kind} is no domain: {domain}.", kind=kind, domain=shorten(arguments["domain"])
-        )
-    return make(**{name: _from_json(name, value) for name, value in arguments.items()})
-
-
-def _from_json(name: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        kind = value.get("type")
-        if kind == "Schema":
-            return Schema.from_dict(value)
-        if kind in QUESTIONS:
-            return part_from_dict(value, QUESTIONS)
-        if name == "domain" or kind in DOMAINS:
-            return domain_from_dict(value)
-    if isinstance(value, list):
-        return _tuples(value)
-    if name in COINS and isinstance(value, str):
-        return Fraction(value)
-    return value
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+PARTS = Codec(
+    "part", {"Schema": Schema.from_dict, **dict.fromkeys(DOMAINS, domain_from_dict)}, QUESTIONS, COINS, mappings=True
+)
+part_to_dict, part_from_dict = PARTS.to_dict, PARTS.from_dict
 
 
 def plan_to_dict(plan: Plan) -> dict[str, Any]:

@@ -182,6 +182,10 @@ class Plan:
 
     def settle(self, total: Total, seeded: bool = False) -> Release:
         """Beside the curator: from the sum to what may be shown."""
+        return self.release(self.interpret_total(total), seeded)
+
+    def interpret_total(self, total: Total) -> Any:
+        """What the statistic makes of an exact sum, or of a sum of reports."""
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
         if not getattr(self.statistic, "wide", False):
@@ -191,11 +195,11 @@ class Plan:
         if self.unit != "row" and isinstance(estimate, Estimates):
             about = f"that is rows, of which one person has up to {self.rows_per_person}"
             estimate = replace(estimate, remark=f"{estimate.remark}; {about}" if estimate.remark else about)
-        return self.release(estimate, seeded)
+        return estimate
 
     def release(self, estimate: Any, seeded: bool = False) -> Release:
         """An estimate with what the plan guarantees, and which plan it answers."""
-        return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
+        return Release(estimate, guarantees(self), self.digest, seeded, about=self.describe())
 
     def protect(self, total: Total, gate: Gate) -> tuple[int, ...]:
         """Beside the curator: the sum passes the gate, and this is all that leaves."""

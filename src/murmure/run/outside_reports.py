@@ -20,16 +20,16 @@ import numpy as np
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, Phrase, PlanMismatch, PlanRefused, shorten
 from murmure.core.notices import with_assumption
 from murmure.core.types import Release, Total, room_for
-from murmure.engines.base.progress import known_row_count, with_progress
+from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, column_of_batch, unrandomised
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.engines.sources.tables import column_names, open_table
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
+from murmure.run.engine_choice import engine_for, is_on
 from murmure.run.report_forms import WAY_OUT, ReportForm, form_of
 from murmure.run.tables.estimator import estimate as estimate_table
 from murmure.run.tables.table_format import carries_plan
-from murmure.run.totals import engine_for
 
 MAX_EXACT_FLOAT = 2**53  # floats beyond it do not hold every whole number
 
@@ -181,22 +181,28 @@ class ReportTallyStep:
 
 def _add(plan: Plan, reports: Any, engine: Any, column: str | None) -> Total:
     column = plan.statistic.domain.column if column is None else column  # type: ignore[union-attr]
-    if type(reports).__module__.startswith("pyspark."):
-        step, tasks = ReportTallyStep(plan, pick_column(list(reports.columns), column, Phrase("the frame"))), reports
+    engine = engine_for(reports, engine)
+    if is_on(engine, reports):
+        names = list(engine.arrow_types(reports))
+        step, tasks = ReportTallyStep(plan, pick_column(names, column, Phrase("the frame"))), reports
     else:
+        _refuse_other_plans(reports, engine)
         step, source, rows = _source(plan, reports, column)
         tasks = unrandomised(with_progress(source, rows, "reading reports"))
-    return (engine or engine_for(reports)).total(step, tasks)  # type: ignore[no-any-return]
+    return engine.total(step, tasks)  # type: ignore[no-any-return]
 
 
-def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallyStep, Iterable[Any], int | None]:
-    """What reads a batch, the batches, and how many rows there are, where that is known."""
-    form = form_of(plan.person)
-    if carries_plan(reports):
+def _refuse_other_plans(reports: Any, engine: Any) -> None:
+    if carries_plan(reports, engine):
         raise PlanMismatch(
             "this table says itself which plan its reports answer, and it is not this one.",
             hint="estimate(table) reads it",
         )
+
+
+def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallyStep, Iterable[Any], Any]:
+    """What reads a batch, the batches, and how many rows there are or what they are cut from."""
+    form = form_of(plan.person)
     if isinstance(reports, np.ndarray) and reports.ndim == 0:
         raise InvalidParameter(
             "reports must be a sequence, a frame, a path or counts, got {got}.", got=shorten(reports)
@@ -204,7 +210,7 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallySt
     on_disk = isinstance(reports, str | os.PathLike)
     if not on_disk and not isinstance(reports, Mapping) and not _is_table(reports):
         _refuse_tabulated(reports)
-        return ReportTallyStep(plan), batches(reports, None), known_row_count(reports)
+        return ReportTallyStep(plan), batches(reports, None), reports
     names = column_names(reports)
     if form.columns and set(form.columns) <= set(names) and column not in names:
         table = open_table(reports, form.columns, dict.fromkeys(form.columns, form.kind))
@@ -216,7 +222,7 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallySt
         table = open_table(reports, [found], {found: form.kind})
         return ReportTallyStep(plan, found), table.batches(), table.rows
     values = reports[found] if isinstance(reports, Mapping) else reports
-    return ReportTallyStep(plan, found), batches(values, found), known_row_count(values)
+    return ReportTallyStep(plan, found), batches(values, found), values
 
 
 def _is_table(reports: Any) -> bool:
@@ -278,6 +284,6 @@ def _release_records(plan: Plan, reports: Any, engine: Any) -> Release:
             hint='{{"smoker": ["no", "yes"], "age": [31, 40]}}, a frame or a path',
             got=shorten(type(reports).__name__),
         )
-    known = carries_plan(reports)
+    known = carries_plan(reports, engine_for(reports, engine))
     release = estimate_table(reports, plan, engine=engine)
     return release if known else mark_outside(release)

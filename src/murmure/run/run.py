@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from murmure.central.base.gate import Gate
+from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
@@ -16,13 +18,13 @@ from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
 from murmure.run.billing import LedgerRequest
-from murmure.run.driver import drive, exact_total
+from murmure.run.driver import drive
+from murmure.run.engine_choice import engine_for
 from murmure.run.outside_reports import release_reports
 from murmure.run.tables.table_format import carries_plan
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
-if TYPE_CHECKING:
-    from murmure.central.base.gate import Gate
+NO_COST = Cost(0.0, 0.0)  # of exact sums, and of what people randomised before it was added up
 
 
 def run(
@@ -73,24 +75,27 @@ def run(
         release = release_reports(plan, reports, engine)
         object.__setattr__(release, "seconds", time.perf_counter() - began)
         return release
-    _refuse_as_frame(plan, frame)
+    _refuse_as_frame(plan, frame, engine_for(frame, engine))
     rules = DisclosureRules(rows_are_public, minimum_cell)
-    rng = random_or_secure(rng, "run")
-    began = time.perf_counter()
-    if plan.curator is not None:
-        release = _protected(plan, frame, engine, ledger, rng, gate, rules)
-    elif ledger is not None:
+    if ledger is not None and plan.curator is None:
         raise PlanRefused(
             "Plan refused: a ledger keeps what a curator releases; at the person each report pays for itself.",
             hint="leave the ledger out, or fill the curator's place",
         )
-    else:
-        summed = exact_total(plan, frame, engine, rng, rules)
-        release = plan.settle(summed, seeded=rng.is_seeded and plan.person is not None)
-        object.__setattr__(release, "randomised_here", plan.person is not None)
+    rng = random_or_secure(rng, "run")
+    began = time.perf_counter()
+    if gate is None or plan.curator is None:
+        gate = Gate(rng)
+    rules = DisclosureRules(rows_are_public, minimum_cell)
+    cost = NO_COST if plan.curator is None else plan.bound.cost
+    request = LedgerRequest(plan.digest, plan.describe(), cost, plan.relation, plan.unit)
+    driven = drive(lambda: (one for one in (plan,)), frame, engine, request, ledger, gate, rules)
+    seeded = gate.rng.is_seeded and (plan.curator is not None or plan.person is not None)
+    release = replace(plan.release(driven.estimates[0], seeded), charge=driven.charge)
     if plan.parties is not None:
         release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # under a curator, timing would reveal the number of rows
+        object.__setattr__(release, "randomised_here", plan.person is not None)
         object.__setattr__(release, "seconds", time.perf_counter() - began)
     return release
 
@@ -110,7 +115,7 @@ def _refuse_beside_reports(**given: Any) -> None:
             raise InvalidParameter("run got {got}.", hint=way_out, got=what)
 
 
-def _refuse_as_frame(plan: Plan, frame: Any) -> None:
+def _refuse_as_frame(plan: Plan, frame: Any, engine: Any) -> None:
     """What can be told from true answers by its looks, and would be randomised a second time."""
     if frame is None:
         raise InvalidParameter(
@@ -122,7 +127,7 @@ def _refuse_as_frame(plan: Plan, frame: Any) -> None:
         )
     if plan.person is None:
         return
-    if carries_plan(frame):
+    if carries_plan(frame, engine):
         raise InvalidParameter(
             "run got a sanitised table as its frame: its rows are randomised already.",
             hint="estimate(table) reads it",
@@ -136,17 +141,3 @@ def _refuse_as_frame(plan: Plan, frame: Any) -> None:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, Number) and not isinstance(value, bool)
-
-
-def _protected(
-    plan: Plan, frame: Any, engine: Any, ledger: Any, rng: Random, gate: Gate | None, rules: DisclosureRules
-) -> Release:
-    from murmure.central.base.gate import Gate
-
-    def ask() -> Generator[Plan, Any, Any]:
-        return (yield plan)
-
-    gate = gate or Gate(rng)
-    request = LedgerRequest(plan.digest, plan.describe(), plan.bound.cost, plan.relation, plan.unit)
-    done = drive(ask, frame, engine, request, ledger, gate, rules)
-    return replace(plan.release(done.result, gate.rng.is_seeded), charge=done.charge)

@@ -14,11 +14,11 @@ from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, Phrase
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Total
-from murmure.engines.base.progress import known_row_count, with_progress
+from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, numbered
-from murmure.engines.memory import Memory
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.plan.plan import Plan
+from murmure.run.engine_choice import engine_for
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
     """The sum that the plan asks for. Under a curator an empty source is a sum too: it is not revealed that it is."""
     if isinstance(frame, SeparateTables):
         return _total_of_separate(plan, frame, engine, rng)
-    engine = engine or engine_for(frame)
+    engine = engine_for(frame, engine)
     try:
-        if hasattr(engine, "accepts") and engine.accepts(frame):  # it cuts the rows where they are
+        if engine.accepts(frame):  # it cuts the rows where they are
             if plan.unit != "row":
                 frame = _limit_rows_per_person(plan, frame, engine)
             out = engine.total(plan.step, frame, rng.branch())
@@ -80,15 +80,6 @@ def _is_table(frame: Any) -> bool:
     return any(hasattr(frame, name) for name in ("columns", "column_names", "schema"))
 
 
-def engine_for(frame: Any) -> Any:
-    """Spark for a Spark frame, this machine for anything else."""
-    if type(frame).__module__.startswith("pyspark."):
-        from murmure.engines.spark import Spark
-
-        return Spark()
-    return Memory()
-
-
 def _kind(domain: Any, lenient: bool) -> str:
     return lenient_kind_of(domain) if lenient else kind_of(domain)
 
@@ -110,6 +101,7 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
 
     domain, lenient = plan.statistic.domain, plan.lenient
     source: Iterable[Any]
+    rows: Any  # how many, or what they are cut from
     people = None
     if plan.unit != "row":
         over: Literal["drop", "refuse"] = "drop" if lenient else "refuse"
@@ -132,12 +124,8 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
         table = open_table(frame, [column], {column: _kind(domain, lenient)}, lenient=lenient)
         source, rows = (batch.column(0) for batch in table.batches()), table.rows
     else:
-        source, rows = batches(frame, domain.column), known_row_count(frame)
+        source, rows = batches(frame, domain.column), frame
     branch = rng.branch()
-
-    # A source of one batch is randomised with `rng` itself, as `plan.report` would randomise it.
-    def rng_of(i: int) -> Random:
-        return branch.child(i) if i else rng
-
     admit = None if people is None else people.admit
-    yield from numbered(with_progress(source, rows, plan.describe()), rng_of, admit)
+    # A source of one batch is randomised with `rng` itself, as `plan.report` would randomise it.
+    yield from numbered(with_progress(source, rows, plan.describe()), lambda i: branch.child(i) if i else rng, admit)

@@ -7,9 +7,10 @@ that receives one can read what will be added up, and does not run any code of i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
+from murmure.core.codec import Codec
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -103,23 +104,16 @@ class Design:
     # -- JSON
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "type": "Design",
-            "domain": self.domain.to_dict(),
-            "formula": self.formula,
-            "outcome": self.outcome,
-            "outcome_name": self.outcome_name,
-            "names": list(self.names),
-            "terms": list(self.terms),
-        }
+        return DESIGNS.to_dict(self)
 
     @classmethod
     def from_dict(cls, raw: Any) -> Design:
-        wanted = {"type", *(field.name for field in fields(cls))}
-        if not isinstance(raw, Mapping) or raw.get("type") != "Design" or set(raw) != wanted:
+        if not isinstance(raw, Mapping) or raw.get("type") != "Design":
             raise InvalidParameter("this is not the JSON of a design: {raw}.", raw=shorten(raw, 120))
-        rest = {name: value for name, value in raw.items() if name not in ("type", "domain")}
-        return cls(domain=Schema.from_dict(raw["domain"]), **rest)
+        return DESIGNS.from_fields(cls, {n: v for n, v in raw.items() if n != "type"}, "Design")  # type: ignore[no-any-return]
+
+
+DESIGNS = Codec("design", {"Schema": Schema.from_dict})
 
 
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:

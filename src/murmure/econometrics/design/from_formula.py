@@ -18,6 +18,7 @@ from murmure.econometrics.design.formula import columns_named, read_formula
 from murmure.econometrics.design.inferred_schema import infer_schema
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
+from murmure.run.engine_choice import is_elsewhere
 from murmure.statistics.expressions.parser import columns_in, read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
@@ -108,7 +109,7 @@ def _known_names(data: Any, schema: Any) -> tuple[str, ...]:
     if schema is not None:
         return tuple(Schema.load(schema) if isinstance(schema, str | os.PathLike) else schema)
     tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
-    if not tables or type(tables[0]).__module__.startswith("pyspark."):
+    if not tables or is_elsewhere(tables[0]):
         return ()
     return tuple(open_table(tables[0]).names)
 

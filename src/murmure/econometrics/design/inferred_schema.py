@@ -28,6 +28,7 @@ from murmure.econometrics.design.column_profile import ColumnProfile
 from murmure.econometrics.design.constant_columns import CONSTANT_NOTE
 from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_column_hint
 from murmure.econometrics.design.reference_levels import LISTED, SORTED
+from murmure.run.engine_choice import is_elsewhere
 
 MAX_SHOWN = 5  # texts that are not numbers, in a message
 DROP_ROWS = Phrase("drop those rows, or give a schema that says what stands for a missing answer")
@@ -134,7 +135,7 @@ def _profile_table(
     """Update the profiles with every column of a table; returns the number of rows."""
     from murmure.engines.sources.tables import open_table
 
-    if type(table).__module__.startswith("pyspark."):
+    if is_elsewhere(table):
         raise InvalidParameter(
             "a schema is not read off a table of Spark.", hint="give one: schema=mu.Schema({{...}}), or a schema.toml"
         )

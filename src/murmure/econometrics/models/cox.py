@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from murmure.core.codec import OMIT_IF_DEFAULT
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -30,7 +31,7 @@ from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.fit import ask
-from murmure.econometrics.model import OMIT_IF_DEFAULT, Example
+from murmure.econometrics.model import Example
 from murmure.econometrics.results.hazards import Hazards
 from murmure.econometrics.rows.direct_rows import can_read_directly
 from murmure.econometrics.steps.coordinates import Coordinates

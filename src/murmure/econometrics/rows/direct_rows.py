@@ -19,6 +19,7 @@ from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.fit import resolve_data
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
+from murmure.run.engine_choice import is_elsewhere
 from murmure.run.totals import SeparateTables, at_party
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.expressions.parser import read_expression
@@ -33,8 +34,8 @@ def can_read_directly(data: Any, privacy: Any, engine: Any) -> bool:
     With an engine rows are added up batch by batch instead, since they may not fit into memory.
     """
     tables = data if isinstance(data, list | tuple) else [data]
-    on_spark = any(type(table).__module__.startswith("pyspark.") for table in tables)
-    return (privacy is None or isinstance(privacy, Clear)) and engine is None and not on_spark
+    here = engine is None and not any(map(is_elsewhere, tables))
+    return here and (privacy is None or isinstance(privacy, Clear))
 
 
 @dataclass(frozen=True, eq=False)

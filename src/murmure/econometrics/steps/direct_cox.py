@@ -40,6 +40,7 @@ from murmure.econometrics.steps.time_grids import (
     possible_times,
     time_text,
 )
+from murmure.run.dialogue import Dialogue
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
 from murmure.statistics.expressions.factors import rounded_columns
@@ -61,20 +62,14 @@ def fit_cox_directly(
     sorted_rows = _SortedRows.of(rows, time, event, design, [Fraction(text) for text in texts], ties, bounded)
     words = sorted_rows.words or grid_in_words(time, sorted_rows.times, given=bool(texts))
     regression = CoxRegression(design, time, event, ties, rounds, words)
-    steps = regression.steps(sorted_rows)
-    steps_taken, answer = 0, None
-    while True:
-        try:
-            question: Callable[[], Any] = steps.send(answer)
-        except StopIteration as end:
-            way = (
-                f"sorted by time, in {steps_taken} steps",
-                f"triées selon la durée, en {steps_taken} étapes",
-            )
-            whole = sorted_rows.start_of(regression.coordinates)
-            how = how_read_directly(whole, rows.n, rows.tables, steps_taken, rounded_columns(rows.domain), way)
-            return replace(end.value, how=how)
-        steps_taken, answer = steps_taken + 1, question()
+    dialogue: Dialogue[Callable[[], Any], Hazards] = Dialogue(regression.steps(sorted_rows))
+    while dialogue.question is not None:
+        dialogue.reply(dialogue.question())
+    taken = len(dialogue.answers)
+    way = f"sorted by time, in {taken} steps", f"triées selon la durée, en {taken} étapes"
+    whole = sorted_rows.start_of(regression.coordinates)
+    how = how_read_directly(whole, rows.n, rows.tables, taken, rounded_columns(rows.domain), way)
+    return replace(dialogue.result, how=how)
 
 
 @dataclass(frozen=True, eq=False)

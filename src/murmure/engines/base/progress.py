@@ -10,8 +10,11 @@ from typing import Any
 PATIENCE = 1.0  # seconds before a bar appears
 
 
-def with_progress(batches: Iterable[Any], total: int | None, what: str) -> Iterator[Any]:
-    """The same batches; counts their rows on standard error once the work has lasted a second."""
+def with_progress(batches: Iterable[Any], source: Any, what: str) -> Iterator[Any]:
+    """The same batches; counts their rows on standard error once the work has lasted a second.
+
+    source: what the batches are cut from, or how many rows it has, if that is known.
+    """
     if not sys.stderr.isatty():
         yield from batches
         return
@@ -26,7 +29,7 @@ def with_progress(batches: Iterable[Any], total: int | None, what: str) -> Itera
 
                 bar = Progress(console=Console(stderr=True), transient=True)
                 bar.start()
-                task = bar.add_task(what, total=total)
+                task = bar.add_task(what, total=known_row_count(source))
             if bar is not None and task is not None:
                 bar.update(task, completed=done)
     finally:
@@ -36,6 +39,8 @@ def with_progress(batches: Iterable[Any], total: int | None, what: str) -> Itera
 
 def known_row_count(source: Any) -> int | None:
     """How many rows there will be, where that is known without reading them."""
+    if isinstance(source, int):
+        return source
     try:
         return len(source) if not isinstance(source, str) else None
     except TypeError:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.catalogue import SHARINGS
 from murmure.core.errors import Phrase, shorten
-from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.plan.codec import PARTS
 from murmure.secure.errors import BadMessage
 
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ def models_to_dict(models: tuple[Any, ...], masks: PairwiseMasks, noises: tuple[
 
     return {
         "models": [model_to_dict(model) for model in models],
-        "parties": part_to_dict(masks),
-        "noises": [None if noise is None else dict(vars(noise)) for noise in noises],
+        "parties": PARTS.to_dict(masks),
+        "noises": [None if noise is None else PARTS.to_dict(noise, named=False) for noise in noises],
     }
 
 
@@ -107,8 +107,11 @@ def models_from_dict(fields: Mapping[str, Any]) -> tuple[Any, ...]:
         models.append(model_from_dict(entry))
         words += answer_words(models[-1])
         check_work(words)
-    noises = tuple(None if entry is None else Central(**entry) for entry in list_field(fields, "noises"))
-    return tuple(models), part_from_dict(fields["parties"], SHARINGS), noises
+    noises = tuple(
+        None if entry is None else PARTS.from_fields(Central, dict(entry), "Central")
+        for entry in list_field(fields, "noises")
+    )
+    return tuple(models), PARTS.from_dict(fields["parties"], SHARINGS), noises
 
 
 def _check_numbers(value: Any) -> None:

@@ -8,7 +8,7 @@ models after it are asked anyway.
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from murmure.core.errors import MurmureError, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.plan_checks import MAX_NUMBERS_PER_ROUND
 from murmure.plan.plan import Plan
+from murmure.run.dialogue import Dialogue
 from murmure.statistics.conditions.disclosure import disclosure_counts
 
 if TYPE_CHECKING:
@@ -66,20 +67,19 @@ class ModelReplay:
         self._restart()
 
     def _restart(self) -> None:
-        self._released: list[Sums] = []
+        self._interrupted = True
         self._outcomes: list[ModelOutcome] = []
-        self._generator = self._rounds()
-        self._turns: list[Turn | None] = [next(self._generator, None)]
-        self._outcomes_before: list[tuple[ModelOutcome, ...]] = [
-            ()
-        ]  # for each turn, the models that had ended before it
+        self._dialogue: Dialogue[Turn, None] = Dialogue(self._rounds())
+        # For each turn, the models that had ended before it.
+        self._outcomes_before: list[tuple[ModelOutcome, ...]] = [()]
         self._interrupted = False
 
     def turn(self, round: int, released: Sequence[Sequence[int]]) -> Turn | None:
         """What is asked in this round, given the sums of all rounds before; None: the study is over."""
         with self._lock:
             self._follow(released[: round - 1])
-            return self._turns[round - 1] if round <= len(self._turns) else None
+            turns = self._dialogue.questions
+            return turns[round - 1] if round <= len(turns) else None
 
     def outcomes(self, released: Sequence[Sequence[int]]) -> tuple[ModelOutcome, ...]:
         """The models that have ended, given these sums."""
@@ -89,22 +89,19 @@ class ModelReplay:
 
     def _follow(self, released: Sequence[Sequence[int]]) -> None:
         sums = [tuple(map(int, answer)) for answer in released]
-        common = min(len(sums), len(self._released))
+        common = min(len(sums), len(self._dialogue.answers))
         # These are not the sums that the models were run on: start again.
-        if self._interrupted or sums[:common] != self._released[:common]:
+        if self._interrupted or sums[:common] != self._dialogue.answers[:common]:
             self._restart()
-        for answer in sums[len(self._released) :]:
-            if self._turns[-1] is None:
+        for answer in sums[len(self._dialogue.answers) :]:
+            if self._dialogue.question is None:
                 break
             try:
-                self._turns.append(self._generator.send(answer))
-            except StopIteration:
-                self._turns.append(None)
+                self._dialogue.reply(answer)
             except BaseException:
                 # Such as KeyboardInterrupt: the generator cannot go on, so the next call starts again.
                 self._interrupted = True
                 raise
-            self._released.append(answer)
             self._outcomes_before.append(tuple(self._outcomes))
 
     def _rounds(self) -> Generator[Turn, Sums, None]:
@@ -125,12 +122,14 @@ def _run_model(
     """One model, from its first round on. rows: the fewest and the most that all parties have together."""
     from murmure.econometrics.results.provenance import how_of
 
-    plans: list[Plan] = []
-    answers: list[Any] = []
+    plans: list[Plan] = []  # outlasts an error
     result, error = None, None
     try:
-        value = yield from _ask_rounds(question, privacy, first, rows, plans, answers)
-        result = replace(value, how=how_of(privacy, plans, answers))
+        dialogue: Dialogue[Plan, Any] = Dialogue(question.model.steps(), _agreed_plans(question, privacy, plans))
+        while dialogue.question is not None:
+            sums = yield Turn(first + len(plans) - 1, dialogue.question, question.number)
+            dialogue.reply(_interpret(dialogue.question, sums, rows))
+        result = replace(dialogue.result, how=how_of(privacy, plans, dialogue.answers))
         # Totals that no rows can have may only fail here; better now than on the page of one party.
         _ = result.summary(), result.to_html(), result.to_dict()
     except MurmureError as raised:
@@ -141,37 +140,39 @@ def _run_model(
     return ModelOutcome(question.model, None if error else result, error, rounds)
 
 
-def _ask_rounds(
-    question: StudyQuestion, privacy: Secure, first: int, rows: tuple[int, int], plans: list[Plan], answers: list[Any]
-) -> Generator[Turn, Sums, Any]:
-    """Ask until the model returns; plans and answers grow on the way, and outlast an error."""
+def _agreed_plans(question: StudyQuestion, privacy: Secure, plans: list[Plan]) -> Callable[[Any, int], Plan]:
+    """Makes the plan of each statistic that the model asks for, within what the parties agreed on."""
     from murmure.econometrics.errors import FitFailed
-    from murmure.parties.study.total_checks import check_matrix, check_totals
 
-    steps, sums_so_far = question.model.steps(), 0
-    noises = privacy.noises([1.0] * question.model.rounds)
-    while True:
-        try:
-            statistic = steps.send(answers[-1] if answers else None)
-        except StopIteration as end:
-            return end.value
-        if len(plans) == len(noises):
+    noises, sums_so_far = privacy.noises([1.0] * question.model.rounds), 0
+
+    def plan_of(statistic: Any, number: int) -> Plan:
+        nonlocal sums_so_far
+        if number == len(noises):
             raise FitFailed(
                 "{kind} asks for more than the {noise_count} rounds that were agreed.",
                 kind=question.kind,
                 noise_count=len(noises),
             )
-        plan = question.plan_of(statistic, privacy, noises[len(plans)])
+        plan = question.plan_of(statistic, privacy, noises[number])
         sums_so_far += sum(disclosure_counts(plan.statistic))
         _check_agreed(question, plan, sums_so_far)
         plans.append(plan)
-        sums = yield Turn(first + len(plans) - 1, plan, question.number)
-        if plan.curator is None:
-            check_totals(plan.statistic, sums, rows)
-            answers.append(plan.settle(plan.decode_total(sums)).estimate)
-            check_matrix(plan.statistic, answers[-1])
-        else:
-            answers.append(plan.interpret(sums))
+        return plan
+
+    return plan_of
+
+
+def _interpret(plan: Plan, sums: Sums, rows: tuple[int, int]) -> Any:
+    """What the statistic makes of the sums that were released, if rows can have such sums."""
+    from murmure.parties.study.total_checks import check_matrix, check_totals
+
+    if plan.curator is not None:
+        return plan.interpret(sums)
+    check_totals(plan.statistic, sums, rows)
+    answer = plan.interpret_total(plan.decode_total(sums))
+    check_matrix(plan.statistic, answer)
+    return answer
 
 
 def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:

@@ -14,8 +14,8 @@ from murmure.engines.base.task import Task, unrandomised
 from murmure.engines.sources.table_reader import TableReader
 from murmure.engines.sources.tables import open_table
 from murmure.plan.plan import Plan
-from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table, spark_metadata, stored_plan
-from murmure.run.totals import engine_for
+from murmure.run.engine_choice import engine_for, is_on
+from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table, stored_plan
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     yes, 2    0.2496    0.1881    0.3122
     2 000 people; 95 % intervals by score, for these people (fixed population)
     """
-    on_spark = type(source).__module__.startswith("pyspark.")
-    table = None if on_spark else open_table(source)
-    metadata = spark_metadata(source) if table is None else table.metadata
+    engine = engine_for(source, engine)
+    table = None if is_on(engine, source) else open_table(source)
+    metadata = engine.metadata(source) if table is None else table.metadata
     what, seeded = Phrase("the frame") if table is None else table.source_name, False
     if PLAN_KEY in metadata:
         stored, seeded = stored_plan(metadata)
@@ -80,14 +80,14 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
         plan = stored
     elif plan is None:
         if table is None:
-            raise InvalidParameter("this Spark DataFrame carries no plan.", hint="estimate(frame, plan)")
+            raise InvalidParameter("this frame carries no plan.", hint="estimate(frame, plan)")
         plan_in_table(table)
     assert plan is not None
     if statistic is not None:
         plan = Plan(statistic, person=plan.person, unit=plan.unit, rows_per_person=plan.rows_per_person)
     step = TableTallyStep(plan)
-    tasks = source if on_spark else _tasks(open_table(source, step.columns, step.format.kinds))
-    return plan.settle((engine or engine_for(source)).total(step, tasks), seeded)
+    rows = source if engine.accepts(source) else _tasks(open_table(source, step.columns, step.format.kinds))
+    return plan.settle(engine.total(step, rows), seeded)
 
 
 def _tasks(table: TableReader) -> Iterator[Task]:

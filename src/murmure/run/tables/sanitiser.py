@@ -6,10 +6,11 @@ its metadata. So anyone who has the file can estimate, and nobody needs the orig
 
 from __future__ import annotations
 
-import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +20,6 @@ from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, numbered
-from murmure.engines.memory import Memory
 from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type
 from murmure.engines.sources.rows_per_person import InvalidPolicy, RowsPerPerson, refuse_inexact_names, with_unit
 from murmure.engines.sources.table_reader import TableReader
@@ -27,13 +27,17 @@ from murmure.engines.sources.table_writer import METADATA_MARK, write_table
 from murmure.engines.sources.tables import open_table
 from murmure.plan.plan import Plan
 from murmure.run.billing import TablePayment
-from murmure.run.tables.table_format import TableFormat, metadata_of, record_schema
+from murmure.run.engine_choice import engine_for, is_on
+from murmure.run.tables.table_format import PLAN_KEY, SEEDED_KEY, TableFormat, record_schema
 from murmure.statistics.marginals import Marginals
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was done to a table: how many rows went in and came out, and what it costs the people in them."""
+    """What was done to a table: how many rows went in and came out, and what it costs the people in them.
+
+    Of a frame that stays on its engine nobody counted them: rows and dropped are then 0.
+    """
 
     rows: int
     dropped: int
@@ -53,12 +57,11 @@ class Receipt:
 
 @dataclass(frozen=True)
 class Sanitiser:
-    """What happens to one batch; it travels to threads and to Spark's workers."""
+    """What happens to one batch; it travels to threads and to the workers of an engine."""
 
     plan: Plan
-    open_fields: Mapping[str, Any]
+    schema: Any  # Arrow's, of the sanitised table
     invalid: InvalidPolicy = "refuse"
-    moved: ClampedRows | None = None  # on this machine: how many numbers were moved to the nearest bound
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -69,12 +72,15 @@ class Sanitiser:
     def format(self) -> TableFormat:
         return TableFormat(self.plan)
 
-    @cached_property
-    def schema(self) -> Any:
-        return self.format.schema(self.open_fields)
-
     def __call__(self, task: Task) -> Any:
         """The sanitised batch; with invalid="drop" it may hold fewer rows."""
+        return self.counted(task)[0]
+
+    def counted(self, task: Task) -> tuple[Any, dict[str, int]]:
+        """The sanitised batch; and of every column, how many rows were moved to its nearest bound.
+
+        That is an exact count of what rows hold: for their holder, and not for the sanitised table.
+        """
         schema = record_schema(self.plan)
         batch = task.batch
         try:
@@ -83,8 +89,7 @@ class Sanitiser:
                 codes, kept = schema.encode_valid(batch, public=True)
             else:
                 codes, kept = schema.encode_kept(batch, public=schema.drops)
-            if self.moved is not None:
-                self.moved.add(schema.count_clamped(batch, kept))
+            moved = schema.count_clamped(batch, kept)
             if not kept.all():
                 import pyarrow as pa
 
@@ -97,23 +102,7 @@ class Sanitiser:
         except OutsideDomain as error:
             raise (error if task.first is None else error.later(task.first)) from None
         records = self.plan.person.randomise(codes, task.rng, task.first or 0)
-        return self.format.table(records, carried, self.schema)
-
-
-class ClampedRows:
-    """Of every column, how many rows were moved to its nearest bound; several threads add to it.
-
-    An exact count of what rows hold: for their holder, and not for the sanitised table.
-    """
-
-    def __init__(self) -> None:
-        self.by_column: dict[str, int] = {}
-        self._lock = threading.Lock()
-
-    def add(self, more: Mapping[str, int]) -> None:
-        with self._lock:
-            for name, rows in more.items():
-                self.by_column[name] = self.by_column.get(name, 0) + rows
+        return self.format.table(records, carried, self.schema), moved
 
 
 def readable_rows(batch: Any, schema: Schema) -> Any:
@@ -139,6 +128,7 @@ def sanitise(
     unit: str = "row",
     rows_per_person: int = 1,
     rng: Random | None = None,
+    engine: Any = None,
     overwrite: bool = False,
     ledger: Any = None,
 ) -> Any:
@@ -146,8 +136,9 @@ def sanitise(
 
     source: a path, pattern or folder of CSV, Parquet or Arrow files, any frame that Narwhals knows, an Arrow table, a
     Spark DataFrame. out: the path of the sanitised table (then a Receipt is returned), or None for an Arrow table (of a
-    Spark DataFrame: a DataFrame). invalid: rows that the schema refuses are refused, or dropped and counted; what the
-    schema itself moves or drops is said there, for each column (outside = "clamp", "drop").
+    Spark DataFrame: a DataFrame). engine: where rows are randomised; a seed gives the same table on every engine, but
+    for frames that an engine cuts into batches itself. invalid: rows that the schema refuses are refused, or dropped
+    and counted; what the schema itself moves or drops is said there, for each column (outside = "clamp", "drop").
     unit, rows_per_person: what one person is (see Plan). ledger: the account that adds up what these people pay, or a
     ledger where the source is a file. It is charged once all rows are randomised, before the result has a name; a
     budget is not needed, and holds if there is one.
@@ -171,33 +162,70 @@ def sanitise(
     rng = random_or_secure(rng, "sanitise")
     plan = Plan(Marginals(schema), person=mechanism, unit=unit, rows_per_person=rows_per_person)
     payment = TablePayment.open(ledger, source, plan, rng, out)
-    if type(source).__module__.startswith("pyspark."):
-        payment.pay()
-        return _on_spark(source, plan, invalid, rng, out)
-    began = time.perf_counter()
-    job = _Rows(source, plan, invalid, rng)
-    if out is None:
-        import pyarrow as pa
-
-        batches = list(job.batches())
-        payment.pay()
-        return pa.Table.from_batches(batches, job.work.schema).replace_schema_metadata(
-            {METADATA_MARK: "1", **job.metadata}
-        )
-    with write_table(out, job.work.schema, job.metadata, overwrite, job.table.paths) as target:
-        for batch in job.batches():
-            target.write(batch)
-        target.finish()  # a disk that fills does so before anybody is charged
-        seconds = time.perf_counter() - began
-        moved = {name: rows for name, rows in job.moved.by_column.items() if rows}
+    job = SanitiseJob(source, plan, invalid, rng, engine_for(source, engine), out, overwrite)
+    with job.randomised() as (receipt, table):
+        # All rows are randomised, and nothing has its name yet, whatever the engine and the output.
         charge = payment.pay()
-    return Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, moved, str(out), seconds, invalid, charge)
+    return replace(receipt, charge=charge) if table is None else table
+
+
+@dataclass(frozen=True)
+class SanitiseJob:
+    """One source on its way to a sanitised table."""
+
+    source: Any
+    plan: Plan
+    invalid: InvalidPolicy
+    rng: Random
+    engine: Any
+    out: Any
+    overwrite: bool
+
+    @contextmanager
+    def randomised(self) -> Iterator[tuple[Receipt, Any]]:
+        """What was done, and the table, if it is no file; a file gets its name when the context ends without error."""
+        began, seeded = time.perf_counter(), self.rng.is_seeded
+        metadata = {PLAN_KEY: self.plan.to_json(), SEEDED_KEY: "yes" if seeded else "no"}
+        if is_on(self.engine, self.source):
+            table = self._map(metadata)
+            yield Receipt(0, 0, self.plan, seeded, seconds=time.perf_counter() - began, invalid=self.invalid), table
+            return
+        rows = _Rows(self.source, self.plan, self.invalid, self.rng, self.engine)
+        if self.out is None:
+            import pyarrow as pa
+
+            table = pa.Table.from_batches(list(rows.batches()), rows.work.schema)
+            yield rows.receipt(None, began), table.replace_schema_metadata({METADATA_MARK: "1", **metadata})
+            return
+        with write_table(self.out, rows.work.schema, metadata, self.overwrite, rows.table.paths) as target:
+            for batch in rows.batches():
+                target.write(batch)
+            target.finish()  # a disk that fills does so before anybody is charged
+            yield rows.receipt(str(self.out), began), None
+
+    def _map(self, metadata: Mapping[str, str]) -> Any:
+        """Of a frame of the engine, another frame of the engine."""
+        name, schema = type(self.engine).__name__, record_schema(self.plan)
+        if self.plan.unit != "row":
+            raise InvalidParameter(
+                "on {name} the unit is the row: rows of one person lie on several workers.", name=name
+            )
+        if self.out is not None:
+            raise InvalidParameter(
+                "on {name} sanitise returns a frame, and writes no file.",
+                hint="leave out the path, and write the frame: on Spark with frame.write.parquet(...)",
+                name=name,
+            )
+        types = self.engine.arrow_types(self.source, schema.open)
+        written = TableFormat(self.plan).schema({column: plain_type(kind) for column, kind in types.items()})
+        work = Sanitiser(self.plan, written, self.invalid)
+        return self.engine.map(work, self.source, written, self.rng.branch(), metadata)
 
 
 class _Rows:
     """The rows of one source on their way through a sanitiser, counted."""
 
-    def __init__(self, source: Any, plan: Plan, invalid: InvalidPolicy, rng: Random) -> None:
+    def __init__(self, source: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, engine: Any) -> None:
         schema, unit = record_schema(plan), plan.unit
         wanted = with_unit((*schema.private, *schema.open), unit)
         kinds = schema.kinds
@@ -208,28 +236,22 @@ class _Rows:
             refuse_inexact_names(self.table, unit)
         types = {name: self.table.schema.field(name).type for name in schema.open}
         open_fields = {name: parsed_type(plain_type(kind), schema.carried_kinds[name]) for name, kind in types.items()}
-        self.moved = ClampedRows()
-        self.work = Sanitiser(plan, open_fields, invalid, self.moved)
+        self.work = Sanitiser(plan, TableFormat(plan).schema(open_fields), invalid)
         self.people = None if unit == "row" else RowsPerPerson(unit, plan.rows_per_person, invalid)
-        self.rng, self.rows, self.read, self.beyond = rng.branch(), 0, 0, 0
-        self.metadata = metadata_of(plan, rng)
-
-    @property
-    def dropped(self) -> int:
-        return self.read - self.rows
+        self.rng, self.engine, self.seeded = rng.branch(), engine, rng.is_seeded
+        self.rows, self.read, self.beyond = 0, 0, 0
+        self.moved: Counter[str] = Counter()
 
     def batches(self) -> Iterator[Any]:
-        for batch in Memory().each(self.work, self._tasks()):
+        rows = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")
+        for batch, moved in self.engine.each(self.work.counted, numbered(rows, self.rng.child, self._admit)):
             self.rows += batch.num_rows
+            self.moved.update(moved)
             yield batch
         if self.read == 0:
             raise EmptySource("the source holds no rows: there is nothing to sanitise.")
         if self.rows == 0:
             raise EmptySource("none of {read} rows fits the schema: there is nothing to write.", read=self.read)
-
-    def _tasks(self) -> Iterator[Task]:
-        batches = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")
-        return numbered(batches, self.rng.child, self._admit)
 
     def _admit(self, batch: Any, first: int) -> Any:
         self.read += batch.num_rows
@@ -241,17 +263,7 @@ class _Rows:
         self.beyond += batch.num_rows - admitted.num_rows
         return admitted
 
-
-def _on_spark(frame: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, out: Any) -> Any:
-    from murmure.engines.spark import Spark
-
-    if plan.unit != "row":
-        raise InvalidParameter("on Spark the unit is the row: rows of one person lie on several workers.")
-    if out is not None:
-        raise InvalidParameter("on Spark sanitise returns a DataFrame; write it with frame.write.parquet(...).")
-    schema = record_schema(plan)
-    open_fields = {name: plain_type(kind) for name, kind in Spark.arrow_types(frame, schema.open).items()}
-    work = Sanitiser(plan, open_fields, invalid)
-    out = Spark().map(work, frame, work.schema, rng.branch())
-    metadata = {METADATA_MARK: "1", **metadata_of(plan, rng)}
-    return out.withMetadata(schema.private[0], metadata)  # it stays with the column, in Spark and in Parquet
+    def receipt(self, path: str | None, began: float) -> Receipt:
+        moved, dropped = {name: rows for name, rows in self.moved.items() if rows}, self.read - self.rows
+        seconds, work = time.perf_counter() - began, self.work
+        return Receipt(self.rows, dropped, work.plan, self.seeded, self.beyond, moved, path, seconds, work.invalid)

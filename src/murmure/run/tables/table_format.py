@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, Phrase
-from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.engines.sources.table_reader import TableReader, murmure_metadata
 from murmure.engines.sources.tables import open_table
@@ -121,16 +120,16 @@ def plan_in_table(table: TableReader) -> tuple[Plan, bool]:
     return stored_plan(table.metadata)
 
 
-def carries_plan(source: Any) -> bool:
+def carries_plan(source: Any, engine: Any) -> bool:
     """Whether a table says which plan its cells answer: then this software made them.
 
     Whatever else is wrong with a table is for its reader to say.
     """
-    if type(source).__module__.startswith("pyspark."):
-        return PLAN_KEY in spark_metadata(source)
-    if not isinstance(source, str | os.PathLike) and type(source).__module__.partition(".")[0] != "pyarrow":
-        return False  # other frames keep no metadata of ours
     if not isinstance(source, str | os.PathLike):
+        if engine.accepts(source):
+            return PLAN_KEY in engine.metadata(source)
+        if type(source).__module__.partition(".")[0] != "pyarrow":
+            return False  # other frames keep no metadata of ours
         return PLAN_KEY in murmure_metadata(getattr(getattr(source, "schema", None), "metadata", None))
     try:
         return PLAN_KEY in open_table(source).metadata
@@ -140,13 +139,3 @@ def carries_plan(source: Any) -> bool:
 
 def stored_plan(metadata: Mapping[str, str]) -> tuple[Plan, bool]:
     return Plan.from_json(metadata[PLAN_KEY]), metadata.get(SEEDED_KEY) != "no"
-
-
-def spark_metadata(frame: Any) -> dict[str, str]:
-    """What `sanitise` wrote to a column of a Spark DataFrame."""
-    return next((dict(f.metadata) for f in frame.schema.fields if PLAN_KEY in (f.metadata or {})), {})
-
-
-def metadata_of(plan: Plan, rng: Random) -> dict[str, str]:
-    """What a sanitised table says about itself."""
-    return {PLAN_KEY: plan.to_json(), SEEDED_KEY: "yes" if rng.is_seeded else "no"}

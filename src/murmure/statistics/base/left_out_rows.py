@@ -17,6 +17,7 @@ import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.cells.lenient_encoding import can_be_nobody
+from murmure.core.codec import OMIT_IF_DEFAULT
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import CountEstimator
 from murmure.core.types import Array, Ints
@@ -30,7 +31,7 @@ def left_out_field() -> Any:
 
     Plans set it. Where it is false their JSON leaves it out, so that plans keep the digests they had before it existed.
     """
-    return field(default=False, metadata={"unsaid": True})
+    return field(default=False, metadata=OMIT_IF_DEFAULT)
 
 
 def with_left_out_count(statistic: Any) -> Any:
