@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import on_simplex
@@ -166,6 +167,17 @@ class RSFD(FakeData):
     calibrate: Calibrate = "record"
     weights: tuple[float, ...] | str | None = None
 
+    entry = RecordEntry(
+        order=40,
+        solutions=(
+            SolutionForm("rsfd-grr", ("weights", "calibrate"), {"oracle": "GRR"}),
+            SolutionForm("rsfd-sue-z", ("weights", "calibrate"), {"oracle": "SUE-z"}),
+            SolutionForm("rsfd-sue-r", ("weights", "calibrate"), {"oracle": "SUE-r"}),
+            SolutionForm("rsfd-oue-z", ("weights", "calibrate"), {"oracle": "OUE-z"}),
+            SolutionForm("rsfd-oue-r", ("weights", "calibrate"), {"oracle": "OUE-r"}),
+        ),
+    )
+
     def __post_init__(self) -> None:
         self._check_fakes(("adaptive", *FAKES))
 
@@ -181,6 +193,15 @@ class RSRFD(FakeData):
     calibrate: Calibrate = "record"
     weights: tuple[float, ...] | str | None = None
     paid: str | None = None  # the digest of the plan whose release gave the priors
+
+    entry = RecordEntry(
+        order=50,
+        solutions=(
+            SolutionForm("rsrfd-grr", ("weights", "calibrate", "priors"), {"oracle": "GRR"}),
+            SolutionForm("rsrfd-sue-r", ("weights", "calibrate", "priors"), {"oracle": "SUE-r"}),
+            SolutionForm("rsrfd-oue-r", ("weights", "calibrate", "priors"), {"oracle": "OUE-r"}),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check_fakes(("GRR", "SUE-r", "OUE-r"))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import share_of
@@ -38,6 +39,14 @@ class SMP(RecordMechanism):
     weights: tuple[float, ...] | None = None
     sample: int = 1
     draw: Literal["random", "round-robin"] = "random"
+
+    entry = RecordEntry(
+        order=10,
+        solutions=(
+            SolutionForm("smp", ("weights", "oracle", "numeric", "sample")),
+            SolutionForm("smp-round-robin", ("oracle", "numeric", "sample"), {"draw": "round-robin"}),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check()

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.fixed import positive_epsilon, split_budget, times_up
 from murmure.core.schema import Schema
@@ -64,6 +65,8 @@ class SPL(Splitting):
     numeric: str = "Hybrid"
     weights: tuple[float, ...] | None = None
 
+    entry = RecordEntry(order=20, solutions=(SolutionForm("spl", ("weights", "oracle", "numeric")),))
+
 
 @dataclass(frozen=True)
 class Plain(Splitting):
@@ -76,6 +79,7 @@ class Plain(Splitting):
     weights: tuple[float, ...] | None = None
 
     numbers = True
+    entry = RecordEntry(order=30, solutions=(SolutionForm("plain", ("weights", "oracle", "numeric")),))
 
 
 _SMALL = Schema({"smoker": Categories(["no", "yes"]), "region": Categories(3)})
