@@ -33,12 +33,10 @@ __version__ = "0.6.0"
 
 def __getattr__(name: str) -> Any:
     """A public name, loaded when it is first used; `__all__` too, since the catalogue reads files to make it."""
-    if name == "__all__":
-        value: Any = ["__version__", *sorted(catalogue.PUBLIC)]
-    elif name.startswith("__") or name not in catalogue.PUBLIC:
-        raise AttributeError(f"module 'murmure' has no attribute {name!r}")
-    else:
-        value = catalogue.load(name)
+    try:
+        value = ["__version__", *sorted(catalogue.PUBLIC)] if name == "__all__" else catalogue.load_public(name)
+    except KeyError:
+        raise AttributeError(f"module 'murmure' has no attribute {name!r}") from None
     globals()[name] = value
     return value
 

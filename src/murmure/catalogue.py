@@ -34,6 +34,7 @@ TABLES = {  # each: the kind of its entries, and the folders that have them
     "SUMS": ("SumEntry", FOLDERS[4:6]),
     "MODELS": ("ModelEntry", FOLDERS[6:]),
 }
+PUBLIC_KINDS = ("MECHANISMS", "RECORDS", "NOISES", "ENGINES", "STATISTICS")
 MECHANISMS: dict[str, str]
 RECORDS: dict[str, str]
 NOISES: dict[str, str]
@@ -121,8 +122,7 @@ def __getattr__(name: str) -> Any:
     elif name == "QUESTIONS":
         table = {**_table("STATISTICS"), **_table("SUMS")}
     elif name == "PUBLIC":
-        kinds = ("MECHANISMS", "RECORDS", "NOISES", "ENGINES", "STATISTICS")
-        table = _joined(OTHERS, SHARINGS, *map(_table, kinds))
+        table = _joined(OTHERS, SHARINGS, *map(_table, PUBLIC_KINDS))
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return globals().setdefault(name, table)
@@ -186,15 +186,18 @@ def persisted_name(thing: Any) -> str:
 
 def load(name: str) -> Any:
     """The class or function that plans, studies and users know by this name."""
-    return getattr(importlib.import_module(_module_of(name)), CLASSES.get(name, name))
+    return _load(name, (*PUBLIC_KINDS, "SUMS", "MODELS"))
 
 
-def _module_of(name: str) -> str:
-    """Folder after folder is read until the name is found."""
-    for table in (OTHERS, SHARINGS):
-        if name in table:
-            return table[name]
-    for kind in TABLES:
-        if name in _table(kind):
-            return _table(kind)[name]
-    raise KeyError(name)
+def load_public(name: str) -> Any:
+    """The same for `murmure.NAME`: what only plans and studies name is not found."""
+    return _load(name, PUBLIC_KINDS)
+
+
+def _load(name: str, kinds: tuple[str, ...]) -> Any:
+    module = OTHERS.get(name) or SHARINGS.get(name)
+    if module is None:  # folder after folder is read until the name is found
+        module = next((_table(kind)[name] for kind in kinds if name in _table(kind)), None)
+    if module is None:
+        raise KeyError(name)
+    return getattr(importlib.import_module(module), CLASSES.get(name, name))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
-import pkgutil
+import os
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from murmure.core.catalogue_entries import FORMS, CatalogueEntry
@@ -16,19 +14,26 @@ MARK = "\n    entry = "
 
 
 @cache
-def plug_ins_in(folder: str) -> tuple[tuple[str, str, CatalogueEntry], ...]:
+def plug_ins_in(package: str) -> tuple[tuple[str, str, CatalogueEntry], ...]:
     """The module, the class name and the entry of every plug-in that lies directly in the folders of a package."""
     out = []
-    for info in pkgutil.iter_modules(importlib.import_module(folder).__path__):
-        if not info.ispkg:
-            module = f"{folder}.{info.name}"
-            try:
-                text = (Path(info.module_finder.path) / f"{info.name}.py").read_text(encoding="utf-8")  # type: ignore[union-attr]
-                found = entries_in(text)
-            except (OSError, AttributeError, SyntaxError, ValueError, TypeError):
-                found = _imported(module)  # there is no text, or an entry is not literal: ask Python
-            out += [(module, class_name, entry) for class_name, entry in found.items()]
+    for folder in importlib.import_module(package).__path__:
+        for file in sorted(os.listdir(folder)):
+            name, ending = os.path.splitext(file)
+            if ending in (".py", ".pyc") and name != "__init__":
+                found = _entries_of(os.path.join(folder, file), f"{package}.{name}")
+                out += [(f"{package}.{name}", class_name, entry) for class_name, entry in found.items()]
     return tuple(out)
+
+
+def _entries_of(path: str, module: str) -> dict[str, CatalogueEntry]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return entries_in(file.read())
+    except (SyntaxError, ValueError, TypeError):  # compiled, or an entry is not literal: ask Python
+        classes = vars(importlib.import_module(module)).values()
+        named = {c.__name__: vars(c).get("entry") for c in classes if isinstance(c, type) and c.__module__ == module}
+        return {name: entry for name, entry in named.items() if isinstance(entry, CatalogueEntry)}
 
 
 def entries_in(text: str) -> dict[str, CatalogueEntry]:
@@ -45,27 +50,21 @@ def _expression(text: str) -> ast.expr:
     """The expression that the text begins with, which may be on several lines."""
     end = 0
     while end < len(text):
-        line_end = text.find("\n", end)
-        end = len(text) if line_end < 0 else line_end + 1
-        if text[:end].rstrip().endswith(")"):
+        end = text.find("\n", end) + 1 or len(text)
+        if text[:end].endswith((")\n", ")")):
             try:
                 return ast.parse(text[:end], mode="eval").body
-            except SyntaxError:  # a bracket of a later line is missing
+            except SyntaxError:  # a bracket is closed further down
                 continue
     raise ValueError("the entry has no end")
 
 
 def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Tuple):
+        return tuple(map(_value, node.elts))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FORMS:
         named = {keyword.arg: _value(keyword.value) for keyword in node.keywords if keyword.arg is not None}
         return FORMS[node.func.id](*map(_value, node.args), **named)
-    if isinstance(node, ast.Tuple):
-        return tuple(map(_value, node.elts))
     return ast.literal_eval(node)
-
-
-def _imported(module: str) -> dict[str, CatalogueEntry]:
-    """The same from the imported module."""
-    classes = inspect.getmembers(importlib.import_module(module), inspect.isclass)
-    in_module = {name: vars(found).get("entry") for name, found in classes if found.__module__ == module}
-    return {name: entry for name, entry in in_module.items() if isinstance(entry, CatalogueEntry)}

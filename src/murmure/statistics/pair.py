@@ -54,8 +54,8 @@ class Pair(BaseStatistic):
         order=70,
         query=QueryForm("table", columns=2, clipped=True),
         study=(
-            "how many rows hold each of the {width} combinations of values of {columns}",
-            "combien de lignes portent chacune des {width} combinaisons de valeurs de {columns}",
+            "how many rows hold each of the {width} combinations of values of {first} and {second}",
+            "combien de lignes portent chacune des {width} combinaisons de valeurs de {first} et {second}",
         ),
         title=("Table of {}", "Table des colonnes {}"),
         sentence=("The share of every pair of answers to {}", "La part de chaque couple de réponses à {}"),
