@@ -46,7 +46,13 @@ class DiscreteGaussian(RhoBudget):
     rho 0.024356: what a ledger adds up
     """  # noqa: E501
 
-    entry = NoiseEntry(order=20, word="gaussian", needs_delta=True, in_shares=True)
+    entry = NoiseEntry(
+        order=20,
+        title=("discrete Gaussian noise", "du bruit gaussien discret"),
+        word="gaussian",
+        needs_delta=True,
+        in_shares=True,
+    )
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)

@@ -39,7 +39,7 @@ class Geometric:
     low: int
     high: int
 
-    entry = NoiseEntry(order=50)
+    entry = NoiseEntry(order=50, title=("discrete Laplace noise", "du bruit de Laplace discret"))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Geometric", self.epsilon))

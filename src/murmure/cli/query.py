@@ -20,12 +20,14 @@ from murmure.cli.ledger_session import (
     open_ledger_session,
     single_source,
 )
+from murmure.cli.option_words import option
 from murmure.cli.options import (
     NumberList,
     OneOf,
     check_level,
     interval_options,
     json_option,
+    option_group,
     relation_option,
     require_options,
     rows_of_one_person,
@@ -33,6 +35,7 @@ from murmure.cli.options import (
     unit_options,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
+from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.catalogue_entries import NoiseEntry, QueryForm, StatisticEntry
 from murmure.core.errors import CannotWrite, shorten
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 # are counted without a column, and values with one.
 FORMS = {name: entry.query for name, entry in entries(StatisticEntry).items() if entry.query is not None}
 QUESTIONS = tuple(dict.fromkeys(form.word for form in FORMS.values()))
+SETTINGS = {setting.name: setting for form in FORMS.values() for setting in form.options}
 NOISES = {entry.word: name for name, entry in entries(NoiseEntry).items() if entry.word is not None}
 NOISES_WITH_DELTA = tuple(entry.word for entry in entries(NoiseEntry).values() if entry.word and entry.needs_delta)
 EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
@@ -69,6 +73,7 @@ MAX_SHOWN = 40  # figures on a terminal; beyond, the first
 @click.option("--by", "keys", multiple=True, metavar="KEY", help="One answer for every value of KEY, empty ones too.")
 @click.option("--where", multiple=True, metavar="C=V", help="Only rows whose C is V; of a number, LOW:HIGH.")
 @click.option("--at", default="0.5", show_default=True, metavar="P,...", help="quantile: which ones.")
+@option_group(*map(option_of, SETTINGS.values()))
 @click.option("--epsilon", type=float, metavar="E", help="What the answer may cost.  [required]")
 @click.option("--delta", type=float, metavar="D", help=f"With --noise {' or '.join(NOISES_WITH_DELTA)}.")
 @click.option(
@@ -129,7 +134,8 @@ def query(
         raise UsageError(
             f"a {question} is one label: there is nothing to draw.", "leave --plot out; --html writes a page"
         )
-    options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target)
+    settings = _parse_settings(FORMS[name], {name: ledger_settings.pop(name) for name in SETTINGS})
+    options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
     rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
@@ -219,6 +225,7 @@ class QueryOptions:
     at: str
     level: float
     target: Any
+    settings: Mapping[str, Any]
 
     @property
     def form(self) -> QueryForm:
@@ -239,11 +246,11 @@ class QueryOptions:
         make: Any = load(self.statistic_name)
         if len(self.columns) > 1:
             about = Schema({name: schema.column_specs[name] for name in self.columns})
-            statistic: Any = make(about, *self.columns)
+            statistic: Any = make(about, *self.columns, **self.settings)
         else:  # a count of rows depends on no value, so any column will do
             column = self.columns[0] if self.columns else schema.private[0]
             levels = {} if self.form.levels is None else {self.form.levels: _parse_levels(self.at)}
-            statistic = make(schema[column], **levels)
+            statistic = make(schema[column], **levels, **self.settings)
         for condition in self.where:
             statistic = load("Where")(statistic, **_parse_condition(condition, schema))
         if self.by:
@@ -266,7 +273,7 @@ class QueryOptions:
     @property
     def notes(self) -> list[str]:
         """Notes that hold for every answer to this question. They do not depend on the data, so they reveal nothing."""
-        return [ROW_RULES, *([CUT_NOTE] if self.form.clipped else [])]
+        return [ROW_RULES, *([CUT_NOTE] if self.form.counts else [])]
 
     @property
     def title(self) -> str:
@@ -289,6 +296,17 @@ def _parse_question(question: str, columns: str | None) -> tuple[str, tuple[str,
     example = "--column smoker,region" if several else "--column age"
     what = "two columns, --column A,B" if several else "one --column"
     raise UsageError(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
+
+
+def _parse_settings(form: QueryForm, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given of the options that statistics bring along; refuses those of other questions."""
+    taken = {setting.name: setting for setting in form.options}
+    for name, value in given.items():
+        if value is not None and name not in taken:
+            raise UsageError(f"a {form.word} takes no {option(name)}.", "leave it out")
+        if value is None and name in taken and "[required]" in taken[name].help:
+            raise UsageError(f"a {form.word} needs {option(name)}.", "murmure query --help lists the options")
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _parse_keys(keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -54,6 +54,7 @@ class MechanismEntry(CatalogueEntry):
     oracle: Literal["shares", "mean", "column"] | None = None
     adaptive: bool = False  # whether ADP, and "adaptive" in SPL and SMP, choose among it
     lists_values: bool = False  # whether a report lists the values that it supports
+    tells_squares: bool = False  # whether reports about a number estimate its square too
     line: tuple[str, str] | None = None  # colour and dash of its line in the figure of `advise`
     options: tuple[OptionForm, ...] = ()  # beside --epsilon
 
@@ -69,15 +70,18 @@ class SolutionForm:
 
 @dataclass(frozen=True, kw_only=True)
 class RecordEntry(CatalogueEntry):
-    """A mechanism of records."""
+    """A mechanism of records. sentence: what it does, in reports."""
 
+    color: str | None = None  # of its lines in the figure of `advise`
+    sentence: Words | None = None
     solutions: tuple[SolutionForm, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseEntry(CatalogueEntry):
-    """A noise, or a choice, at the curator."""
+    """A noise, or a choice, at the curator. title: what reports call it."""
 
+    title: Words | None = None
     word: str | None = None  # of `murmure query --noise`
     needs_delta: bool = False
     in_shares: bool = False  # whether parties can draw it in shares, so that a study can ask for it
@@ -90,9 +94,10 @@ class QueryForm:
     word: str  # the question
     columns: int = 1  # 0: of rows; 2 and more: the statistic takes a schema, and their names
     numbers: bool = False  # whether it is of numbers only
-    clipped: bool = False  # whether its intervals are cut to what is possible
+    counts: bool = False  # whether it counts rows: intervals are cut to what is possible, and no number is rounded
     levels: str | None = None  # the parameter that --at gives
     chosen: str | None = None  # the choice that releases it instead of noise: one label, for all rows
+    options: tuple[OptionForm, ...] = ()  # its other parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +106,7 @@ class StatisticEntry(CatalogueEntry):
 
     study: what is added up, as a study tells those who approve it. {columns} and {width} are its columns and how many
     sums there are, and the name of each other parameter its value: a study must show every choice of the asker.
-    title, sentence: how a report names it; {} is the column. bare: the title where no column has a name.
+    title, sentence: how a report names it; {} is the column. bare, bare_sentence: where no column has a name.
     """
 
     query: QueryForm | None = None
@@ -109,6 +114,7 @@ class StatisticEntry(CatalogueEntry):
     title: Words | None = None
     sentence: Words | None = None
     bare: Words | None = None
+    bare_sentence: Words | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

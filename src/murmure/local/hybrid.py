@@ -39,7 +39,7 @@ class Hybrid(NumericOracle):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    entry = MechanismEntry(order=170, oracle="mean", line=("#b3261e", "--"))
+    entry = MechanismEntry(order=170, oracle="mean", tells_squares=True, line=("#b3261e", "--"))
 
     def __post_init__(self) -> None:
         super().__post_init__()

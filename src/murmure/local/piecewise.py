@@ -125,7 +125,7 @@ class Piecewise(SlidingOracle):
     domain: Integers | Interval | Decimals
     epsilon: float
 
-    entry = MechanismEntry(order=160, oracle="mean", line=("#2a78d6", "-"))
+    entry = MechanismEntry(order=160, oracle="mean", tells_squares=True, line=("#2a78d6", "-"))
 
     @cached_property
     def channel(self) -> WindowChannel:

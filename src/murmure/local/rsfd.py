@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from murmure.catalogue import load
 from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
@@ -34,11 +35,8 @@ from murmure.laws.likelihoods import attribute_ratio
 from murmure.local.base.hidden_attribute import HiddenOracle
 from murmure.local.base.oracle_choice import Criterion, Oracle, check_oracle, least_variance
 from murmure.local.base.record_mechanism import RecordMechanism, check_weights
-from murmure.local.grr import GRR
-from murmure.local.unary import OUE, SUE
 
 Calibrate = Literal["record", "attribute", "paper"]
-REAL = {"GRR": GRR, "SUE": SUE, "OUE": OUE}
 FAKES = ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")
 ADAPTIVE = ("GRR", "OUE-z")
 MIN_PRIOR = 0.05  # of an even share: the smallest share of a prior that comes from a release
@@ -77,7 +75,7 @@ class FakeData(RecordMechanism):
 
     def _part(self, i: int, name: str, inner: float) -> tuple[Any, HiddenPart]:
         kind, _, fake = name.partition("-")
-        real: Any = REAL[kind](self.domains[i], inner)
+        real: Any = load(kind)(self.domains[i], inner)
         if kind == "GRR":
             return real, FakeCode(real.channel, self.cuts[i])
         return real, FakeZeros(real.channel) if fake == "z" else FakeValue(real.channel, self.cuts[i])
@@ -169,6 +167,11 @@ class RSFD(FakeData):
 
     entry = RecordEntry(
         order=40,
+        color="#e08a1e",
+        sentence=(
+            "one column of a person is randomised, the others are invented, and nobody is told which.",
+            "une colonne de la personne est rendue aléatoire, les autres sont inventées, et nul ne sait laquelle.",
+        ),
         solutions=(
             SolutionForm("rsfd-grr", ("weights", "calibrate"), {"oracle": "GRR"}),
             SolutionForm("rsfd-sue-z", ("weights", "calibrate"), {"oracle": "SUE-z"}),
@@ -196,6 +199,12 @@ class RSRFD(FakeData):
 
     entry = RecordEntry(
         order=50,
+        sentence=(
+            "one column of a person is randomised, the others are invented after public shares, and nobody is told "
+            "which.",
+            "une colonne de la personne est rendue aléatoire, les autres sont inventées d’après des parts publiques, "
+            "et nul ne sait laquelle.",
+        ),
         solutions=(
             SolutionForm("rsrfd-grr", ("weights", "calibrate", "priors"), {"oracle": "GRR"}),
             SolutionForm("rsrfd-sue-r", ("weights", "calibrate", "priors"), {"oracle": "SUE-r"}),

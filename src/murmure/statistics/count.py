@@ -36,7 +36,7 @@ class Count(CuratorStatistic):
 
     entry = StatisticEntry(
         order=20,
-        query=QueryForm("count", clipped=True),
+        query=QueryForm("count", counts=True),
         study=("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
         title=("Count", "Effectif"),
         sentence=("How many have a value of {}", "Combien ont une valeur de la colonne {}"),

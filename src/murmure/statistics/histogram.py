@@ -42,7 +42,8 @@ class Histogram(BaseStatistic):
 
     entry = StatisticEntry(
         order=60,
-        query=QueryForm("histogram", clipped=True),
+        bare_sentence=("The share of every answer.", "La part de chaque réponse."),
+        query=QueryForm("histogram", counts=True),
         study=(
             "how many rows hold each of the {width} values of {columns}",
             "combien de lignes portent chacune des {width} valeurs de {columns}",

@@ -52,6 +52,7 @@ class Mean(MomentsStatistic):
     budget_shares = (3.0, 6.0, 1.0)
     entry = StatisticEntry(
         order=40,
+        bare_sentence=("The mean.", "La moyenne."),
         query=QueryForm("mean", numbers=True),
         study=(
             "the mean of {columns}: how many rows there are, the sum of their values and the sum of their squares",

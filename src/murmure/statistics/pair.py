@@ -52,7 +52,8 @@ class Pair(BaseStatistic):
 
     entry = StatisticEntry(
         order=70,
-        query=QueryForm("table", columns=2, clipped=True),
+        bare_sentence=("The share of every pair of answers.", "La part de chaque couple de réponses."),
+        query=QueryForm("table", columns=2, counts=True),
         study=(
             "how many rows hold each of the {width} combinations of values of {first} and {second}",
             "combien de lignes portent chacune des {width} combinaisons de valeurs de {first} et {second}",

@@ -23,6 +23,7 @@ SHARE_ORACLES = tuple(name for name, entry in ENTRIES.items() if entry.oracle ==
 MEAN_ORACLES = tuple(name for name, entry in ENTRIES.items() if entry.oracle == "mean")
 NUMERIC = (*MEAN_ORACLES, *(name for name, entry in ENTRIES.items() if entry.oracle == "column"))
 ADAPTIVE = tuple(name for name, entry in ENTRIES.items() if entry.adaptive)
+SQUARE_ORACLES = tuple(name for name, entry in ENTRIES.items() if entry.tells_squares)
 LISTING = tuple(name for name, entry in ENTRIES.items() if entry.lists_values)  # reports list what they support
 
 
