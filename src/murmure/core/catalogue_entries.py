@@ -48,7 +48,7 @@ class MechanismEntry(CatalogueEntry):
     """A mechanism of one value.
 
     oracle: what its reports about a column of a record estimate: its shares, its mean, or nothing without bias (the
-    reports are a column). Such a mechanism takes a domain and an epsilon; `advise` ranks the first two kinds.
+    reports are a column). Such a mechanism takes any domain and an epsilon; `advise` ranks the first two kinds.
     """
 
     oracle: Literal["shares", "mean", "column"] | None = None
