@@ -273,10 +273,6 @@ def test_entries_are_read_as_they_are(folder: str) -> None:
     assert {module for module, _ in read} == set(plug_ins(folder))
 
 
-def test_folders_of_the_catalogue_are_those_of_the_tests() -> None:
-    assert catalogue.FOLDERS == PLUG_IN_FOLDERS
-
-
 def test_an_entry_that_is_not_literal_is_not_guessed() -> None:
     """It is read by importing the file; a class without an entry is not a plug-in."""
     text = "\nclass A(B):\n    x: int\n\n    entry = NoiseEntry(order=1)\n\n\nclass C:\n    pass\n"
@@ -305,6 +301,26 @@ def test_sourceless_files_are_imported(tmp_path: Path, monkeypatch: pytest.Monke
         sys.modules.pop("murmure.engines.one_by_one", None)
 
     assert (module, name) == ("murmure.engines.one_by_one", "OneByOne") and isinstance(entry, CatalogueEntry)
+
+
+def test_an_archive_is_read_too(tmp_path: Path) -> None:
+    """The package in a zip file on the path, as clusters ship it: the same names, and still nothing is imported."""
+    package = Path(catalogue.__file__).parent
+    archive = shutil.make_archive(str(tmp_path / "shipped"), "zip", package.parent, package.name)
+    code = """
+import sys, murmure
+print(murmure.__file__.startswith(sys.argv[1]), len(murmure.catalogue.PUBLIC), "numpy" in sys.modules)
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code, archive],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": archive},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert ran.stdout == f"True {len(catalogue.PUBLIC)} False\n", ran.stderr
 
 
 def test_two_plug_ins_of_one_name_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

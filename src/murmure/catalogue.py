@@ -178,6 +178,13 @@ def function_modules() -> dict[str, str]:
     return {function.name: module for _, module, entry in _listed(kind, folders) for function in entry.functions}
 
 
+def solution_names() -> tuple[str, ...]:
+    """The names that mechanisms of records have on the command line."""
+    from murmure.core.catalogue_entries import RecordEntry
+
+    return tuple(form.name for entry in entries(RecordEntry).values() for form in entry.solutions)
+
+
 def persisted_name(thing: Any) -> str:
     """What JSON calls the class of a thing: its name, or the name that it had when it was first written."""
     name = type(thing).__name__

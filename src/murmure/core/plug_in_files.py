@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import importlib.util
 import os
+import pkgutil
 from functools import cache
 from typing import Any
 
@@ -18,22 +19,39 @@ def plug_ins_in(package: str) -> tuple[tuple[str, str, CatalogueEntry], ...]:
     """The module, the class name and the entry of every plug-in that lies directly in the folders of a package."""
     out = []
     for folder in importlib.import_module(package).__path__:
-        for file in sorted(os.listdir(folder)):
-            name, ending = os.path.splitext(file)
-            if ending in (".py", ".pyc") and name != "__init__":
-                found = _entries_of(os.path.join(folder, file), f"{package}.{name}")
-                out += [(f"{package}.{name}", class_name, entry) for class_name, entry in found.items()]
+        for name in _modules_in(folder):
+            module = f"{package}.{name}"
+            try:
+                found = entries_in(_source_of(folder, name, module))
+            except (SyntaxError, ValueError, TypeError):  # there is no source, or an entry is not literal: ask Python
+                found = _imported(module)
+            out += [(module, class_name, entry) for class_name, entry in found.items()]
     return tuple(out)
 
 
-def _entries_of(path: str, module: str) -> dict[str, CatalogueEntry]:
+def _modules_in(folder: str) -> list[str]:
+    if not os.path.isdir(folder):  # in an archive
+        return [info.name for info in pkgutil.iter_modules([folder]) if not info.ispkg]
+    files = map(os.path.splitext, os.listdir(folder))
+    return sorted({name for name, ending in files if ending in (".py", ".pyc") and name != "__init__"})
+
+
+def _source_of(folder: str, name: str, module: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return entries_in(file.read())
-    except (SyntaxError, ValueError, TypeError):  # compiled, or an entry is not literal: ask Python
-        classes = vars(importlib.import_module(module)).values()
-        named = {c.__name__: vars(c).get("entry") for c in classes if isinstance(c, type) and c.__module__ == module}
-        return {name: entry for name, entry in named.items() if isinstance(entry, CatalogueEntry)}
+        with open(os.path.join(folder, f"{name}.py"), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        spec = importlib.util.find_spec(module)
+        source = None if spec is None else spec.loader.get_source(module)  # type: ignore[union-attr]
+        if source is None:
+            raise ValueError(f"{module} has no source") from None
+        return str(source)
+
+
+def _imported(module: str) -> dict[str, CatalogueEntry]:
+    classes = vars(importlib.import_module(module)).values()
+    named = {c.__name__: vars(c).get("entry") for c in classes if isinstance(c, type) and c.__module__ == module}
+    return {name: entry for name, entry in named.items() if isinstance(entry, CatalogueEntry)}
 
 
 def entries_in(text: str) -> dict[str, CatalogueEntry]:
