@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -320,11 +321,7 @@ def test_a_count_of_rows_is_about_everybody() -> None:
 
 def test_a_statistic_that_says_nothing_may_single_out_each_value() -> None:
     """What nobody judged is judged strictly: as a histogram of its column."""
-
-    class Unheard(mu.Mean):
-        pass
-
     age = schema_of()["age"]
     expected = [condition.text for condition in conditions_of(mu.Histogram(age)).conditions]
 
-    assert [condition.text for condition in conditions_of(Unheard(age)).conditions] == expected
+    assert [condition.text for condition in conditions_of(SimpleNamespace(domain=age)).conditions] == expected
