@@ -138,7 +138,12 @@ def _joined(*tables: dict[str, str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for table in tables:
         for name in table.keys() & out.keys():
-            raise InvalidParameter(f"two public things are called {name}: in {out[name]} and in {table[name]}.")
+            raise InvalidParameter(
+                "two public things are called {name}: in {out} and in {table}.",
+                name=name,
+                out=out[name],
+                table=table[name],
+            )
         out |= table
     return out
 
@@ -154,7 +159,12 @@ def _listed(kind: str, folders: tuple[str, ...]) -> list[tuple[str, str, Any]]:
         if type(entry).__name__ != kind:
             continue
         if name in found:
-            raise InvalidParameter(f"two plug-ins are called {name}: in {found[name][0]} and in {module}.")
+            raise InvalidParameter(
+                "two plug-ins are called {name}: in {found} and in {module}.",
+                name=name,
+                found=found[name][0],
+                module=module,
+            )
         found[name] = module, entry
     return [(name, *found[name]) for name in sorted(found, key=lambda name: (found[name][1].order, name))]
 

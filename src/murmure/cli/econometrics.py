@@ -20,6 +20,7 @@ from murmure.cli.options import json_option, option_group, require_options, rows
 from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import print_json
 from murmure.core.catalogue_entries import CommandForm, ModelFunction, OptionForm
+from murmure.core.errors import Phrase
 from murmure.core.files import all_or_nothing
 
 SECTION = "Figures from sums (econometrics)"
@@ -128,7 +129,7 @@ def _options(form: CommandForm) -> list[OptionForm]:
 def _run(function_name: str, form: CommandForm, given: dict[str, Any]) -> None:
     from murmure import econometrics
 
-    command = f"murmure {function_name.replace('_', '-')}"
+    command = Phrase("murmure {function_name}", function_name=function_name.replace("_", "-"))
     words = [given[word.lower()] for word in form.arguments]
     sources: tuple[str, ...] = given["sources"]
     options = {option_form.name: given[option_form.name] for option_form in _options(form)}
@@ -159,11 +160,13 @@ def _check_outputs(given: dict[str, Any]) -> None:
     page = given["html_file"]
     if page is not None:
         if page.suffix.lower() not in (".html", ".htm"):
-            raise UsageError(f"--html {page}: a page ends in .html.", "--html result.html")
-        refuse_to_replace(page, lambda start: b"murmure" in start, "a page of murmure's")
+            raise UsageError("--html {page}: a page ends in .html.", "--html result.html", page=page)
+        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page of murmure's"))
     picture = given["plot_file"]
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png")
+        raise UsageError(
+            "--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png", picture=picture
+        )
     if given["as_json"] and given["as_latex"]:
         raise UsageError("--json and --latex exclude one another.", "leave one of them out")
 
@@ -177,21 +180,24 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
         for name in ("delta", "rows_per_person", "budget", "ledger", "dataset", "who"):
             if given[name] is not None:
                 raise UsageError(
-                    f"--{name.replace('_', '-')} is for noise.",
+                    "--{name} is for noise.",
                     "leave it out; --epsilon adds noise to the commands that take it",
+                    name=name.replace("_", "-"),
                 )
     if given["schema_file"] is None and (epsilon is not None or given["secure"]):
         raise UsageError(
-            f"{'--secure' if given['secure'] else '--epsilon'} needs --schema: bounds and labels are public constants, "
-            "never read off the rows.",
+            "{detail} needs --schema: bounds and labels are public constants, never read off the rows.",
             "murmure schema init DATA drafts one",
+            detail=Phrase("--secure") if given["secure"] else Phrase("--epsilon"),
         )
     rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
     noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
     rules = _secure_rules(given)
     if given["secure"]:
         if len(sources) < 3:
-            raise UsageError(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
+            raise UsageError(
+                "--secure is between three tables or more, got {got}.", "a table for each party", got=len(sources)
+            )
         return Secure(**rules) if epsilon is None else Secure(**noise, **rules)
     return None if epsilon is None else Central(**noise)
 
@@ -242,7 +248,7 @@ def _print_answer(name: str, result: Any, session: LedgerSession | None, given: 
 
 def _draw(result: Any, place: Path) -> None:
     if not hasattr(result, "plot"):
-        raise UsageError(f"{persisted_name(result)} has no picture.", "leave --plot out")
+        raise UsageError("{result} has no picture.", "leave --plot out", result=persisted_name(result))
     from murmure.core.show import pyplot
 
     axes = result.plot()

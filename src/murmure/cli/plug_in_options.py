@@ -33,7 +33,9 @@ def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None
         try:
             float(part)
         except ValueError:
-            raise UsageError(f"{param.opts[0]}: {shorten(part)} is no number.", f"{param.opts[0]} 0,10,20.5") from None
+            raise UsageError(
+                "{opt}: {part} is no number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
+            ) from None
     return parts
 
 

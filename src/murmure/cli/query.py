@@ -38,7 +38,7 @@ from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_sc
 from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.catalogue_entries import NoiseEntry, QueryForm, StatisticEntry
-from murmure.core.errors import CannotWrite, shorten
+from murmure.core.errors import CannotWrite, Phrase, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
 from murmure.show.terminal_tables import headed_table
@@ -55,7 +55,7 @@ QUESTIONS = tuple(dict.fromkeys(form.word for form in FORMS.values()))
 SETTINGS = {setting.name: setting for form in FORMS.values() for setting in form.options}
 NOISES = {entry.word: name for name, entry in entries(NoiseEntry).items() if entry.word is not None}
 NOISES_WITH_DELTA = tuple(entry.word for entry in entries(NoiseEntry).values() if entry.word and entry.needs_delta)
-EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
+EXAMPLE = Phrase("murmure query mean people.csv --column age --schema schema.toml --epsilon 1")
 ROW_RULES = (  # printed with every answer, so that it reveals nothing about the rows
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
     "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
@@ -126,13 +126,15 @@ def query(
         "--schema": schema_file,
         "--epsilon": epsilon,
     }
-    require_options("murmure query", needed, EXAMPLE)
+    require_options(Phrase("murmure query"), needed, EXAMPLE)
     assert question is not None and schema_file is not None and epsilon is not None
     check_level(level)
     name, names = _parse_question(question, columns)
     if FORMS[name].chosen and plot is not None:
         raise UsageError(
-            f"a {question} is one label: there is nothing to draw.", "leave --plot out; --html writes a page"
+            "a {question} is one label: there is nothing to draw.",
+            "leave --plot out; --html writes a page",
+            question=question,
         )
     settings = _parse_settings(FORMS[name], {name: ledger_settings.pop(name) for name in SETTINGS})
     options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
@@ -262,12 +264,16 @@ class QueryOptions:
 
         if self.form.numbers and isinstance(schema[self.columns[0]], Categories):
             raise UsageError(
-                f"a {self.question} is of numbers, and column {self.columns[0]!r} holds labels.",
-                f"murmure query histogram --column {self.columns[0]} counts them",
+                "a {question} is of numbers, and column {column!r} holds labels.",
+                "murmure query histogram --column {column} counts them",
+                question=self.question,
+                column=self.columns[0],
             )
         if self.form.chosen and (self.by or self.where):
             raise UsageError(
-                f"a {self.question} is one choice among all rows: it takes no --by and no --where.", "leave them out"
+                "a {question} is one choice among all rows: it takes no --by and no --where.",
+                "leave them out",
+                question=self.question,
             )
 
     @property
@@ -290,12 +296,17 @@ def _parse_question(question: str, columns: str | None) -> tuple[str, tuple[str,
         return wanted[len(names)], names
     if 0 in wanted:
         raise UsageError(
-            f"a {question} is of rows, and takes one --column at most, got {len(names)}.", "--where C=V counts some"
+            "a {question} is of rows, and takes one --column at most, got {got}.",
+            "--where C=V counts some",
+            question=question,
+            got=len(names),
         )
     several = min(wanted) > 1
-    example = "--column smoker,region" if several else "--column age"
-    what = "two columns, --column A,B" if several else "one --column"
-    raise UsageError(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
+    example = Phrase("--column smoker,region") if several else Phrase("--column age")
+    what = Phrase("two columns, --column A,B") if several else Phrase("one --column")
+    raise UsageError(
+        "a {question} takes {what}, got {got}.", example, question=question, what=what, got=len(names) or Phrase("none")
+    )
 
 
 def _parse_settings(form: QueryForm, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,9 +314,11 @@ def _parse_settings(form: QueryForm, given: Mapping[str, Any]) -> dict[str, Any]
     taken = {setting.name: setting for setting in form.options}
     for name, value in given.items():
         if value is not None and name not in taken:
-            raise UsageError(f"a {form.word} takes no {option(name)}.", "leave it out")
+            raise UsageError("a {word} takes no {name}.", "leave it out", word=form.word, name=option(name))
         if value is None and name in taken and "[required]" in taken[name].help:
-            raise UsageError(f"a {form.word} needs {option(name)}.", "murmure query --help lists the options")
+            raise UsageError(
+                "a {word} needs {name}.", "murmure query --help lists the options", word=form.word, name=option(name)
+            )
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -313,7 +326,9 @@ def _parse_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     """--by region --by smoker, or --by region,smoker."""
     names = tuple(name for text in keys for name in split_columns(text))
     if len(set(names)) < len(names):
-        raise UsageError(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
+        raise UsageError(
+            "--by names {names!r} twice.", "once is enough", names=next(n for n in names if names.count(n) > 1)
+        )
     return names
 
 
@@ -323,15 +338,20 @@ def build_noise(form: QueryForm, epsilon: float, delta: float | None, noise: str
 
     check_delta(delta)
     if noise in NOISES_WITH_DELTA and delta is None:
-        raise UsageError(f"--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people")
+        raise UsageError(
+            "--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people", noise=noise
+        )
     if noise not in NOISES_WITH_DELTA and delta is not None:
         raise UsageError(
-            f"--delta is for --noise {' or '.join(NOISES_WITH_DELTA)}; others have none.",
+            "--delta is for --noise {noises_with_delta}; others have none.",
             "--noise gaussian, or leave it out",
+            noises_with_delta=" or ".join(NOISES_WITH_DELTA),
         )
     if form.chosen is not None:
         if noise is not None:
-            raise UsageError(f"a {form.word} is drawn, by permute-and-flip: it takes no --noise.", "leave it out")
+            raise UsageError(
+                "a {word} is drawn, by permute-and-flip: it takes no --noise.", "leave it out", word=form.word
+            )
         return load(form.chosen)(epsilon=epsilon)
     noise_class = load(NOISES[noise or "laplace"])
     return noise_class(epsilon=epsilon) if delta is None else noise_class(epsilon=epsilon, delta=delta)
@@ -342,8 +362,10 @@ def check_column(schema: Schema, name: str) -> None:
 
     if name not in schema.private:
         raise MissingColumn(
-            f"the schema has no column {name!r}; it has {shorten(list(schema.private), 120)}.",
+            "the schema has no column {name!r}; it has {private}.",
             hint=did_you_mean(name, schema.private),
+            name=name,
+            private=shorten(list(schema.private), 120),
         )
 
 
@@ -354,8 +376,9 @@ def _parse_levels(text: str) -> Any:
         levels = []
     if not levels or not all(0 < q < 1 for q in levels):
         raise UsageError(
-            f"--at must be numbers strictly between 0 and 1, got {shorten(text)}.",
+            "--at must be numbers strictly between 0 and 1, got {got}.",
             "--at 0.25,0.5,0.75; the extremes of people cannot be protected",
+            got=shorten(text),
         )
     return levels[0] if len(levels) == 1 else tuple(levels)
 
@@ -366,26 +389,35 @@ def _parse_condition(text: str, schema: Schema) -> dict[str, Any]:
 
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
-        raise UsageError(f"--where {shorten(text)} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65")
+        raise UsageError(
+            "--where {text} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65", text=shorten(text)
+        )
     check_column(schema, name)
     domain = schema[name]
     if not isinstance(domain, Categories) and (":" in value or isinstance(domain, Interval)):
         try:
             low, high = (float(part) for part in value.split(":"))
         except ValueError:
-            raise UsageError(f"--where {shorten(text)} is not COLUMN=LOW:HIGH.", f"--where {name}=18:65") from None
+            raise UsageError(
+                "--where {text} is not COLUMN=LOW:HIGH.", "--where {name}=18:65", text=shorten(text), name=name
+            ) from None
         return {"column": domain, "between": (low, high)}
     if isinstance(domain, Decimals):
         try:
             return {"column": domain, "is_in": (float(value),)}
         except ValueError:
-            raise UsageError(f"--where {shorten(text)} is not COLUMN=NUMBER.", f"--where {name}=36.6") from None
+            raise UsageError(
+                "--where {text} is not COLUMN=NUMBER.", "--where {name}=36.6", text=shorten(text), name=name
+            ) from None
     labels = {str(label): entry for label, entry in zip(domain.labels(), _domain_values(domain), strict=True)}
     if value not in labels:
         words = isinstance(domain, Categories)
         raise UsageError(
-            f"--where: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.",
+            "--where: column {name!r} has no value {value}; it is {domain}.",
             (did_you_mean(value, labels) if words else None) or "values come from the schema",
+            name=name,
+            value=shorten(value),
+            domain=domain.describe(),
         )
     return {"column": domain, "is_in": (labels[value],)}
 
