@@ -138,7 +138,7 @@ def query(
         )
     settings = _parse_settings(FORMS[name], {name: ledger_settings.pop(name) for name in SETTINGS})
     options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
-    rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
+    rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
     from murmure.run.run import run
