@@ -6,15 +6,8 @@ import importlib
 import pkgutil
 from typing import Any
 
-PLUG_IN_FOLDERS = (
-    "murmure.local",
-    "murmure.central",
-    "murmure.engines",
-    "murmure.statistics",
-    "murmure.statistics.learning",
-    "murmure.statistics.exact",
-    "murmure.econometrics.models",
-)
+from murmure.catalogue import FOLDERS as PLUG_IN_FOLDERS
+
 STATISTICS = tuple(name for name in PLUG_IN_FOLDERS if name.startswith("murmure.statistics"))
 
 

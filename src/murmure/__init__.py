@@ -14,7 +14,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from murmure.catalogue import PUBLIC, load
+from murmure import catalogue
 
 if TYPE_CHECKING:
     from murmure.advise.advice import advise as advise
@@ -29,26 +29,27 @@ if TYPE_CHECKING:
     from murmure.run.run import run as run
 
 __version__ = "0.6.0"
-__all__ = ["__version__", *sorted(PUBLIC)]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
-        raise AttributeError(f"module 'murmure' has no attribute {name!r}")
-    value = load(name)
+    """A public name, loaded when it is first used; `__all__` too, since the catalogue reads files to make it."""
+    try:
+        value = ["__version__", *sorted(catalogue.PUBLIC)] if name == "__all__" else catalogue.load_public(name)
+    except KeyError:
+        raise AttributeError(f"module 'murmure' has no attribute {name!r}") from None
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return __getattr__("__all__")  # type: ignore[no-any-return]
 
 
 class _Package(ModuleType):
     """`mu.certify`, `mu.run` and `mu.advise` are functions; modules of the same name do not take their place."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in PUBLIC and isinstance(value, ModuleType)):
+        if not (name in catalogue.OTHERS and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

@@ -1,81 +1,50 @@
-"""Every public name and the module that holds it: imported when first asked for, so that `import murmure` is quick."""
+"""Every public name and the module that holds it: imported when first asked for, so that `import murmure` is quick.
+
+Plug-ins are found, not listed. A plug-in is a class with an `entry` (core/catalogue_entries.py) in a file of one of
+FOLDERS, and its entry says of which kind it is. The text of the file is enough to read it: nothing is imported before
+it is used. The tables of names below (MECHANISMS, NOISES ...) are made when they are first asked for. Folders are those
+of the packages' `__path__`, so a file may be added to a folder, or a folder to a path.
+"""
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-MECHANISMS = {
-    "Warner": "murmure.local.warner",
-    "UnrelatedQuestion": "murmure.local.unrelated",
-    "GRR": "murmure.local.grr",
-    "SUE": "murmure.local.unary",
-    "OUE": "murmure.local.unary",
-    "BLH": "murmure.local.hashing",
-    "OLH": "murmure.local.hashing",
-    "SubsetSelection": "murmure.local.subset",
-    "HadamardResponse": "murmure.local.hadamard",
-    "RAPPOR": "murmure.local.rappor",
-    "BoundedLaplace": "murmure.local.bounded_laplace",
-    "BoundedStaircase": "murmure.local.staircase",
-    "Window": "murmure.local.window",
-    "SquareWave": "murmure.local.square_wave",
-    "Duchi": "murmure.local.duchi",
-    "Piecewise": "murmure.local.piecewise",
-    "Hybrid": "murmure.local.hybrid",
+if TYPE_CHECKING:
+    from murmure.core.catalogue_entries import CatalogueEntry, ModelFunction
+
+    E = TypeVar("E", bound=CatalogueEntry)
+
+FOLDERS = (
+    "murmure.local",
+    "murmure.central",
+    "murmure.engines",
+    "murmure.statistics",
+    "murmure.statistics.learning",
+    "murmure.statistics.exact",
+    "murmure.econometrics.models",
+)
+TABLES = {  # each: the kind of its entries, and the folders that have them
+    "MECHANISMS": ("MechanismEntry", FOLDERS[:1]),
+    "RECORDS": ("RecordEntry", FOLDERS[:1]),
+    "NOISES": ("NoiseEntry", FOLDERS[1:2]),
+    "ENGINES": ("EngineEntry", FOLDERS[2:3]),
+    "STATISTICS": ("StatisticEntry", FOLDERS[3:4]),
+    "SUMS": ("SumEntry", FOLDERS[4:6]),
+    "MODELS": ("ModelEntry", FOLDERS[6:]),
 }
-RECORDS = {
-    "SPL": "murmure.local.spl",
-    "Plain": "murmure.local.spl",
-    "SMP": "murmure.local.smp",
-    "RSFD": "murmure.local.rsfd",
-    "RSRFD": "murmure.local.rsfd",
-    "ADP": "murmure.local.adp",
-}
-NOISES = {
-    "DiscreteLaplace": "murmure.central.discrete_laplace",
-    "DiscreteGaussian": "murmure.central.discrete_gaussian",
-    "Staircase": "murmure.central.staircase",
-    "Geometric": "murmure.central.geometric",
-    "Exponential": "murmure.central.exponential",
-    "PermuteAndFlip": "murmure.central.permute_and_flip",
-    "Skellam": "murmure.central.skellam",
-}
+PUBLIC_KINDS = ("MECHANISMS", "RECORDS", "NOISES", "ENGINES", "STATISTICS")
+MECHANISMS: dict[str, str]
+RECORDS: dict[str, str]
+NOISES: dict[str, str]
+ENGINES: dict[str, str]
+STATISTICS: dict[str, str]
+SUMS: dict[str, str]  # what learners and models ask; they travel in plans, and nobody else needs their names
+QUESTIONS: dict[str, str]  # both
+MODELS: dict[str, str]  # econometrics: generators of questions, which travel in studies
+PUBLIC: dict[str, str]
 SHARINGS = {"PairwiseMasks": "murmure.secure.sharing"}
-STATISTICS = {
-    "Histogram": "murmure.statistics.histogram",
-    "Mean": "murmure.statistics.mean",
-    "Marginals": "murmure.statistics.marginals",
-    "Pair": "murmure.statistics.pair",
-    "Count": "murmure.statistics.count",
-    "Rows": "murmure.statistics.rows",
-    "Sum": "murmure.statistics.sum",
-    "Sums": "murmure.statistics.sums",
-    "Variance": "murmure.statistics.variance",
-    "Quantile": "murmure.statistics.quantile",
-    "GroupBy": "murmure.statistics.group_by",
-    "Where": "murmure.statistics.where",
-    "Mode": "murmure.statistics.mode",
-}
-SUMS = {  # what learners ask; they travel in plans, and nobody else needs their names
-    "ClassMoments": "murmure.statistics.learning.class_moments",
-    "ClassPairs": "murmure.statistics.learning.class_pairs",
-    "ClassCounts": "murmure.statistics.learning.class_sums",
-    "ClassSums": "murmure.statistics.learning.class_sums",
-    "Scatter": "murmure.statistics.learning.scatter",
-    "Clusters": "murmure.statistics.learning.clusters",
-    "ClusterMoves": "murmure.statistics.learning.cluster_moves",
-    "Gram": "murmure.statistics.learning.gram",
-    "Taylor": "murmure.statistics.learning.taylor",
-    "Gradient": "murmure.statistics.learning.gradient",
-    "CrossProducts": "murmure.statistics.exact.cross_products",
-    "Cells": "murmure.statistics.exact.cells",
-    "Evaluated": "murmure.statistics.exact.function_sums",
-    "Placed": "murmure.statistics.exact.function_sums_by_place",
-    "Within": "murmure.statistics.exact.party_products",
-    "Scattered": "murmure.statistics.exact.party_products",
-}
-QUESTIONS = {**STATISTICS, **SUMS}
 OTHERS = {
     "Categories": "murmure.core.domain",
     "Integers": "murmure.core.domain",
@@ -99,8 +68,6 @@ OTHERS = {
     "project_simplex": "murmure.run.postprocessing",
     "em": "murmure.run.postprocessing",
     "Mapped": "murmure.laws.mapped",
-    "Memory": "murmure.engines.memory",
-    "Spark": "murmure.engines.spark",
     "Ledger": "murmure.ledger.ledger",
     "replay_audit": "murmure.attacks.replay_audit",
     "neighbours": "murmure.attacks.neighbours",
@@ -117,42 +84,6 @@ OTHERS = {
     "write_report": "murmure.show.report",
     "advise": "murmure.advise.advice",
 }
-PUBLIC = {**OTHERS, **MECHANISMS, **RECORDS, **NOISES, **SHARINGS, **STATISTICS}
-
-
-MODELS = {  # econometrics: generators of questions, which travel in studies
-    "Describe": "murmure.econometrics.models.describe",
-    "Covariance": "murmure.econometrics.models.covariance",
-    "Correlation": "murmure.econometrics.models.covariance",
-    "OLS": "murmure.econometrics.models.ols",
-    "Ridge": "murmure.econometrics.models.ridge",
-    "IV": "murmure.econometrics.models.iv",
-    "DiD": "murmure.econometrics.models.did",
-    "FixedEffects": "murmure.econometrics.models.fixed_effects",
-    "RandomisedOLS": "murmure.econometrics.models.randomised_ols",
-    "TTest": "murmure.econometrics.models.t_test",
-    "Anova": "murmure.econometrics.models.anova",
-    "Contingency": "murmure.econometrics.models.contingency",
-    "MantelHaenszel": "murmure.econometrics.models.mantel_haenszel",
-    "ECDF": "murmure.econometrics.models.ecdf",
-    "Quantiles": "murmure.econometrics.models.quantiles",
-    "Bins": "murmure.econometrics.models.histogram",
-    "KaplanMeier": "murmure.econometrics.models.kaplan_meier",
-    "LogRank": "murmure.econometrics.models.log_rank",
-    "PCA": "murmure.econometrics.models.pca",
-    "ROC": "murmure.econometrics.models.roc",
-    "Logit": "murmure.econometrics.models.glm",
-    "Probit": "murmure.econometrics.models.glm",
-    "Poisson": "murmure.econometrics.models.glm",
-    "Gamma": "murmure.econometrics.models.glm",
-    "NegativeBinomial": "murmure.econometrics.models.glm",
-    "Cox": "murmure.econometrics.models.cox",
-    "Bisection": "murmure.econometrics.models.bisection",
-    "Lloyd": "murmure.econometrics.models.kmeans",
-    "FamilyMLE": "murmure.econometrics.models.mle",
-    "Multinomial": "murmure.econometrics.models.multinomial",
-}
-
 
 # Classes whose Python name changed after plans, studies or results were written with another: what JSON calls them.
 PERSISTED = {
@@ -183,6 +114,87 @@ PERSISTED = {
 CLASSES = {persisted: name for name, persisted in PERSISTED.items()}
 
 
+def __getattr__(name: str) -> Any:
+    """A table, made when it is first asked for."""
+    if name in TABLES:
+        kind, folders = TABLES[name]
+        table: Any = {entry_name: module for entry_name, module, _ in _listed(kind, folders)}
+    elif name == "QUESTIONS":
+        table = {**_table("STATISTICS"), **_table("SUMS")}
+    elif name == "PUBLIC":
+        table = _joined(OTHERS, SHARINGS, *map(_table, PUBLIC_KINDS))
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, table)
+
+
+def _table(name: str) -> dict[str, str]:
+    return globals().get(name) or __getattr__(name)  # type: ignore[no-any-return]
+
+
+def _joined(*tables: dict[str, str]) -> dict[str, str]:
+    from murmure.core.errors import InvalidParameter
+
+    out: dict[str, str] = {}
+    for table in tables:
+        for name in table.keys() & out.keys():
+            raise InvalidParameter(
+                "two public things are called {name}: in {out} and in {table}.",
+                name=name,
+                out=out[name],
+                table=table[name],
+            )
+        out |= table
+    return out
+
+
+def _listed(kind: str, folders: tuple[str, ...]) -> list[tuple[str, str, Any]]:
+    """The persisted name, the module and the entry of every plug-in of this kind, in order."""
+    from murmure.core.errors import InvalidParameter
+    from murmure.core.plug_in_files import plug_ins_in
+
+    found: dict[str, tuple[str, Any]] = {}
+    for module, class_name, entry in (plug_in for folder in folders for plug_in in plug_ins_in(folder)):
+        name = PERSISTED.get(class_name, class_name)
+        if type(entry).__name__ != kind:
+            continue
+        if name in found:
+            raise InvalidParameter(
+                "two plug-ins are called {name}: in {found} and in {module}.",
+                name=name,
+                found=found[name][0],
+                module=module,
+            )
+        found[name] = module, entry
+    return [(name, *found[name]) for name in sorted(found, key=lambda name: (found[name][1].order, name))]
+
+
+def entries(kind: type[E]) -> dict[str, E]:
+    """The entries of this kind by name, in order: `entries(NoiseEntry)`."""
+    folders = next(folders for name, folders in TABLES.values() if name == kind.__name__)
+    return {name: entry for name, _, entry in _listed(kind.__name__, folders)}
+
+
+def model_functions() -> dict[str, ModelFunction]:
+    """The public functions of all models, by name."""
+    from murmure.core.catalogue_entries import ModelEntry
+
+    return {function.name: function for entry in entries(ModelEntry).values() for function in entry.functions}
+
+
+def function_modules() -> dict[str, str]:
+    """The public functions of all models, and the modules that hold them."""
+    kind, folders = TABLES["MODELS"]
+    return {function.name: module for _, module, entry in _listed(kind, folders) for function in entry.functions}
+
+
+def solution_names() -> tuple[str, ...]:
+    """The names that mechanisms of records have on the command line."""
+    from murmure.core.catalogue_entries import RecordEntry
+
+    return tuple(form.name for entry in entries(RecordEntry).values() for form in entry.solutions)
+
+
 def persisted_name(thing: Any) -> str:
     """What JSON calls the class of a thing: its name, or the name that it had when it was first written."""
     name = type(thing).__name__
@@ -191,4 +203,18 @@ def persisted_name(thing: Any) -> str:
 
 def load(name: str) -> Any:
     """The class or function that plans, studies and users know by this name."""
-    return getattr(importlib.import_module((PUBLIC | SUMS | MODELS)[name]), CLASSES.get(name, name))
+    return _load(name, (*PUBLIC_KINDS, "SUMS", "MODELS"))
+
+
+def load_public(name: str) -> Any:
+    """The same for `murmure.NAME`: what only plans and studies name is not found."""
+    return _load(name, PUBLIC_KINDS)
+
+
+def _load(name: str, kinds: tuple[str, ...]) -> Any:
+    module = OTHERS.get(name) or SHARINGS.get(name)
+    if module is None:  # folder after folder is read until the name is found
+        module = next((_table(kind)[name] for kind in kinds if name in _table(kind)), None)
+    if module is None:
+        raise KeyError(name)
+    return getattr(importlib.import_module(module), CLASSES.get(name, name))

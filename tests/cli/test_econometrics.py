@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from murmure import econometrics
 from murmure.cli import main
-from murmure.cli.econometrics import COMMANDS, SPECS
+from murmure.cli.econometrics import command_forms, model_command
 from murmure.core.domain import Categories, Decimals, Integers
 from murmure.core.schema import Schema
 
@@ -98,7 +98,7 @@ def call(name: str, *more: str) -> str:
 
 def test_every_function_is_a_command() -> None:
     """What the package offers can be typed, but for what takes Python objects; and every command is tried here."""
-    typed_ones = {command.name for command in COMMANDS}
+    typed_ones = set(command_forms())
 
     assert typed_ones == set(CALLS)
     left_out = {name.replace("_", "-") for name in econometrics.FUNCTIONS} - typed_ones
@@ -221,10 +221,9 @@ def test_refusals(line: str, said: str, folder: Path) -> None:
 
 def test_every_example_of_the_help_can_be_read() -> None:
     """The examples name the options that there are."""
-    for spec in SPECS:
-        words = shlex.split(spec.example)
+    for name, function in command_forms().items():
+        words = shlex.split(function.command.example)
         options = [word for word in words if word.startswith("--")]
-        command = next(c for c in COMMANDS if c.name == spec.name)
-        known = {opt for param in command.params for opt in param.opts}
+        known = {opt for param in model_command(name).params for opt in param.opts}
 
-        assert set(options) <= known, spec.name
+        assert set(options) <= known, name

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.vectors.make import laws
 
 from murmure.core import errors
 from murmure.core.random import GivenWords
@@ -247,6 +248,11 @@ def test_every_law_has_a_vector() -> None:
     names = {vector["integers"]["law"] for vector in vectors("laws.json")}
 
     assert names == {"window", "bits", "chained bits", "subset", "hadamard", "hashed", "table", "tagged"}
+
+
+def test_every_mechanism_has_a_vector() -> None:
+    """Chosen by hand, or its first example: `python tests/vectors/make.py` adds those of new files."""
+    assert set(laws()) <= {vector["name"] for vector in vectors("laws.json")}
 
 
 # ---- plans

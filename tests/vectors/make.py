@@ -1,4 +1,4 @@
-"""Writes the vectors beside it: `python tests/vectors/make.py`. Run once; a change of a written vector breaks clients.
+"""Adds to the vectors beside it: `python tests/vectors/make.py`. A change of a written vector breaks clients.
 
 laws.json   for each law: its integers as a plan carries them, inputs and words (hexadecimal), and the reports.
 plans.json  plans as text, with their digests.
@@ -8,13 +8,16 @@ bad_plans.json  plans that must be refused: the class of the error and a part of
 from __future__ import annotations
 
 import copy
+import importlib
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import murmure as mu
+from murmure import catalogue
 from murmure.core.random import GivenWords, Random
 from murmure.laws.bits import BitsChannel, ChainedBits, Coins
 from murmure.laws.hadamard import Hadamard
@@ -24,32 +27,32 @@ from murmure.laws.window import WindowChannel
 HERE = Path(__file__).parent
 WORD = 1 << 64
 
-LAWS: dict[str, Any] = {
-    "GRR of 2": mu.GRR(mu.Categories(2), 1.0).channel,
-    "GRR of 300": mu.GRR(mu.Categories(300), 3.0).channel,
-    "window that stops at the ends": mu.Window(mu.Integers(0, 20), 0.5).channel,
-    "window that slides": mu.Piecewise(mu.Integers(0, 10), 2.0).channel,
-    "square wave": mu.SquareWave(mu.Integers(0, 40), 1.0).channel,
+LAWS: dict[str, Any] = {  # mechanisms, and laws that no mechanism reaches so far out
+    "GRR of 2": mu.GRR(mu.Categories(2), 1.0),
+    "GRR of 300": mu.GRR(mu.Categories(300), 3.0),
+    "window that stops at the ends": mu.Window(mu.Integers(0, 20), 0.5),
+    "window that slides": mu.Piecewise(mu.Integers(0, 10), 2.0),
+    "square wave": mu.SquareWave(mu.Integers(0, 40), 1.0),
     "saturated window": WindowChannel.calibrated(700.0, 5, 5),
-    "bits of 3": mu.SUE(mu.Categories(3), 1.0).channel,
-    "bits of 65": mu.OUE(mu.Categories(65), 2.0).channel,
+    "bits of 3": mu.SUE(mu.Categories(3), 1.0),
+    "bits of 65": mu.OUE(mu.Categories(65), 2.0),
     "bits, saturated": BitsChannel(4, WORD - 1, 1),
-    "chained bits of 5": mu.RAPPOR(mu.Categories(5), 4.0, 1.0).channel,
-    "chained bits of 64": mu.RAPPOR(mu.Categories(64), 8.0, 2.0).channel,
-    "subset 2 of 4": mu.SubsetSelection(mu.Categories(4), 1.0, w=2).channel,
-    "subset 20 of 70": mu.SubsetSelection(mu.Categories(70), 0.8, w=20).channel,
-    "subset 1 of 2": mu.SubsetSelection(mu.Categories(2), 1.0).channel,
-    "Hadamard of 2": mu.HadamardResponse(mu.Categories(2), 1.0).channel,
-    "Hadamard of 100": mu.HadamardResponse(mu.Categories(100), 1.0).channel,
-    "hashed to 2 bins": mu.BLH(mu.Categories(9), 0.3).channel,
-    "hashed to 3 bins": mu.OLH(mu.Categories(100), 0.5).channel,
-    "hashed to 149 bins": mu.OLH(mu.Categories(1000), 5.0).channel,
-    "Warner's coins": mu.Warner(mu.Categories(2), truth=0.5, yes_coin=0.25).channel,
-    "Duchi": mu.Duchi(mu.Integers(0, 10), 0.5).channel,
-    "bounded Laplace": mu.BoundedLaplace(mu.Integers(0, 10), 0.5).channel,
-    "bounded Laplace, sharp": mu.BoundedLaplace(mu.Integers(0, 4), 40.0).channel,
-    "bounded staircase": mu.BoundedStaircase(mu.Integers(0, 12), 2.0, gamma="variance").channel,
-    "hybrid": mu.Hybrid(mu.Integers(0, 10), 1.0).channel,
+    "chained bits of 5": mu.RAPPOR(mu.Categories(5), 4.0, 1.0),
+    "chained bits of 64": mu.RAPPOR(mu.Categories(64), 8.0, 2.0),
+    "subset 2 of 4": mu.SubsetSelection(mu.Categories(4), 1.0, w=2),
+    "subset 20 of 70": mu.SubsetSelection(mu.Categories(70), 0.8, w=20),
+    "subset 1 of 2": mu.SubsetSelection(mu.Categories(2), 1.0),
+    "Hadamard of 2": mu.HadamardResponse(mu.Categories(2), 1.0),
+    "Hadamard of 100": mu.HadamardResponse(mu.Categories(100), 1.0),
+    "hashed to 2 bins": mu.BLH(mu.Categories(9), 0.3),
+    "hashed to 3 bins": mu.OLH(mu.Categories(100), 0.5),
+    "hashed to 149 bins": mu.OLH(mu.Categories(1000), 5.0),
+    "Warner's coins": mu.Warner(mu.Categories(2), truth=0.5, yes_coin=0.25),
+    "Duchi": mu.Duchi(mu.Integers(0, 10), 0.5),
+    "bounded Laplace": mu.BoundedLaplace(mu.Integers(0, 10), 0.5),
+    "bounded Laplace, sharp": mu.BoundedLaplace(mu.Integers(0, 4), 40.0),
+    "bounded staircase": mu.BoundedStaircase(mu.Integers(0, 12), 2.0, gamma="variance"),
+    "hybrid": mu.Hybrid(mu.Integers(0, 10), 1.0),
 }
 ROWS = 14
 
@@ -83,7 +86,7 @@ def coins_of(channel: Any) -> list[Coins]:
         return [Coins(channel.yes_false, channel.width)]
     if isinstance(channel, ChainedBits):
         first = channel.permanent
-        return [*coins_of(first), *channel._again(first.words, first.deep)]
+        return [*coins_of(first), *channel._instant_coins(first.words, first.deep)]
     return []
 
 
@@ -107,9 +110,19 @@ def hexadecimal(words: Any) -> list[str]:
     return [f"{int(w):016x}" for w in words]
 
 
+def laws() -> dict[str, tuple[int, Any]]:
+    """A seed and a law for every vector: those above, then the first example of every mechanism that is not there."""
+    listed = {name: (seed, getattr(thing, "channel", thing)) for seed, (name, thing) in enumerate(LAWS.items())}
+    for name in sorted(catalogue.MECHANISMS.keys() - {type(thing).__name__ for thing in LAWS.values()}):
+        examples = importlib.import_module(catalogue.MECHANISMS[name]).EXAMPLES
+        first = next(example for example in examples if type(example).__name__ == name)
+        listed[name] = zlib.crc32(name.encode()), first.channel  # not its place in the list, which may change
+    return listed
+
+
 def law_vectors() -> list[dict[str, Any]]:
     out = []
-    for seed, (name, channel) in enumerate(LAWS.items()):
+    for name, (seed, channel) in laws().items():
         x = (np.arange(ROWS) * 7 + seed) % channel.inputs
         main, deep = words_for(channel, x, seed)
         reports = channel.draw(x, GivenWords(main, deep))
@@ -360,9 +373,20 @@ def bad_record_plans(bad: Any) -> None:
     bad("record: an unknown protocol", "InvalidParameter", "RSFD.oracle", fakes, person__oracle="OLH")
 
 
-def write(name: str, vectors: Any) -> None:
-    lines = ",\n".join(json.dumps(vector, ensure_ascii=False) for vector in vectors)
-    (HERE / name).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+def write(name: str, vectors: list[dict[str, Any]]) -> None:
+    """Add what is new; what was written once stays as it is."""
+    path = HERE / name
+    written = json.loads(path.read_text(encoding="utf-8"))
+    known = {key_of(vector) for vector in written}
+    lines = ",\n".join(
+        json.dumps(vector, ensure_ascii=False)
+        for vector in [*written, *(vector for vector in vectors if key_of(vector) not in known)]
+    )
+    path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def key_of(vector: dict[str, Any]) -> str:
+    return str(vector.get("name") or vector["digest"])
 
 
 if __name__ == "__main__":

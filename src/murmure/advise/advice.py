@@ -17,25 +17,11 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.show import STYLE, drawing, save_figure
-from murmure.local.base.oracle_choice import CATEGORICAL
+from murmure.local.base.oracle_choice import ENTRIES, MEAN_ORACLES, SHARE_ORACLES
 
 if TYPE_CHECKING:
     from murmure.advise.record_advice import RecordAdvice
 
-NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave")
-LINE_STYLES = {  # dashes where two lines coincide
-    "GRR": ("#4c566a", "-"),
-    "SUE": ("#2e7d5b", "-"),
-    "OUE": ("#2a78d6", "-"),
-    "OLH": ("#e08a1e", "--"),
-    "BLH": ("#c2410c", "--"),
-    "HadamardResponse": ("#7a5cc0", "-"),
-    "SubsetSelection": ("#b3261e", "-"),
-    "Duchi": ("#4c566a", "-"),
-    "Piecewise": ("#2a78d6", "-"),
-    "Hybrid": ("#b3261e", "--"),
-    "SquareWave": ("#e08a1e", "-"),
-}
 RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}
 RankBy = Literal["mean", "worst", "var-star"]
 
@@ -129,7 +115,7 @@ class Advice(Ranking):
             by_name.setdefault(r["mechanism"], []).append((r["epsilon"], r[key]))
         for name in sorted(by_name, key=lambda name: -max(by_name[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(by_name[name]), strict=True)
-            color, dash = LINE_STYLES[name]
+            color, dash = ENTRIES[name].line or (None, "-")  # None: the next colour of the figure
             mark, order = "o" if len(x) < 12 else "", 3 if dash == "--" else 2
             ax.plot(x, y, dash, marker=mark, ms=4, lw=1.8, label=name, color=color, zorder=order)
         ax.set_xlabel("epsilon")
@@ -237,7 +223,7 @@ def advise(
     make_row = _cells_row if question == "histogram" else _mean_row
     rows: list[dict[str, Any]] = []
     for e in epsilons:
-        names = CATEGORICAL if question == "histogram" else NUMERIC
+        names = SHARE_ORACLES if question == "histogram" else MEAN_ORACLES
         block = [make_row(load(name)(domain, e), int(people), known) for name in names]
         # Of two mechanisms with one variance, the shorter report is better.
         block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))

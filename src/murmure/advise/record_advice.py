@@ -20,7 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.advise.advice import RANK_KEYS, Ranking, check_people, epsilon_list
+from murmure.catalogue import entries
 from murmure.certify.certificate import certify
+from murmure.core.catalogue_entries import RecordEntry
 from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
@@ -39,7 +41,6 @@ RankBy = Literal["mean", "worst"]
 RECORD_RANKS = ("mean", "worst")
 # The epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18.
 MIN_ATTRIBUTE_EPSILON = 2.0
-COLORS = {"SPL": "#b3261e", "SMP": "#2a78d6", "RSFD": "#e08a1e", "Plain": "#4c566a"}
 DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
 
@@ -180,12 +181,13 @@ class RecordAdvice(Ranking):
             if variance is not None:
                 lines.setdefault(row["solution"], []).append((row["epsilon"], 100 * math.sqrt(variance)))
         used: dict[str, int] = {}
+        colors = {name: entry.color for name, entry in entries(RecordEntry).items()}
         for name in sorted(lines, key=lambda name: -max(lines[name])[1]):  # as the lines end, top to bottom
             x, y = zip(*sorted(lines[name]), strict=True)
             kind = kinds[name]
             dash, used[kind] = DASHES[used.get(kind, 0) % len(DASHES)], used.get(kind, 0) + 1
             mark = "o" if len(x) < 12 else ""
-            ax.plot(x, y, linestyle=dash, marker=mark, ms=4, lw=1.6, color=COLORS[kind], label=name)
+            ax.plot(x, y, linestyle=dash, marker=mark, ms=4, lw=1.6, color=colors[kind], label=name)
         ax.set_xlabel("epsilon of the record")
         ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
         over = "all figures" if self.rank_by == "mean" else "the worst column"

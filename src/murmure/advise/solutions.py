@@ -5,45 +5,33 @@ That choice depends on public facts only: the schema, epsilon, and how many peop
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from murmure.advise.record_advice import candidate_solutions, least_variance
+from murmure.catalogue import entries, load
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.schema import Schema
-from murmure.local.adp import ADP
-from murmure.local.rsfd import RSFD, RSRFD
-from murmure.local.smp import SMP
-from murmure.local.spl import SPL, Plain
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A mechanism of records, the settings that its name fixes, and those that it takes."""
+    """A mechanism of records, and the form that gives it this name."""
 
     make: Any
-    fixed: Mapping[str, Any]
-    takes: tuple[str, ...]
+    form: SolutionForm
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """The settings that it takes beside those that its name fixes."""
+        return self.form.takes
 
     def __call__(self, schema: Schema, epsilon: float, **settings: Any) -> Any:
-        return self.make(schema, epsilon, **self.fixed, **settings)
+        return self.make(schema, epsilon, **self.form.fixed, **settings)
 
 
-def _fake_data_solution(make: Any, oracle: str, *more: str) -> Solution:
-    return Solution(make, {"oracle": oracle}, ("weights", "calibrate", *more))
-
-
-SPLITS = ("weights", "oracle", "numeric")
 SOLUTIONS: dict[str, Solution] = {
-    "smp": Solution(SMP, {}, (*SPLITS, "sample")),
-    "smp-round-robin": Solution(SMP, {"draw": "round-robin"}, ("oracle", "numeric", "sample")),
-    "spl": Solution(SPL, {}, SPLITS),
-    "plain": Solution(Plain, {}, SPLITS),
-    **{f"rsfd-{name.lower()}": _fake_data_solution(RSFD, name) for name in ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")},
-    **{f"rsrfd-{name.lower()}": _fake_data_solution(RSRFD, name, "priors") for name in ("GRR", "SUE-r", "OUE-r")},
-    "adp": Solution(ADP, {"solution": "smp"}, ("by",)),
-    "adp-spl": Solution(ADP, {"solution": "spl"}, ("by",)),
-    "adp-rsfd": Solution(ADP, {"solution": "rsfd"}, ("by", "calibrate")),
+    form.name: Solution(load(name), form) for name, entry in entries(RecordEntry).items() for form in entry.solutions
 }
 
 

@@ -19,6 +19,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, split_by_weight
 from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
@@ -44,6 +45,14 @@ class DiscreteGaussian(RhoBudget):
     >>> print(f"rho {plan.bound.cost.rho:.6f}: what a ledger adds up")
     rho 0.024356: what a ledger adds up
     """  # noqa: E501
+
+    entry = NoiseEntry(
+        order=20,
+        title=("discrete Gaussian noise", "du bruit gaussien discret"),
+        word="gaussian",
+        needs_delta=True,
+        in_shares=True,
+    )
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)

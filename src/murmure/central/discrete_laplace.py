@@ -21,6 +21,7 @@ from typing import Literal
 from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
@@ -50,6 +51,10 @@ class DiscreteLaplace:
 
     epsilon: float
     sampler: Sampler = "table"
+
+    entry = NoiseEntry(
+        order=10, title=("discrete Laplace noise", "du bruit de Laplace discret"), word="laplace", in_shares=True
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("DiscreteLaplace", self.epsilon))

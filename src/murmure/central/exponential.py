@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.base.bound_choice import Choice
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.laws.noise.choice import ExponentialLaw
 
 
@@ -36,6 +37,7 @@ class Exponential(Choice):
     """
 
     title = "exponential mechanism"
+    entry = NoiseEntry(order=60)
 
     def law_at(self, rate: Fraction) -> ExponentialLaw:
         return ExponentialLaw(rate.numerator, rate.denominator)

@@ -17,6 +17,7 @@ import numpy as np
 from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.blocks import Block
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Ints, Relation
@@ -37,6 +38,8 @@ class Geometric:
     epsilon: float
     low: int
     high: int
+
+    entry = NoiseEntry(order=50, title=("discrete Laplace noise", "du bruit de Laplace discret"))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Geometric", self.epsilon))

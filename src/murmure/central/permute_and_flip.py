@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.central.base.bound_choice import Choice
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.laws.noise.choice import PermuteAndFlipLaw
 
 
@@ -35,6 +36,7 @@ class PermuteAndFlip(Choice):
     """
 
     title = "permute-and-flip"
+    entry = NoiseEntry(order=70)
 
     def law_at(self, rate: Fraction) -> PermuteAndFlipLaw:
         return PermuteAndFlipLaw(rate.numerator, rate.denominator)

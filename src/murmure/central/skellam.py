@@ -22,6 +22,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, split_by_weight
 from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.skellam import MIN_VARIANCE, SkellamLaw, skellam_rho
@@ -49,6 +50,10 @@ class Skellam(RhoBudget):
       public     the 2 answers 'no', 'yes'; the noise and its integers
       provided   at least 3 parties are honest, stay, and add their share of the noise
     """
+
+    entry = NoiseEntry(
+        order=30, title=("Skellam noise", "du bruit de Skellam"), word="skellam", needs_delta=True, in_shares=True
+    )
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)

@@ -19,6 +19,7 @@ from fractions import Fraction
 from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Relation
 from murmure.laws.noise.staircase import StaircaseLaw, loss_units
@@ -38,6 +39,8 @@ class Staircase:
     """
 
     epsilon: float
+
+    entry = NoiseEntry(order=40, title=("discrete staircase noise", "du bruit en escalier discret"), word="staircase")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Staircase", self.epsilon))

@@ -10,7 +10,7 @@ from murmure.cli.certify import certify
 from murmure.cli.commands import MurmureGroup
 from murmure.cli.completion import completion
 from murmure.cli.demo import demo
-from murmure.cli.econometrics import COMMANDS, SECTION
+from murmure.cli.econometrics import SECTION, command_forms, model_command
 from murmure.cli.estimate import estimate
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
@@ -27,20 +27,20 @@ ALIASES = {"sanitize": "sanitise"}  # a second spelling, accepted everywhere and
 class MainGroup(MurmureGroup):
     """The commands in two lists, since one would be too long to read."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*self.commands, *command_forms()])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return super().get_command(ctx, ALIASES.get(cmd_name, cmd_name))
+        name = ALIASES.get(cmd_name, cmd_name)
+        return super().get_command(ctx, name) or model_command(name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        econometrics = {command.name for command in COMMANDS}
-        width = max(map(len, self.commands))
-        for title, in_section in (("Commands", False), (SECTION, True)):
-            lines = [
-                (name.ljust(width), self.commands[name].get_short_help_str(100))
-                for name in self.list_commands(ctx)
-                if (name in econometrics) == in_section
-            ]
+        lines = {name: self.commands[name].get_short_help_str(100) for name in sorted(self.commands)}
+        models = {name: form.command.about for name, form in sorted(command_forms().items()) if form.command}
+        width = max(map(len, (*lines, *models)))
+        for title, section in (("Commands", lines), (SECTION, models)):
             with formatter.section(title):
-                formatter.write_dl(lines)
+                formatter.write_dl([(name.ljust(width), about) for name, about in section.items()])
 
 
 @click.group(
@@ -69,9 +69,9 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-# Tables of econometrics are made from one list; these commands have a file each.
+# Models of econometrics bring their commands along; these have a file each.
 OTHERS = (advise, certify, completion, demo, estimate, ledger, party, predict, query, sanitise, schema, study, train)
-for command in (*OTHERS, *COMMANDS):
+for command in OTHERS:
     main.add_command(command)
 
 __all__ = ["main"]

@@ -14,7 +14,8 @@ from click.shell_completion import CompletionItem
 from murmure.catalogue import MECHANISMS, RECORDS, load
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.option_words import option
-from murmure.cli.options import DOMAIN_OPTIONS, Probability, build_domain, domain_options, json_option, require_options
+from murmure.cli.options import DOMAIN_OPTIONS, build_domain, domain_options, json_option, require_options
+from murmure.cli.plug_in_options import mechanism_options
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError, Phrase, shorten
 
@@ -37,12 +38,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Certify a plan (JSON) instead.")
 @domain_options
 @click.option("--epsilon", type=float, metavar="E", help="The budget to ask for.")
-@click.option("--epsilon-once", type=float, metavar="E", help="RAPPOR: the budget of one report.")
-@click.option("--truth", type=Probability(), metavar="P", help="Warner, UnrelatedQuestion: probability of the truth.")
-@click.option("--yes-coin", type=Probability(), metavar="P", help="Warner: the second coin's probability of yes.")
-@click.option("--innocuous", type=Probability(), metavar="P", help="UnrelatedQuestion: share of yes to the other one.")
-@click.option("--gamma", type=click.Choice(["absolute", "variance"]), help="BoundedStaircase: what its step minimises.")
-@click.option("--w", type=int, metavar="W", help="SubsetSelection: the size of the set.")
+@mechanism_options()
 @click.option("--schema", type=click.Path(path_type=Path), metavar="FILE", help="A whole record: its columns (TOML).")
 @click.option(
     "--calibrate", type=click.Choice(["record", "attribute", "paper"]), help="rsfd, rsrfd: what epsilon is for."

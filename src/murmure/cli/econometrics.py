@@ -1,239 +1,46 @@
-"""`murmure ols`, `murmure logit`, ...: the figures of a statistician, as text, JSON, HTML or LaTeX, from one list.
+"""`murmure ols`, `murmure logit`, ...: the figures of a statistician, as text, JSON, HTML or LaTeX.
 
-Each command is a function of murmure.econometrics: its words come first, then the tables, then its options.
+Each command is a function of murmure.econometrics: its words come first, then the tables, then its options. Which there
+are, models say themselves (`entry`); a command is made when it is asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import click
 
-from murmure.catalogue import persisted_name
+from murmure.catalogue import model_functions, persisted_name
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options
-from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person, split_columns
+from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person
+from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import print_json
-from murmure.core.errors import Phrase, shorten
+from murmure.core.catalogue_entries import CommandForm, ModelFunction, OptionForm
+from murmure.core.errors import Phrase
 from murmure.core.files import all_or_nothing
 
 SECTION = "Figures from sums (econometrics)"
 ERRORS = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
-NAME_LIST = "A,B,..."
 
-
-def _split_names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """age,stay -> ("age", "stay"); a name that contains a comma is in quotes, as in a CSV file."""
-    if value is None:
-        return None
-    return tuple(split_columns(value))
-
-
-def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """0,0.5,1 -> ("0", "0.5", "1"): decimals stay as they are typed."""
-    if value is None:
-        return None
-    parts = tuple(part.strip() for part in value.split(","))
-    for part in parts:
-        try:
-            float(part)
-        except ValueError:
-            raise UsageError(
-                "{opt}: {part} is no number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
-            ) from None
-    return parts
-
-
-def _text(name: str, metavar: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar=metavar, help=help)
-
-
-def _names(name: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar=NAME_LIST, callback=_split_names, help=help)
-
-
-def _grid(name: str, help: str) -> Any:
-    return click.option(f"--{name}", metavar="X,Y,...", callback=_split_numbers, help=help)
-
-
-OPTIONS: dict[str, Any] = {
-    "errors": click.option(
-        "--errors",
-        type=click.Choice(ERRORS),
-        help="Standard errors; cluster: a table is a cluster.  [default: nonrobust]",
-    ),
-    "family": click.option(
-        "--family",
-        type=click.Choice(["exponential", "weibull", "beta", "multinomial"]),
-        help="Which law.  [required]",
-    ),
-    "errors_of_law": click.option(
-        "--errors",
-        type=click.Choice(["hessian", "sandwich", "opg"]),
-        help="Standard errors.  [default: hessian]",
-    ),
-    "weights": _text("weights", "W", "A column, or an expression of columns: rows count by it.  [required]"),
-    "lambdas": _grid("lambdas", "Penalties.  [default: 0 and powers of ten]"),
-    "instruments": _text("instruments", "Z", 'What stands for the endogenous columns: "z1 + z2 + x1".  [required]'),
-    "treated": _text("treated", "D", "The column that says who is treated.  [required]"),
-    "post": _text("post", "T", "The column that says what came after.  [required]"),
-    "covariates": _text("covariates", "X", 'Further columns: "age + ward".'),
-    "by": _text("by", "G", "The column of groups.  [required]"),
-    "by_groups": _text("by", "G", "A curve for each label of this column."),
-    "by_two": _text("by", "G", "The column of groups; without it one sample is compared with --mu."),
-    "groups": _names("groups", "Which of its labels.  [default: all]"),
-    "mu": _text("mu", "M", "What the mean is compared with.  [default: 0]"),
-    "pooled": click.option("--pooled", is_flag=True, default=None, help="One variance for both groups."),
-    "strata": _text("strata", "S", "The column of strata.  [required]"),
-    "grid": _grid("grid", "Public points.  [default: the column's own values]"),
-    "edges": _grid("edges", "Public edges of the bins.  [default: the column's own values]"),
-    "shares": _grid("shares", "Which quantiles.  [default: 0.25,0.5,0.75]"),
-    "event": _text("event", "E", "The column that says whether it happened.  [required]"),
-    "ties": click.option(
-        "--ties",
-        type=click.Choice(["breslow", "efron"]),
-        help="How events at one time are counted.  [default: breslow]",
-    ),
-    "time": _text("time", "T", "The column of times.  [required]"),
-    "outcome": _text("outcome", "Y", "The column that the score is to tell.  [required]"),
-    "columns": _names("columns", "Which columns.  [default: all numbers]"),
-    "columns_needed": _names("columns", "Which columns.  [required]"),
-    "scaled": click.option("--scaled", is_flag=True, default=None, help="Columns in units of their deviations."),
-    "offset": _text("offset", "O", "A column or expression whose coefficient is 1."),
-    "dispersion": click.option("--dispersion", type=click.Choice(["pearson"]), help="Errors for overdispersed counts."),
-    "link": click.option("--link", type=click.Choice(["log", "inverse"]), help="[default: log]"),
-    "rounds": click.option("--rounds", type=click.IntRange(1, 1000), metavar="N", help="The most rounds."),
-    "clusters": click.option("--clusters", type=click.IntRange(1, 10_000), metavar="K", help="How many.  [required]"),
+# Options that several models take; a model brings its other ones along (core/catalogue_entries.py).
+SHARED_OPTIONS = {
+    form.name: form
+    for form in (
+        OptionForm("errors", "Standard errors; cluster: a table is a cluster.  [default: nonrobust]", choices=ERRORS),
+        OptionForm("by", "The column of groups.  [required]", metavar="G"),
+        OptionForm("groups", "Which of its labels.  [default: all]", kind="names"),
+        OptionForm("grid", "Public points.  [default: the column's own values]", kind="numbers"),
+        OptionForm("event", "The column that says whether it happened.  [required]", metavar="E"),
+        OptionForm("columns", "Which columns.  [default: all numbers]", kind="names"),
+        OptionForm("scaled", "Columns in units of their deviations.", kind="flag"),
+        OptionForm("offset", "A column or expression whose coefficient is 1.", metavar="O"),
+        OptionForm("rounds", "The most rounds.", kind="whole", metavar="N", low=1, high=1000),
+    )
 }
-PARAMETERS = {  # options that commands describe differently -> their common parameter
-    "by_groups": "by",
-    "by_two": "by",
-    "columns_needed": "columns",
-    "errors_of_law": "errors",
-}
-
-
-@dataclass(frozen=True)
-class Spec:
-    """One command: its arguments, its options, and an example."""
-
-    name: str
-    words: tuple[str, ...]
-    about: str
-    options: tuple[str, ...]
-    example: str
-
-
-GLM = ("errors", "rounds")
-SPECS = (
-    Spec("ols", ("FORMULA",), "Least squares.", ("errors",), '"stay ~ age + ward" visits.parquet'),
-    Spec("wls", ("FORMULA",), "Weighted least squares.", ("weights",), '"stay ~ age" visits.csv --weights n'),
-    Spec(
-        "ridge",
-        ("FORMULA",),
-        "Ridge regression for many penalties.",
-        ("lambdas",),
-        '"y ~ a + b" t.csv --lambdas 0.1,1,10',
-    ),
-    Spec(
-        "iv",
-        ("FORMULA",),
-        "Two-stage least squares.",
-        ("instruments",),
-        '"pay ~ school" t.csv --instruments "distance"',
-    ),
-    Spec(
-        "did",
-        ("OUTCOME",),
-        "Difference in differences.",
-        ("treated", "post", "covariates", "errors"),
-        "jobs stores.csv --treated state --post after",
-    ),
-    Spec(
-        "fixed-effects",
-        ("FORMULA",),
-        "A level for every table, slopes in common.",
-        (),
-        '"stay ~ age" a.csv b.csv c.csv',
-    ),
-    Spec("logit", ("FORMULA",), "Logistic regression.", GLM, '"died ~ age + ward" visits.csv'),
-    Spec("probit", ("FORMULA",), "Probit regression.", GLM, '"died ~ age + ward" visits.csv'),
-    Spec("poisson", ("FORMULA",), "Poisson regression.", ("offset", "dispersion", *GLM), '"visits ~ age" people.csv'),
-    Spec("gamma", ("FORMULA",), "Gamma regression.", ("link", *GLM), '"cost ~ age" claims.csv'),
-    Spec(
-        "negative-binomial",
-        ("FORMULA",),
-        "Counts that vary more than Poisson's.",
-        ("offset", *GLM),
-        '"visits ~ age" people.csv',
-    ),
-    Spec(
-        "cox",
-        ("FORMULA",),
-        "Proportional hazards (Cox).",
-        ("time", "event", "grid", "ties", "rounds"),
-        '"age + ward" t.csv --time days --event died',
-    ),
-    Spec(
-        "mle",
-        ("FORMULA",),
-        "An exponential, Weibull, beta or multinomial law, by name.",
-        ("family", "errors_of_law", "rounds"),
-        '"days ~ age" visits.csv --family weibull',
-    ),
-    Spec("describe", (), "Mean, deviation, skewness, kurtosis.", ("columns",), "visits.csv --columns age,stay"),
-    Spec("covariance", (), "Covariances.", ("columns",), "visits.csv --columns age,stay"),
-    Spec("correlation", (), "Correlations and their tests.", ("columns",), "visits.csv --columns age,stay"),
-    Spec("pca", (), "Principal components.", ("columns", "scaled"), "visits.csv --columns age,stay,cost"),
-    Spec(
-        "ttest",
-        ("COLUMN",),
-        "Compare two means (Welch), or one with a number.",
-        ("by_two", "groups", "mu", "pooled"),
-        "stay visits.csv --by sex",
-    ),
-    Spec("anova", ("COLUMN",), "Compare the means of groups.", ("by", "groups"), "stay visits.csv --by ward"),
-    Spec(
-        "contingency",
-        ("FIRST", "SECOND"),
-        "A table of two columns: chi-squared, G, Cramer's V.",
-        (),
-        "ward died visits.csv",
-    ),
-    Spec(
-        "mantel-haenszel",
-        ("EXPOSURE", "OUTCOME"),
-        "The odds ratio over strata.",
-        ("strata",),
-        "smoker ill t.csv --strata age_group",
-    ),
-    Spec(
-        "ecdf", ("COLUMN",), "The distribution of a column, with a band.", ("grid",), "stay visits.csv --grid 1,2,5,10"
-    ),
-    Spec(
-        "quantiles", ("COLUMN",), "Quantiles on a public grid.", ("shares", "grid"), "stay visits.csv --shares 0.5,0.9"
-    ),
-    Spec("histogram", ("COLUMN",), "Counts between public edges.", ("edges",), "stay visits.csv --edges 0,2,5,10"),
-    Spec(
-        "kaplan-meier",
-        ("TIME",),
-        "Survival curves.",
-        ("event", "by_groups", "grid"),
-        "days t.csv --event died --by arm",
-    ),
-    Spec("logrank", ("TIME",), "Compare survival curves.", ("event", "by", "grid"), "days t.csv --event died --by arm"),
-    Spec("roc", ("SCORE",), "How well a score tells an outcome.", ("outcome", "grid"), "score t.csv --outcome ill"),
-    Spec(
-        "kmeans",
-        (),
-        "Clusters, by Lloyd's rounds.",
-        ("columns_needed", "clusters", "scaled", "rounds"),
-        "t.csv --columns x,y --clusters 3",
-    ),
-)
 
 
 _common_options = option_group(
@@ -289,32 +96,47 @@ HELP = """{about}
     """
 
 
-def make_command(spec: Spec) -> click.Command:
-    """The command of one line of the list."""
+def command_forms() -> dict[str, ModelFunction]:
+    """The functions that can be typed, by the names of their commands."""
+    return {name.replace("_", "-"): function for name, function in model_functions().items() if function.command}
+
+
+@cache
+def model_command(name: str) -> click.Command | None:
+    """The command of this name, if a model has it."""
+    function = command_forms().get(name)
+    if function is None or function.command is None:
+        return None
+    form, options = function.command, _options(function.command)
 
     def run(**given: Any) -> None:
-        _run(spec, given)
+        _run(function.name, form, given)
 
-    run.__doc__ = HELP.format(about=spec.about, name=spec.name, example=spec.example)
-    for name in reversed(spec.options):
-        run = OPTIONS[name](run)
+    run.__doc__ = HELP.format(about=form.about, name=name, example=form.example)
+    for option_form in reversed(options):
+        run = option_of(option_form)(run)
     run = _common_options(run)
     run = click.argument("sources", metavar="DATA...", nargs=-1)(run)
-    for word in reversed(spec.words):
+    for word in reversed(form.arguments):
         run = click.argument(word.lower(), metavar=word, required=False)(run)
-    return click.command(spec.name, cls=MurmureCommand, short_help=spec.about)(run)
+    return click.command(name, cls=MurmureCommand, short_help=form.about)(run)
 
 
-def _run(spec: Spec, given: dict[str, Any]) -> None:
+def _options(form: CommandForm) -> list[OptionForm]:
+    return [SHARED_OPTIONS[name] if isinstance(name, str) else name for name in form.options]
+
+
+def _run(function_name: str, form: CommandForm, given: dict[str, Any]) -> None:
     from murmure import econometrics
 
-    example = Phrase("murmure {name} {example}", name=spec.name, example=spec.example)
-    words = [given[word.lower()] for word in spec.words]
+    command = Phrase("murmure {function_name}", function_name=function_name.replace("_", "-"))
+    words = [given[word.lower()] for word in form.arguments]
     sources: tuple[str, ...] = given["sources"]
-    options = {name: given[name] for name in map(_parameter, spec.options)}
-    needed = dict(zip(spec.words, words, strict=True)) | {"a table DATA": sources}
-    needed |= {f"--{name}": options[name] for name in map(_parameter, filter(_is_required, spec.options))}
-    require_options(Phrase("murmure {name}", name=spec.name), needed, example)
+    options = {option_form.name: given[option_form.name] for option_form in _options(form)}
+    required = [option_form.name for option_form in _options(form) if "[required]" in option_form.help]
+    needed = dict(zip(form.arguments, words, strict=True)) | {"a table DATA": sources}
+    needed |= {f"--{name}": options[name] for name in required}
+    require_options(command, needed, f"{command} {form.example}")
     _check_outputs(given)
     session = _open_session(given, sources)
     privacy = _privacy(given, sources, session)
@@ -322,9 +144,8 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
         session.ensure_budget(given["delta"], privacy.relation, given["unit"])
     data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
     arguments = {name: value for name, value in options.items() if value is not None}
-    arguments |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
-    function = getattr(econometrics, spec.name.replace("-", "_"))
-    result = function(
+    arguments |= {word.lower(): value for word, value in zip(form.arguments, words, strict=True)}
+    result = getattr(econometrics, function_name)(
         data=data,
         **arguments,
         schema=given["schema_file"],
@@ -334,19 +155,7 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     )
     if session is not None:
         session.charge = result.how.charge
-    _print_answer(spec, result, session, given)
-
-
-def _parameter(option: str) -> str:
-    return PARAMETERS.get(option, option)
-
-
-def _is_required(name: str) -> bool:
-    """The help text says so: it is the one place where an option is marked as required."""
-
-    def probe() -> None: ...
-
-    return "[required]" in (OPTIONS[name](probe).__click_params__[0].help or "")
+    _print_answer(function_name.replace("_", "-"), result, session, given)
 
 
 def _check_outputs(given: dict[str, Any]) -> None:
@@ -417,11 +226,11 @@ def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSessio
     return LedgerSession.open(sources[0], **{name: given[name] for name in names})
 
 
-def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:
+def _print_answer(name: str, result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:
     page, picture = given["html_file"], given["plot_file"]
     if page is not None:
         with all_or_nothing(page) as part:
-            part.write_text(result_page(result, spec.name), encoding="utf-8")
+            part.write_text(result_page(result, name), encoding="utf-8")
     if picture is not None:
         _draw(result, picture)
     if given["as_json"]:
@@ -466,6 +275,3 @@ def result_page(result: Any, name: str) -> str:
         "<style>body{margin:2rem auto;max-width:50rem;padding:0 1rem;font-family:system-ui,sans-serif}</style>\n"
         f"</head>\n<body>\n{result.to_html()}\n</body>\n</html>\n"
     )
-
-
-COMMANDS = tuple(make_command(spec) for spec in SPECS)

@@ -12,7 +12,6 @@ import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import (
-    Probability,
     check_level,
     domain_options,
     interval_options,
@@ -21,6 +20,7 @@ from murmure.cli.options import (
     split_columns,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
+from murmure.cli.plug_in_options import mechanism_options
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
@@ -64,10 +64,7 @@ MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 @click.option("--column", metavar="NAME", help="The column of --reports.  [default: the only one]")
 @domain_options
 @click.option("--epsilon", type=float, metavar="E", help="The budget of the mechanism, as in murmure certify.")
-@click.option("--epsilon-once", type=float, metavar="E", help="RAPPOR: the budget of one report.")
-@click.option("--yes-coin", type=Probability(), metavar="P", help="Warner: the second coin's probability of yes.")
-@click.option("--innocuous", type=Probability(), metavar="P", help="UnrelatedQuestion: share of yes to the other one.")
-@click.option("--w", type=int, metavar="W", help="SubsetSelection: the size of the set.")
+@mechanism_options(without=("truth",), estimating=True)  # --truth is above
 @json_option
 def estimate(
     sources: tuple[str, ...],

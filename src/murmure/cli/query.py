@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.catalogue import entries
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.ledger_session import (
     LedgerSession,
@@ -18,12 +19,14 @@ from murmure.cli.ledger_session import (
     ledger_options,
     single_source,
 )
+from murmure.cli.option_words import option
 from murmure.cli.options import (
     NumberList,
     OneOf,
     check_level,
     interval_options,
     json_option,
+    option_group,
     relation_option,
     require_options,
     rows_of_one_person,
@@ -31,7 +34,9 @@ from murmure.cli.options import (
     unit_options,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
+from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
+from murmure.core.catalogue_entries import NoiseEntry, QueryForm, StatisticEntry
 from murmure.core.errors import CannotWrite, Phrase, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
@@ -42,26 +47,14 @@ if TYPE_CHECKING:
     from murmure.core.types import Release
     from murmure.plan.plan import Plan
 
-COLUMN_COUNTS = {  # how many columns a question is about
-    "count": 0,
-    "sum": 1,
-    "mean": 1,
-    "variance": 1,
-    "histogram": 1,
-    "table": 2,
-    "quantile": 1,
-    "mode": 1,
-}
-NUMERIC_QUESTIONS = ("sum", "mean", "variance", "quantile")
-NOISES = {
-    "laplace": "DiscreteLaplace",
-    "gaussian": "DiscreteGaussian",
-    "skellam": "Skellam",
-    "staircase": "Staircase",
-}
-NOISES_WITH_DELTA = ("gaussian", "skellam")
+# What statistics and noises say about themselves (core/catalogue_entries.py). Two statistics may share a question: rows
+# are counted without a column, and values with one.
+FORMS = {name: entry.query for name, entry in entries(StatisticEntry).items() if entry.query is not None}
+QUESTIONS = tuple(dict.fromkeys(form.word for form in FORMS.values()))
+SETTINGS = {setting.name: setting for form in FORMS.values() for setting in form.options}
+NOISES = {entry.word: name for name, entry in entries(NoiseEntry).items() if entry.word is not None}
+NOISES_WITH_DELTA = tuple(entry.word for entry in entries(NoiseEntry).values() if entry.word and entry.needs_delta)
 EXAMPLE = Phrase("murmure query mean people.csv --column age --schema schema.toml --epsilon 1")
-CUT_QUESTIONS = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
 ROW_RULES = (  # printed with every answer, so that it reveals nothing about the rows
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
     "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
@@ -72,15 +65,16 @@ MAX_SHOWN = 40  # figures on a terminal; beyond, the first
 
 
 @click.command(cls=MurmureCommand, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
-@click.argument("question", type=OneOf("question", tuple(COLUMN_COUNTS)), required=False)
+@click.argument("question", type=OneOf("question", QUESTIONS), required=False)
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--column", "columns", metavar="C", help="What it is about; table takes two, A,B. A count takes none.")
 @click.option("--by", "keys", multiple=True, metavar="KEY", help="One answer for every value of KEY, empty ones too.")
 @click.option("--where", multiple=True, metavar="C=V", help="Only rows whose C is V; of a number, LOW:HIGH.")
 @click.option("--at", default="0.5", show_default=True, metavar="P,...", help="quantile: which ones.")
+@option_group(*map(option_of, SETTINGS.values()))
 @click.option("--epsilon", type=float, metavar="E", help="What the answer may cost.  [required]")
-@click.option("--delta", type=float, metavar="D", help="With --noise gaussian or skellam.")
+@click.option("--delta", type=float, metavar="D", help=f"With --noise {' or '.join(NOISES_WITH_DELTA)}.")
 @click.option(
     "--noise", type=click.Choice(list(NOISES)), help="[default: laplace; a mode is drawn, by permute-and-flip]"
 )
@@ -112,8 +106,8 @@ def query(
     as_json: bool,
     **ledger_settings: Any,
 ) -> None:
-    """Ask DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) for a count, sum, mean, variance,
-    histogram, table, quantile or mode. The answer carries noise, and is charged in a ledger before it is shown.
+    """Ask DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) for a {questions}. The answer carries
+    noise, and is charged in a ledger before it is shown.
 
     Bounds and labels come from the schema. Cells that it does not hold are no error: a number is moved to the nearest
     bound (or its row left out: outside = "drop" in the schema), a row whose number is missing or unreadable is left out
@@ -126,7 +120,7 @@ def query(
     murmure query mean people.csv --column age --by region --schema schema.toml --epsilon 1
     """
     needed = {
-        f"a question ({', '.join(COLUMN_COUNTS)})": question,
+        f"a question ({', '.join(QUESTIONS)})": question,
         "a table DATA": sources,
         "--schema": schema_file,
         "--epsilon": epsilon,
@@ -134,9 +128,15 @@ def query(
     require_options(Phrase("murmure query"), needed, EXAMPLE)
     assert question is not None and schema_file is not None and epsilon is not None
     check_level(level)
-    if question == "mode" and plot is not None:
-        raise UsageError("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
-    options = QueryOptions(question, _parse_columns(question, columns), _parse_keys(keys), where, at, level, target)
+    name, names = _parse_question(question, columns)
+    if FORMS[name].chosen and plot is not None:
+        raise UsageError(
+            "a {question} is one label: there is nothing to draw.",
+            "leave --plot out; --html writes a page",
+            question=question,
+        )
+    settings = _parse_settings(FORMS[name], {name: ledger_settings.pop(name) for name in SETTINGS})
+    options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
     rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
@@ -144,7 +144,7 @@ def query(
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
-    statistic, curator = options.statistic(schema), build_noise(question, epsilon, delta, noise)
+    statistic, curator = options.statistic(schema), build_noise(options.form, epsilon, delta, noise)
     source = single_source(sources)
     session = LedgerSession.open(source, **ledger_settings)
     relation = session.relation(relation)
@@ -179,6 +179,9 @@ def query(
             click.echo(f"Written: {path}")
     if failed is not None:
         raise failed
+
+
+query.help = (query.help or "").replace("{questions}", f"{', '.join(QUESTIONS[:-1])} or {QUESTIONS[-1]}")
 
 
 # -- pictures and pages ------------------------------------------------------------------------------------------------
@@ -220,13 +223,22 @@ def write_files(
 class QueryOptions:
     """A question as typed."""
 
-    question: str
+    statistic_name: str
     columns: tuple[str, ...]
     by: tuple[str, ...]
     where: tuple[str, ...]
     at: str
     level: float
     target: Any
+    settings: Mapping[str, Any]
+
+    @property
+    def form(self) -> QueryForm:
+        return FORMS[self.statistic_name]
+
+    @property
+    def question(self) -> str:
+        return self.form.word
 
     def statistic(self, schema: Schema) -> Any:
         """The statistic that the options ask for; refuses what the schema cannot answer."""
@@ -236,15 +248,14 @@ class QueryOptions:
         for name in (*self.columns, *self.by):
             check_column(schema, name)
         self._refuse_words(schema)
-        if self.question == "table":
-            pair = Schema({name: schema.column_specs[name] for name in self.columns})
-            statistic: Any = load("Pair")(pair, *self.columns)
-        elif self.question == "quantile":
-            statistic = load("Quantile")(schema[self.columns[0]], q=_parse_levels(self.at))
-        elif not self.columns:  # a count of rows depends on no value, so any column will do
-            statistic = load("Rows")(schema[schema.private[0]])
-        else:
-            statistic = load(self.question.capitalize())(schema[self.columns[0]])
+        make: Any = load(self.statistic_name)
+        if len(self.columns) > 1:
+            about = Schema({name: schema.column_specs[name] for name in self.columns})
+            statistic: Any = make(about, *self.columns, **self.settings)
+        else:  # a count of rows depends on no value, so any column will do
+            column = self.columns[0] if self.columns else schema.private[0]
+            levels = {} if self.form.levels is None else {self.form.levels: _parse_levels(self.at)}
+            statistic = make(schema[column], **levels, **self.settings)
         for condition in self.where:
             statistic = load("Where")(statistic, **_parse_condition(condition, schema))
         if self.by:
@@ -254,20 +265,24 @@ class QueryOptions:
     def _refuse_words(self, schema: Schema) -> None:
         from murmure.core.domain import Categories
 
-        if self.question in NUMERIC_QUESTIONS and isinstance(schema[self.columns[0]], Categories):
+        if self.form.numbers and isinstance(schema[self.columns[0]], Categories):
             raise UsageError(
                 "a {question} is of numbers, and column {column!r} holds labels.",
                 "murmure query histogram --column {column} counts them",
                 question=self.question,
                 column=self.columns[0],
             )
-        if self.question == "mode" and (self.by or self.where):
-            raise UsageError("a mode is one choice among all rows: it takes no --by and no --where.", "leave them out")
+        if self.form.chosen and (self.by or self.where):
+            raise UsageError(
+                "a {question} is one choice among all rows: it takes no --by and no --where.",
+                "leave them out",
+                question=self.question,
+            )
 
     @property
     def notes(self) -> list[str]:
         """Notes that hold for every answer to this question. They do not depend on the data, so they reveal nothing."""
-        return [ROW_RULES, *([CUT_NOTE] if self.question in CUT_QUESTIONS else [])]
+        return [ROW_RULES, *([CUT_NOTE] if self.form.counts else [])]
 
     @property
     def title(self) -> str:
@@ -276,20 +291,38 @@ class QueryOptions:
         return words + (f" where {' and '.join(self.where)}" if self.where else "")
 
 
-def _parse_columns(question: str, columns: str | None) -> tuple[str, ...]:
-    wanted = COLUMN_COUNTS[question]
+def _parse_question(question: str, columns: str | None) -> tuple[str, tuple[str, ...]]:
+    """The statistic that answers a question about this number of columns, and their names."""
     names = tuple(split_columns(columns)) if columns is not None else ()
-    if len(names) == wanted or (question == "count" and len(names) == 1):
-        return names
-    if wanted == 0:
+    wanted = {form.columns: name for name, form in FORMS.items() if form.word == question}
+    if len(names) in wanted:
+        return wanted[len(names)], names
+    if 0 in wanted:
         raise UsageError(
-            "a count is of rows, and takes one --column at most, got {got}.", "--where C=V counts some", got=len(names)
+            "a {question} is of rows, and takes one --column at most, got {got}.",
+            "--where C=V counts some",
+            question=question,
+            got=len(names),
         )
-    example = Phrase("--column smoker,region") if wanted == 2 else Phrase("--column age")
-    what = Phrase("two columns, --column A,B") if wanted == 2 else Phrase("one --column")
+    several = min(wanted) > 1
+    example = Phrase("--column smoker,region") if several else Phrase("--column age")
+    what = Phrase("two columns, --column A,B") if several else Phrase("one --column")
     raise UsageError(
         "a {question} takes {what}, got {got}.", example, question=question, what=what, got=len(names) or Phrase("none")
     )
+
+
+def _parse_settings(form: QueryForm, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given of the options that statistics bring along; refuses those of other questions."""
+    taken = {setting.name: setting for setting in form.options}
+    for name, value in given.items():
+        if value is not None and name not in taken:
+            raise UsageError("a {word} takes no {name}.", "leave it out", word=form.word, name=option(name))
+        if value is None and name in taken and "[required]" in taken[name].help:
+            raise UsageError(
+                "a {word} needs {name}.", "murmure query --help lists the options", word=form.word, name=option(name)
+            )
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _parse_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -302,7 +335,7 @@ def _parse_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def build_noise(question: str, epsilon: float, delta: float | None, noise: str | None) -> Any:
+def build_noise(form: QueryForm, epsilon: float, delta: float | None, noise: str | None) -> Any:
     """The noise that the options ask for."""
     from murmure.catalogue import load
 
@@ -313,12 +346,16 @@ def build_noise(question: str, epsilon: float, delta: float | None, noise: str |
         )
     if noise not in NOISES_WITH_DELTA and delta is not None:
         raise UsageError(
-            "--delta is for --noise gaussian or skellam; others have none.", "--noise gaussian, or leave it out"
+            "--delta is for --noise {noises_with_delta}; others have none.",
+            "--noise gaussian, or leave it out",
+            noises_with_delta=" or ".join(NOISES_WITH_DELTA),
         )
-    if question == "mode":
+    if form.chosen is not None:
         if noise is not None:
-            raise UsageError("a mode is drawn, by permute-and-flip: it takes no --noise.", "leave it out")
-        return load("PermuteAndFlip")(epsilon=epsilon)
+            raise UsageError(
+                "a {word} is drawn, by permute-and-flip: it takes no --noise.", "leave it out", word=form.word
+            )
+        return load(form.chosen)(epsilon=epsilon)
     noise_class = load(NOISES[noise or "laplace"])
     return noise_class(epsilon=epsilon) if delta is None else noise_class(epsilon=epsilon, delta=delta)
 
@@ -474,7 +511,7 @@ def _show(release: Release, plan: Plan, session: LedgerSession, options: QueryOp
         out.print(f"{options.title}", style="bold")
         if release.seeded:
             out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-        if options.question == "mode":
+        if options.form.chosen:
             out.print(f"\nthe commonest value: {release.estimate.labels[0]}\n", soft_wrap=True)
             out.print("there is no interval: one value is chosen, likelier the farther it is ahead", style="dim")
         else:

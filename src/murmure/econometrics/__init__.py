@@ -10,32 +10,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-FUNCTIONS = {
-    "describe": "models.describe",
-    **dict.fromkeys(("covariance", "correlation"), "models.covariance"),
-    **dict.fromkeys(("ols", "wls"), "models.ols"),
-    "ridge": "models.ridge",
-    "iv": "models.iv",
-    "did": "models.did",
-    "fixed_effects": "models.fixed_effects",
-    "randomised_ols": "models.randomised_ols",
-    "ttest": "models.t_test",
-    "anova": "models.anova",
-    "contingency": "models.contingency",
-    "mantel_haenszel": "models.mantel_haenszel",
-    "ecdf": "models.ecdf",
-    "quantiles": "models.quantiles",
-    "histogram": "models.histogram",
-    "kaplan_meier": "models.kaplan_meier",
-    "logrank": "models.log_rank",
-    "pca": "models.pca",
-    "roc": "models.roc",
-    **dict.fromkeys(("logit", "probit", "poisson", "gamma", "negative_binomial"), "models.glm"),
-    "cox": "models.cox",
-    "quantile": "models.bisection",
-    "kmeans": "models.kmeans",
-    "mle": "models.mle",
-}
+from murmure.catalogue import function_modules
+
 OTHERS = {
     "ask": "fit",
     "read_formula": "design.formula",
@@ -44,18 +20,27 @@ OTHERS = {
     "Regression": "results.regression",
 }
 
-__all__ = [*FUNCTIONS, *OTHERS]
+FUNCTIONS: dict[str, str]  # every public function of a model, and the module that it is in
 
 
 # Loaded on first use: importing the package stays fast, and needs none of the extras.
 def __getattr__(name: str) -> Any:
-    module = {**FUNCTIONS, **OTHERS}.get(name)
-    if module is None:
-        raise AttributeError(f"module 'murmure.econometrics' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"murmure.econometrics.{module}"), name)
+    if name == "FUNCTIONS":
+        value: Any = {function: module.removeprefix(f"{__name__}.") for function, module in function_modules().items()}
+    elif name == "__all__":
+        value = [*_functions(), *OTHERS]
+    elif name in OTHERS or (not name.startswith("__") and name in _functions()):
+        module = OTHERS.get(name) or _functions()[name]
+        value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
     return value
 
 
+def _functions() -> dict[str, str]:
+    return globals().get("FUNCTIONS") or __getattr__("FUNCTIONS")  # type: ignore[no-any-return]
+
+
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*_functions(), *OTHERS])

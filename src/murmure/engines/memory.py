@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TypeVar
 
+from murmure.core.catalogue_entries import EngineEntry
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
 from murmure.core.types import Engine, Total
 from murmure.laws.kernel_loader import one_thread_here, threads
@@ -30,6 +31,8 @@ class Memory(Engine):
     """
 
     threads: int | None = None
+
+    entry = EngineEntry(order=10)
 
     def __post_init__(self) -> None:
         if self.threads is not None and (isinstance(self.threads, bool) or not 1 <= self.threads <= 64):

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import EngineEntry
 from murmure.core.errors import (
     EmptySource,
     InvalidParameter,
@@ -74,6 +75,8 @@ class Spark(FrameEngine):
     """
 
     session: Any = None
+
+    entry = EngineEntry(order=20)
 
     def total(self, step: SparkStep, source: Any, rng: Random | None = None) -> Total:
         """The sum of step(task) over all batches. `step.columns`, where there is such a thing, are all that is read.

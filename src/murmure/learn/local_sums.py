@@ -22,6 +22,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.local_rows import chosen_names
+from murmure.local.base.oracle_choice import SQUARE_ORACLES
 from murmure.local.spl import SPL
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Local
@@ -31,8 +32,6 @@ from murmure.statistics.learning.gram import Gram, GramEstimate
 from murmure.statistics.marginals import Marginals
 
 Floats = NDArray[np.float64]
-
-SQUARES = ("Piecewise", "Hybrid")
 
 
 def unbiased_products(
@@ -47,7 +46,9 @@ def unbiased_products(
             hint="Local(epsilon, debias=False) learns from the randomised rows as they are",
         )
     schema = ask.domain
-    names = chosen_names(schema, privacy.mechanism, {False: "GRR", True: "Piecewise"}, {False: ("GRR",), True: SQUARES})
+    names = chosen_names(
+        schema, privacy.mechanism, {False: "GRR", True: "Piecewise"}, {False: ("GRR",), True: SQUARE_ORACLES}
+    )
     mechanism = SPL(schema, privacy.epsilon, oracle=names)
     columns = [
         _Readings.of(schema, name, part, ask) for name, part in zip(schema.private, mechanism.parts, strict=True)

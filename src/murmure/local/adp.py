@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -33,6 +34,19 @@ class ADP(RecordMechanism):
     solution: Literal["smp", "spl", "rsfd"] = "smp"
     by: Criterion = "variance"
     calibrate: Calibrate = "record"
+
+    entry = RecordEntry(
+        order=60,
+        sentence=(
+            "for each column the protocol with the smaller exact variance.",
+            "pour chaque colonne, le protocole dont la variance exacte est la plus petite.",
+        ),
+        solutions=(
+            SolutionForm("adp", ("by",), {"solution": "smp"}),
+            SolutionForm("adp-spl", ("by",), {"solution": "spl"}),
+            SolutionForm("adp-rsfd", ("by", "calibrate"), {"solution": "rsfd"}),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check()

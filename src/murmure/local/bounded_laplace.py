@@ -14,6 +14,7 @@ import decimal
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, exactly, exp, exp_float
@@ -58,6 +59,8 @@ class BoundedLaplace(BiasedNumeric):
 
     domain: Integers | Interval | Decimals
     epsilon: float
+
+    entry = MechanismEntry(order=110, oracle="column")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.counts import room_for_table
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
@@ -46,6 +47,8 @@ class Duchi(NumericOracle):
 
     domain: Integers | Interval | Decimals
     epsilon: float
+
+    entry = MechanismEntry(order=150, oracle="mean", line=("#4c566a", "-"))
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.types import Array, Ints
@@ -24,6 +25,8 @@ class GRR(FrequencyOracle):
 
     domain: Domain
     epsilon: float
+
+    entry = MechanismEntry(order=30, oracle="shares", adaptive=True, lists_values=True, line=("#4c566a", "-"))
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Categories, Domain
 from murmure.core.fixed import exactly, exp, floor_share
 from murmure.core.types import Array, Ints
@@ -29,6 +30,8 @@ class HadamardResponse(FrequencyOracle):
 
     domain: Domain
     epsilon: float
+
+    entry = MechanismEntry(order=90, oracle="shares", line=("#7a5cc0", "-"))
 
     @cached_property
     @exactly

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import exp_float
@@ -85,6 +86,8 @@ class BLH(LocalHashing):
     domain: Domain
     epsilon: float
 
+    entry = MechanismEntry(order=60, oracle="shares", line=("#c2410c", "--"))
+
     @property
     def g(self) -> int:
         return 2
@@ -96,6 +99,8 @@ class OLH(LocalHashing):
 
     domain: Domain
     epsilon: float
+
+    entry = MechanismEntry(order=70, oracle="shares", line=("#e08a1e", "--"))
 
     @cached_property
     def g(self) -> int:

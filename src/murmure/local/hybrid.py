@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.counts import room_for_table
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exactly, exp, floor_share
@@ -37,6 +38,8 @@ class Hybrid(NumericOracle):
 
     domain: Integers | Interval | Decimals
     epsilon: float
+
+    entry = MechanismEntry(order=170, oracle="mean", tells_squares=True, line=("#b3261e", "--"))
 
     def __post_init__(self) -> None:
         super().__post_init__()

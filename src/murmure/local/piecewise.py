@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import WORD, exp_float
 from murmure.core.types import Readout
@@ -123,6 +124,8 @@ class Piecewise(SlidingOracle):
 
     domain: Integers | Interval | Decimals
     epsilon: float
+
+    entry = MechanismEntry(order=160, oracle="mean", tells_squares=True, line=("#2a78d6", "-"))
 
     @cached_property
     def channel(self) -> WindowChannel:

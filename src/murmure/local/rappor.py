@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, with_outside
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
@@ -42,6 +43,13 @@ class RAPPOR(PackedOracle):
     domain: Domain
     epsilon: float
     epsilon_once: float
+
+    entry = MechanismEntry(
+        order=100,
+        options=(
+            OptionForm("epsilon_once", "RAPPOR: the budget of one report.", kind="number", metavar="E", order=10),
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)

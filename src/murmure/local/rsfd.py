@@ -21,6 +21,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from murmure.catalogue import load
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import on_simplex
@@ -33,11 +35,8 @@ from murmure.laws.likelihoods import attribute_ratio
 from murmure.local.base.hidden_attribute import HiddenOracle
 from murmure.local.base.oracle_choice import Criterion, Oracle, check_oracle, least_variance
 from murmure.local.base.record_mechanism import RecordMechanism, check_weights
-from murmure.local.grr import GRR
-from murmure.local.unary import OUE, SUE
 
 Calibrate = Literal["record", "attribute", "paper"]
-REAL = {"GRR": GRR, "SUE": SUE, "OUE": OUE}
 FAKES = ("GRR", "SUE-z", "SUE-r", "OUE-z", "OUE-r")
 ADAPTIVE = ("GRR", "OUE-z")
 MIN_PRIOR = 0.05  # of an even share: the smallest share of a prior that comes from a release
@@ -77,7 +76,7 @@ class FakeData(RecordMechanism):
 
     def _part(self, i: int, name: str, inner: float) -> tuple[Any, HiddenPart]:
         kind, _, fake = name.partition("-")
-        real: Any = REAL[kind](self.domains[i], inner)
+        real: Any = load(kind)(self.domains[i], inner)
         if kind == "GRR":
             return real, FakeCode(real.channel, self.cuts[i])
         return real, FakeZeros(real.channel) if fake == "z" else FakeValue(real.channel, self.cuts[i])
@@ -171,6 +170,22 @@ class RSFD(FakeData):
     calibrate: Calibrate = "record"
     weights: tuple[float, ...] | str | None = None
 
+    entry = RecordEntry(
+        order=40,
+        color="#e08a1e",
+        sentence=(
+            "one column of a person is randomised, the others are invented, and nobody is told which.",
+            "une colonne de la personne est rendue aléatoire, les autres sont inventées, et nul ne sait laquelle.",
+        ),
+        solutions=(
+            SolutionForm("rsfd-grr", ("weights", "calibrate"), {"oracle": "GRR"}),
+            SolutionForm("rsfd-sue-z", ("weights", "calibrate"), {"oracle": "SUE-z"}),
+            SolutionForm("rsfd-sue-r", ("weights", "calibrate"), {"oracle": "SUE-r"}),
+            SolutionForm("rsfd-oue-z", ("weights", "calibrate"), {"oracle": "OUE-z"}),
+            SolutionForm("rsfd-oue-r", ("weights", "calibrate"), {"oracle": "OUE-r"}),
+        ),
+    )
+
     def __post_init__(self) -> None:
         self._check_fakes(("adaptive", *FAKES))
 
@@ -186,6 +201,21 @@ class RSRFD(FakeData):
     calibrate: Calibrate = "record"
     weights: tuple[float, ...] | str | None = None
     paid: str | None = None  # the digest of the plan whose release gave the priors
+
+    entry = RecordEntry(
+        order=50,
+        sentence=(
+            "one column of a person is randomised, the others are invented after public shares, and nobody is told "
+            "which.",
+            "une colonne de la personne est rendue aléatoire, les autres sont inventées d’après des parts publiques, "
+            "et nul ne sait laquelle.",
+        ),
+        solutions=(
+            SolutionForm("rsrfd-grr", ("weights", "calibrate", "priors"), {"oracle": "GRR"}),
+            SolutionForm("rsrfd-sue-r", ("weights", "calibrate", "priors"), {"oracle": "SUE-r"}),
+            SolutionForm("rsrfd-oue-r", ("weights", "calibrate", "priors"), {"oracle": "OUE-r"}),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check_fakes(("GRR", "SUE-r", "OUE-r"))

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import share_of
@@ -38,6 +39,20 @@ class SMP(RecordMechanism):
     weights: tuple[float, ...] | None = None
     sample: int = 1
     draw: Literal["random", "round-robin"] = "random"
+
+    entry = RecordEntry(
+        order=10,
+        color="#2a78d6",
+        sentence=(
+            "some columns of a person are drawn by lot, randomised and reported; the others stay with the person.",
+            "quelques colonnes de la personne sont tirées au sort, rendues aléatoires et envoyées ; les autres "
+            "restent chez elle.",
+        ),
+        solutions=(
+            SolutionForm("smp", ("weights", "oracle", "numeric", "sample")),
+            SolutionForm("smp-round-robin", ("oracle", "numeric", "sample"), {"draw": "round-robin"}),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check()

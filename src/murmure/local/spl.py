@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from murmure.core.catalogue_entries import RecordEntry, SolutionForm
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.fixed import positive_epsilon, split_budget, times_up
 from murmure.core.schema import Schema
@@ -64,6 +65,16 @@ class SPL(Splitting):
     numeric: str = "Hybrid"
     weights: tuple[float, ...] | None = None
 
+    entry = RecordEntry(
+        order=20,
+        color="#b3261e",
+        sentence=(
+            "every column is randomised with its share of the budget, and all of them are reported.",
+            "chaque colonne est rendue aléatoire avec sa part du budget, et toutes sont envoyées.",
+        ),
+        solutions=(SolutionForm("spl", ("weights", "oracle", "numeric")),),
+    )
+
 
 @dataclass(frozen=True)
 class Plain(Splitting):
@@ -76,6 +87,16 @@ class Plain(Splitting):
     weights: tuple[float, ...] | None = None
 
     numbers = True
+    entry = RecordEntry(
+        order=30,
+        color="#4c566a",
+        sentence=(
+            "every column is randomised with its share of the budget; numbers stay numbers within their bounds.",
+            "chaque colonne est rendue aléatoire avec sa part du budget ; les nombres restent des nombres, dans "
+            "leurs bornes.",
+        ),
+        solutions=(SolutionForm("plain", ("weights", "oracle", "numeric")),),
+    )
 
 
 _SMALL = Schema({"smoker": Categories(["no", "yes"]), "region": Categories(3)})

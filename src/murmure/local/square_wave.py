@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
 from murmure.laws.window import WindowChannel
@@ -33,6 +34,8 @@ class SquareWave(SlidingOracle):
 
     domain: Integers | Interval | Decimals
     epsilon: float
+
+    entry = MechanismEntry(order=140, oracle="mean", line=("#e08a1e", "-"))
 
     @cached_property
     def channel(self) -> WindowChannel:

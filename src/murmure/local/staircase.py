@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import exactly, exp_float
@@ -87,6 +88,16 @@ class BoundedStaircase(BiasedNumeric):
     domain: Integers | Interval | Decimals
     epsilon: float
     gamma: Gamma = "absolute"
+
+    entry = MechanismEntry(
+        order=120,
+        oracle="column",
+        options=(
+            OptionForm(
+                "gamma", "BoundedStaircase: what its step minimises.", choices=("absolute", "variance"), order=50
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

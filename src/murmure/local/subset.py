@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
@@ -43,6 +44,14 @@ class SubsetSelection(PackedOracle):
     domain: Domain
     epsilon: float
     w: int | None = None
+
+    entry = MechanismEntry(
+        order=80,
+        oracle="shares",
+        lists_values=True,
+        line=("#b3261e", "-"),
+        options=(OptionForm("w", "SubsetSelection: the size of the set.", kind="whole", metavar="W", order=60),),
+    )
 
     def __post_init__(self) -> None:
         check_domain(self, self.domain)

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, ceil_share, exactly, exp
@@ -72,6 +73,8 @@ class SUE(UnaryEncoding):
     domain: Domain
     epsilon: float
 
+    entry = MechanismEntry(order=40, oracle="shares", lists_values=True, line=("#2e7d5b", "-"))
+
     @cached_property
     def channel(self) -> BitsChannel:
         return symmetric_bits(self.domain.size, self.epsilon)
@@ -83,6 +86,8 @@ class OUE(UnaryEncoding):
 
     domain: Domain
     epsilon: float
+
+    entry = MechanismEntry(order=50, oracle="shares", adaptive=True, lists_values=True, line=("#2a78d6", "-"))
 
     @cached_property
     @exactly

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
 from murmure.core.estimates.estimate import Estimate, check_level, check_target
@@ -39,6 +40,18 @@ class UnrelatedQuestion(YesNo):
     innocuous: Fraction | float
 
     assumption = ASSUMPTION
+    entry = MechanismEntry(
+        order=20,
+        options=(
+            OptionForm(
+                "innocuous",
+                "UnrelatedQuestion: share of yes to the other one.",
+                kind="probability",
+                metavar="P",
+                order=40,
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check_two()

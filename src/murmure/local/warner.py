@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.counts import check_counts
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import InvalidParameter
@@ -84,6 +85,22 @@ class Warner(YesNo):
     epsilon: float | None = None
     truth: Fraction | float | None = None
     yes_coin: Fraction | float | None = None
+
+    entry = MechanismEntry(
+        order=10,
+        options=(
+            OptionForm(
+                "truth",
+                "Warner, UnrelatedQuestion: probability of the truth.",
+                kind="probability",
+                metavar="P",
+                order=20,
+            ),
+            OptionForm(
+                "yes_coin", "Warner: the second coin's probability of yes.", kind="probability", metavar="P", order=30
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         self._check_two()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.fixed import exp_float
 from murmure.laws.window import WindowChannel as WindowLaw
@@ -23,6 +24,8 @@ class Window(BiasedNumeric):
 
     domain: Integers | Interval | Decimals
     epsilon: float
+
+    entry = MechanismEntry(order=130, oracle="column")
 
     @cached_property
     def channel(self) -> WindowLaw:

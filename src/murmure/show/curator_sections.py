@@ -6,19 +6,13 @@ import html
 from collections.abc import Iterable
 from typing import Any
 
+from murmure.catalogue import entries
+from murmure.core.catalogue_entries import NoiseEntry, StatisticEntry
 from murmure.core.domain import Categories, Decimals, Interval
 from murmure.core.schema import Schema
 from murmure.show.html_parts import WIDE, Language
 from murmure.show.question_section import contents_table, epsilon_text, head_html
 from murmure.show.report_content import ReportContent
-
-NOISE_NAMES = {
-    "DiscreteLaplace": ("discrete Laplace noise", "du bruit de Laplace discret"),
-    "DiscreteGaussian": ("discrete Gaussian noise", "du bruit gaussien discret"),
-    "Skellam": ("Skellam noise", "du bruit de Skellam"),
-    "Staircase": ("discrete staircase noise", "du bruit en escalier discret"),
-    "Geometric": ("discrete Laplace noise", "du bruit de Laplace discret"),
-}
 
 
 def curated_head(content: ReportContent, w: Language) -> str:
@@ -69,7 +63,7 @@ def curated_question(content: ReportContent, w: Language) -> str:
             "plus il est probable.",
         )
     else:
-        noise = NOISE_NAMES.get(content.mechanism, ("noise", "du bruit"))
+        noise = entries(NoiseEntry).get(content.mechanism, NoiseEntry()).title or ("noise", "du bruit")
         how = w(
             f"A curator sees every row and adds them up exactly; {noise[0]} ({name}) is added to the sums, and only "
             "noisy sums leave.",
@@ -173,8 +167,8 @@ def curated_notes(content: ReportContent, methods: Iterable[str], below: bool, w
 
 def _grid_rounding(content: ReportContent, w: Language) -> str:
     """How far numbers are moved to their grid, at most; empty where no number is on a grid."""
-    kind = content.question.kind
-    if kind in ("Count", "Rows", "Histogram", "Pair", "Mode"):
+    form = entries(StatisticEntry).get(content.question.kind, StatisticEntry()).query
+    if form is not None and (form.counts or form.chosen):
         return ""
     if content.plan is None:
         return w(" and, of numbers on a grid, the rounding to it", " et, pour des nombres sur une grille, leur arrondi")

@@ -6,6 +6,8 @@ import html
 import math
 from typing import Any
 
+from murmure.catalogue import entries
+from murmure.core.catalogue_entries import RecordEntry, StatisticEntry
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.schema import Schema
 from murmure.core.show import no_figure
@@ -14,44 +16,6 @@ from murmure.show.report_content import ReportContent
 
 MIN_CONTENTS = 4  # columns from which there is a table of contents
 
-STATISTIC_SENTENCES = {
-    "Marginals": (
-        "The share of every answer, and the mean of every number, column by column.",
-        "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne.",
-    ),
-    "Pair": ("The share of every pair of answers.", "La part de chaque couple de réponses."),
-    "Histogram": ("The share of every answer.", "La part de chaque réponse."),
-    "Mean": ("The mean.", "La moyenne."),
-}
-MECHANISM_SENTENCES = {
-    "SPL": (
-        "every column is randomised with its share of the budget, and all of them are reported.",
-        "chaque colonne est rendue aléatoire avec sa part du budget, et toutes sont envoyées.",
-    ),
-    "Plain": (
-        "every column is randomised with its share of the budget; numbers stay numbers within their bounds.",
-        "chaque colonne est rendue aléatoire avec sa part du budget ; les nombres restent des nombres, dans leurs "
-        "bornes.",
-    ),
-    "SMP": (
-        "some columns of a person are drawn by lot, randomised and reported; the others stay with the person.",
-        "quelques colonnes de la personne sont tirées au sort, rendues aléatoires et envoyées ; les autres restent "
-        "chez elle.",
-    ),
-    "RSFD": (
-        "one column of a person is randomised, the others are invented, and nobody is told which.",
-        "une colonne de la personne est rendue aléatoire, les autres sont inventées, et nul ne sait laquelle.",
-    ),
-    "RSRFD": (
-        "one column of a person is randomised, the others are invented after public shares, and nobody is told which.",
-        "une colonne de la personne est rendue aléatoire, les autres sont inventées d’après des parts publiques, et "
-        "nul ne sait laquelle.",
-    ),
-    "ADP": (
-        "for each column the protocol with the smaller exact variance.",
-        "pour chaque colonne, le protocole dont la variance exacte est la plus petite.",
-    ),
-}
 OUTSIDE_SENTENCE = (
     "people randomised their answers themselves, outside the software: with coins, cards or a program of their own.",
     "chacun a rendu sa réponse aléatoire lui-même, hors du logiciel : avec des pièces, des cartes ou son propre "
@@ -118,14 +82,15 @@ def head_html(content: ReportContent, motto: str, warnings: list[str], items: An
 
 
 def question_section(content: ReportContent, w: Language) -> str:
-    question = w(*STATISTIC_SENTENCES.get(content.statistic, (html.escape(content.statistic),) * 2))
+    statistic = entries(StatisticEntry).get(content.statistic, StatisticEntry())
+    question = w(*(statistic.bare_sentence or (html.escape(content.statistic),) * 2))
     how = w(
         "Nothing was randomised: these are exact figures of real answers.",
         f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
     )
     if content.mechanism:
         other = OUTSIDE_SENTENCE if content.release.randomised_outside else ANY_MECHANISM
-        sentence = w(*MECHANISM_SENTENCES.get(content.mechanism, other))
+        sentence = w(*(entries(RecordEntry).get(content.mechanism, RecordEntry()).sentence or other))
         sentence = sentence.replace(" ;", f"{WIDE};").replace(" :", f"{WIDE}:")
         name = f"<b>{html.escape(content.mechanism)}</b>"
         how = w(f"By {name}: {sentence}", f"Par {name}{WIDE}: {sentence}")

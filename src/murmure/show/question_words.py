@@ -6,44 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from murmure.catalogue import entries
+from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories
 from murmure.show.html_parts import Language
-
-TITLES = {  # a heading; {} is the column
-    "Count": ("Count", "Effectif"),
-    "Rows": ("Number of rows", "Nombre de lignes"),
-    "Sum": ("Sum of {}", "Somme de la colonne {}"),
-    "Mean": ("Mean of {}", "Moyenne de la colonne {}"),
-    "Variance": ("Variance of {}", "Variance de la colonne {}"),
-    "Histogram": ("Histogram of {}", "Histogramme de la colonne {}"),
-    "Pair": ("Table of {}", "Table des colonnes {}"),
-    "Quantile": ("Quantiles of {}", "Quantiles de la colonne {}"),
-    "Mode": ("Commonest value of {}", "Valeur la plus fréquente de la colonne {}"),
-    "Marginals": ("{}", "{}"),
-    "GroupBy": ("Figures by group", "Chiffres par groupe"),
-    "Where": ("Figures of some rows", "Chiffres de certaines lignes"),
-}
-SENTENCES = {  # a sentence, without its full stop
-    "Count": ("How many have a value of {}", "Combien ont une valeur de la colonne {}"),
-    "Rows": ("How many rows there are", "Combien il y a de lignes"),
-    "Sum": ("The sum of {}", "La somme de la colonne {}"),
-    "Mean": ("The mean of {}", "La moyenne de la colonne {}"),
-    "Variance": ("The variance of {}", "La variance de la colonne {}"),
-    "Histogram": ("The share of every answer to {}", "La part de chaque réponse à {}"),
-    "Pair": ("The share of every pair of answers to {}", "La part de chaque couple de réponses à {}"),
-    "Quantile": ("Quantiles of {}", "Des quantiles de la colonne {}"),
-    "Mode": ("The commonest value of {}", "La valeur la plus fréquente de la colonne {}"),
-    "Marginals": (
-        "The share of every answer, and the mean of every number, column by column",
-        "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne",
-    ),
-    "GroupBy": ("Figures for every group", "Des chiffres pour chaque groupe"),
-    "Where": (
-        "Figures of the rows that match a public condition",
-        "Des chiffres des lignes qui remplissent une condition",
-    ),
-}
-BARE_TITLES = {"Mean": ("Mean", "Moyenne"), "Sum": ("Sum", "Somme"), "Histogram": ("Histogram", "Histogramme")}
 
 
 @dataclass(frozen=True)
@@ -79,19 +45,24 @@ class QuestionWords:
         return cls(kind, (columns,) if columns else (), by, where)
 
     @property
+    def _entry(self) -> StatisticEntry:
+        """What the statistic says about itself; without words, its name is shown."""
+        return entries(StatisticEntry).get(self.kind, StatisticEntry())
+
+    @property
     def ungrouped(self) -> bool:
         """Whether figures are named after what they are ("mean"), and not after groups."""
         return not self.by and self.kind != "GroupBy"
 
     def title(self, w: Language) -> str:
         """A heading, as text."""
-        text = w(*TITLES.get(self.kind, (self.kind, self.kind)))
+        text = w(*(self._entry.title or (self.kind, self.kind)))
         if self.kind == "Marginals":
             count = len(self.columns)
             text = w(f"{count} column{'s' * (count != 1)}", f"{count} colonne{'s' * (count != 1)}")
         elif "{}" in text:
             named = w(" and ", " et ").join(self.columns)
-            text = text.format(named) if named else w(*BARE_TITLES.get(self.kind, (self.kind, self.kind)))
+            text = text.format(named) if named else w(*(self._entry.bare or (self.kind, self.kind)))
         text += w(" by ", " par ") + w(" and ", " et ").join(self.by) if self.by else ""
         for condition in self.where:
             text += w(", where ", ", où ") + _condition_text(condition, w)
@@ -99,7 +70,7 @@ class QuestionWords:
 
     def sentence(self, w: Language) -> str:
         """What is asked, as text."""
-        text = w(*SENTENCES.get(self.kind, (self.kind, self.kind)))
+        text = w(*(self._entry.sentence or (self.kind, self.kind)))
         if "{}" in text:
             text = text.format(w(" and ", " et ").join(self.columns) or w("the question", "la question"))
         if self.of_labels:

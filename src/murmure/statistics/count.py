@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
@@ -32,6 +33,14 @@ class Count(CuratorStatistic):
     """
 
     domain: Domain
+
+    entry = StatisticEntry(
+        order=20,
+        query=QueryForm("count", counts=True),
+        study=("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
+        title=("Count", "Effectif"),
+        sentence=("How many have a value of {}", "Combien ont une valeur de la colonne {}"),
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import Estimates
@@ -66,6 +67,12 @@ class GroupBy(CuratorStatistic):
 
     statistic: Any
     by: Domain | Schema
+
+    entry = StatisticEntry(
+        order=120,
+        title=("Figures by group", "Chiffres par groupe"),
+        sentence=("Figures for every group", "Des chiffres pour chaque groupe"),
+    )
 
     def in_words(self) -> str:
         """The question in the words of a ledger."""

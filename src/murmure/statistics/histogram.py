@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
@@ -38,6 +39,19 @@ class Histogram(BaseStatistic):
     """
 
     domain: Domain
+
+    entry = StatisticEntry(
+        order=60,
+        bare_sentence=("The share of every answer.", "La part de chaque réponse."),
+        query=QueryForm("histogram", counts=True),
+        study=(
+            "how many rows hold each of the {width} values of {columns}",
+            "combien de lignes portent chacune des {width} valeurs de {columns}",
+        ),
+        title=("Histogram of {}", "Histogramme de la colonne {}"),
+        sentence=("The share of every answer to {}", "La part de chaque réponse à {}"),
+        bare=("Histogram", "Histogramme"),
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):

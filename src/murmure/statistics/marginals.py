@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.cells.parsed_columns import one_column
 from murmure.core.cells.parsed_columns import parse_numbers as numbers_in
 from murmure.core.domain import Categories, Integers, Interval, check_few_values
@@ -56,6 +57,23 @@ class Marginals(BaseStatistic):
     domain: Schema
     weights: str | None = None  # a public column: how much each person counts
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
+
+    entry = StatisticEntry(
+        order=100,
+        bare_sentence=(
+            "The share of every answer, and the mean of every number, column by column.",
+            "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne.",
+        ),
+        study=(
+            "how many rows hold each value, column by column, of {columns}",
+            "combien de lignes portent chaque valeur, colonne par colonne, de {columns}",
+        ),
+        title=("{}", "{}"),
+        sentence=(
+            "The share of every answer, and the mean of every number, column by column",
+            "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne",
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

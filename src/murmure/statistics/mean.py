@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import CodeEstimator, Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, MeanEstimator, with_cached_laws
@@ -49,6 +50,18 @@ class Mean(MomentsStatistic):
     """
 
     budget_shares = (3.0, 6.0, 1.0)
+    entry = StatisticEntry(
+        order=40,
+        bare_sentence=("The mean.", "La moyenne."),
+        query=QueryForm("mean", numbers=True),
+        study=(
+            "the mean of {columns}: how many rows there are, the sum of their values and the sum of their squares",
+            "la moyenne de {columns} : le nombre de lignes, la somme des valeurs et la somme de leurs carrés",
+        ),
+        title=("Mean of {}", "Moyenne de la colonne {}"),
+        sentence=("The mean of {}", "La moyenne de la colonne {}"),
+        bare=("Mean", "Moyenne"),
+    )
 
     def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = with_cached_laws(noisy)

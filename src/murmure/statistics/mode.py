@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.types import Array, Ints
@@ -85,6 +86,18 @@ class Mode(CuratorStatistic):
     """
 
     domain: Domain
+
+    entry = StatisticEntry(
+        order=90,
+        query=QueryForm("mode", chosen="PermuteAndFlip"),
+        study=(
+            "the commonest value of {columns}, from how many rows hold each of its {width} values",
+            "la valeur la plus fréquente de {columns}, d’après le nombre de lignes qui portent chacune de ses "
+            "{width} valeurs",
+        ),
+        title=("Commonest value of {}", "Valeur la plus fréquente de la colonne {}"),
+        sentence=("The commonest value of {}", "La valeur la plus fréquente de la colonne {}"),
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):

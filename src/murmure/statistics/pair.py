@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.estimates.estimate import Estimate
@@ -48,6 +49,18 @@ class Pair(BaseStatistic):
     domain: Schema
     first: str
     second: str
+
+    entry = StatisticEntry(
+        order=70,
+        bare_sentence=("The share of every pair of answers.", "La part de chaque couple de réponses."),
+        query=QueryForm("table", columns=2, counts=True),
+        study=(
+            "how many rows hold each of the {width} combinations of values of {first} and {second}",
+            "combien de lignes portent chacune des {width} combinaisons de valeurs de {first} et {second}",
+        ),
+        title=("Table of {}", "Table des colonnes {}"),
+        sentence=("The share of every pair of answers to {}", "La part de chaque couple de réponses à {}"),
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
@@ -63,6 +64,19 @@ class Quantile(CuratorStatistic):
     domain: Number
     q: float | tuple[float, ...] = 0.5
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
+
+    entry = StatisticEntry(
+        order=80,
+        query=QueryForm("quantile", numbers=True, levels="q"),
+        study=(
+            "the values of {columns} below which these parts of the rows lie: {q} (quantiles), read off {width} "
+            "counts of rows",
+            "les valeurs de {columns} sous lesquelles se trouvent ces parts des lignes : {q} (quantiles), lues sur "
+            "{width} comptages de lignes",
+        ),
+        title=("Quantiles of {}", "Quantiles de la colonne {}"),
+        sentence=("Quantiles of {}", "Des quantiles de la colonne {}"),
+    )
 
     def __post_init__(self) -> None:
         check_number("Quantile", self.domain)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Categories, Integers
 from murmure.core.types import Array, Ints
 from murmure.statistics.count import Count
@@ -28,6 +29,14 @@ class Rows(Count):
     count       898       895       901
     about 898 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
     """
+
+    entry = StatisticEntry(
+        order=10,
+        query=QueryForm("count", columns=0, counts=True),
+        study=("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
+        title=("Number of rows", "Nombre de lignes"),
+        sentence=("How many rows there are", "Combien il y a de lignes"),
+    )
 
     def lift(self, x: Array) -> Ints:
         return np.ones((len(x), 1), np.int64)

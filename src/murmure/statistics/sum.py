@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import SumEstimator, with_cached_laws
@@ -39,6 +40,15 @@ class Sum(NumberStatistic):
     about 879 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
     rows left out (their number is missing or not in the schema): about 8 (0 to 38)
     """
+
+    entry = StatisticEntry(
+        order=30,
+        query=QueryForm("sum", numbers=True),
+        study=("the sum of {columns}, and how many rows there are", "la somme de {columns}, et le nombre de lignes"),
+        title=("Sum of {}", "Somme de la colonne {}"),
+        sentence=("The sum of {}", "La somme de la colonne {}"),
+        bare=("Sum", "Somme"),
+    )
 
     @property
     def width(self) -> int:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from murmure.core.blocks import Block
+from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -46,6 +47,8 @@ class Sums(ExactSums):
 
     domain: Schema
     expressions: tuple[str, ...]
+
+    entry = StatisticEntry(order=110)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import NoisySum
+from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Integers, Interval
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, VarianceEstimator, with_cached_laws
@@ -41,6 +42,17 @@ class Variance(MomentsStatistic):
     """
 
     budget_shares = (3.0, 4.0, 3.0)
+    entry = StatisticEntry(
+        order=50,
+        query=QueryForm("variance", numbers=True),
+        study=(
+            "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares",
+            "la dispersion (variance) de {columns} : le nombre de lignes, la somme des valeurs et celle de leurs "
+            "carrés",
+        ),
+        title=("Variance of {}", "Variance de la colonne {}"),
+        sentence=("The variance of {}", "La variance de la colonne {}"),
+    )
 
     def interpret(self, noisy: NoisySum) -> Estimate:
         noisy = with_cached_laws(noisy)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
@@ -60,6 +61,15 @@ class Where(CuratorStatistic):
     column: Domain | Schema
     is_in: tuple[Any, ...] | None = None
     between: tuple[float, float] | None = None
+
+    entry = StatisticEntry(
+        order=130,
+        title=("Figures of some rows", "Chiffres de certaines lignes"),
+        sentence=(
+            "Figures of the rows that match a public condition",
+            "Des chiffres des lignes qui remplissent une condition",
+        ),
+    )
 
     def in_words(self) -> str:
         """The question in the words of a ledger."""

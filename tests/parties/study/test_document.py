@@ -681,7 +681,7 @@ def test_what_words_cannot_tell_is_refused(kind: str, tmp_path: Path) -> None:
     statistic = next(one for one in module.EXAMPLES if type(one).__name__ == kind)
     with pytest.raises(InvalidParameter, match=f"asks for {kind}, of which plain words cannot tell all"):
         small(mu.Plan(statistic, parties=PairwiseMasks(5)))
-    with pytest.raises(InvalidParameter, match="statistic must be one of Histogram"):
+    with pytest.raises(InvalidParameter, match=r"statistic must be one of .*Histogram"):
         study_of(tmp_path, BASE.replace('sums = ["age", "stay", "age * stay"]', f'statistic = "{kind}"'))
     grouped = mu.GroupBy(mu.Sums(SCHEMA, ("age",)), by=TABLE["smoker"])
     with pytest.raises(InvalidParameter, match="asks for GroupBy"):

@@ -13,12 +13,14 @@ from click.testing import CliRunner
 from tests.parties.study.hospitals import COLUMNS
 
 from murmure import GRR, Integers, Piecewise, Schema, econometrics
+from murmure.catalogue import model_functions
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.econometrics.model import NO_ROWS, model_to_dict
+from murmure.econometrics.steps.newton import FAMILY_ROUNDS
 from murmure.parties.study.document import Study
 from murmure.parties.study.model_examples import EXAMPLES
-from murmure.parties.study.model_keys import EXCLUDED, EXCLUDED_OF, REQUIRED, STUDY_KEYS, key_table, keys_of
+from murmure.parties.study.model_keys import EXCLUDED, STUDY_KEYS, excluded_of, key_table, keys_of
 from murmure.parties.study.toml_models import model_from_toml
 from murmure.plan.privacy import Central, Secure
 from murmure.secure.errors import CohortRefused
@@ -50,13 +52,18 @@ def refused(asked: dict[str, Any], schema: Schema) -> str:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_keyword_is_a_key_or_is_left_out_for_a_reason(name: str) -> None:
     keywords = inspect.signature(getattr(econometrics, name)).parameters
-    left_out = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
+    left_out = {**EXCLUDED, **excluded_of(name)}
 
     assert list(keys_of(name)) == [key for key in keywords if key not in left_out]
     assert all(left_out[key] for key in keywords if key not in keys_of(name))
-    assert set(EXCLUDED_OF.get(name, {})) <= set(keywords) and set(REQUIRED.get(name, ())) <= set(keywords)
+    assert set(excluded_of(name)) <= set(keywords) and set(model_functions()[name].required) <= set(keywords)
     assert not set(STUDY_KEYS) & set(keywords)
     assert [row[0] for row in key_table(name)] == list(keys_of(name)) and all(words for _, words, _ in key_table(name))
+
+
+def test_the_rounds_of_a_family_are_those_of_its_fit() -> None:
+    """An entry is literal, so a constant of the code is repeated in it."""
+    assert model_functions()["mle"].defaults["rounds"] == str(FAMILY_ROUNDS)
 
 
 @pytest.mark.parametrize(("name", "keys"), EVERY, ids=[f"{name} {i}" for i, (name, _) in enumerate(EVERY)])
@@ -89,7 +96,7 @@ def test_an_unknown_key_names_the_model_the_nearest_key_and_all_keys(name: str, 
         assert f"{name} takes no {wrong!r}" in message
         assert listed.split(", ") == keys  # the real list, each once
         assert near is None or f"did you mean {near}?" in message
-    for key, why in {**EXCLUDED, **EXCLUDED_OF.get(name, {})}.items():
+    for key, why in {**EXCLUDED, **excluded_of(name)}.items():
         if key in inspect.signature(getattr(econometrics, name)).parameters:
             assert f"{name} takes no {key!r} in a study: {why}" in refused(said(name, **{key: "x"}), schema)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -308,3 +309,19 @@ def test_at_one_nothing_is_judged() -> None:
     assert judged("x * (id == 5)", rows=1, minimum=1) is None
     assert judged("x * (id == 5)", rows=1, minimum=2) is not None
     assert first_problem([(1, Conditions())], 1) is None
+
+
+# -- statistics --------------------------------------------------------------------------------------------------------
+
+
+def test_a_count_of_rows_is_about_everybody() -> None:
+    """A study may ask for Rows."""
+    assert conditions_of(mu.Rows(schema_of()["age"])).conditions == ()
+
+
+def test_a_statistic_that_says_nothing_may_single_out_each_value() -> None:
+    """What nobody judged is judged strictly: as a histogram of its column."""
+    age = schema_of()["age"]
+    expected = [condition.text for condition in conditions_of(mu.Histogram(age)).conditions]
+
+    assert [condition.text for condition in conditions_of(SimpleNamespace(domain=age)).conditions] == expected

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.tails import f_above
@@ -40,6 +41,17 @@ class Anova(OneRound):
     column: str
     by: str
     groups: tuple[str, ...] = ()
+
+    entry = ModelEntry(
+        order=110,
+        functions=(
+            ModelFunction(
+                "anova",
+                CommandForm("Compare the means of groups.", ("COLUMN",), ("by", "groups"), "stay visits.csv --by ward"),
+                study=('column = "stay"\nby = "ward"\ngroups = ["A", "C"]',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Anova", self.domain, [self.column, self.by]))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from murmure.core.catalogue_entries import ModelEntry, ModelFunction
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -43,6 +44,11 @@ class Bisection:
 
     noise_refusal: ClassVar[str | None] = Phrase(
         "every round would spend of the budget; mu.Quantile chooses among all values in one, and its error is smaller"
+    )
+
+    entry = ModelEntry(
+        order=270,
+        functions=(ModelFunction("quantile", study=('column = "age"\nprobabilities = [0.5]\ntolerance = 20',)),),
     )
 
     def __post_init__(self) -> None:

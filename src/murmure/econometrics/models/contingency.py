@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -54,6 +55,22 @@ class Contingency(OneRound):
     first: str
     second: str
     yates: bool = True
+
+    entry = ModelEntry(
+        order=120,
+        functions=(
+            ModelFunction(
+                "contingency",
+                CommandForm(
+                    "A table of two columns: chi-squared, G, Cramer's V.",
+                    ("FIRST", "SECOND"),
+                    (),
+                    "ward died visits.csv",
+                ),
+                study=('first = "smoker"\nsecond = "ill"\nyates = false',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Contingency", self.domain, [self.first, self.second]))

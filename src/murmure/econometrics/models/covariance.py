@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced, sqrt
@@ -97,6 +98,17 @@ class Covariance(OneRound):
 
     words: ClassVar[tuple[str, str]] = ("means and covariances of", "moyennes et covariances de")
 
+    entry = ModelEntry(
+        order=20,
+        functions=(
+            ModelFunction(
+                "covariance",
+                CommandForm("Covariances.", (), ("columns",), "visits.csv --columns age,stay"),
+                study=('columns = ["age", "stay"]',),
+            ),
+        ),
+    )
+
     def __post_init__(self) -> None:
         owner = type(self).__name__
         object.__setattr__(self, "columns", number_columns(owner, self.domain, self.columns))
@@ -122,6 +134,17 @@ class Correlation(Covariance):
     words: ClassVar[tuple[str, str]] = (
         "means, variances and correlations of",
         "moyennes, variances et corrélations de",
+    )
+
+    entry = ModelEntry(
+        order=30,
+        functions=(
+            ModelFunction(
+                "correlation",
+                CommandForm("Correlations and their tests.", (), ("columns",), "visits.csv --columns age,stay"),
+                study=('columns = ["age", "stay"]',),
+            ),
+        ),
     )
 
     def steps(self) -> Generator[Any, Any, ModelResult]:

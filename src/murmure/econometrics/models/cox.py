@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.codec import OMIT_IF_DEFAULT
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
@@ -69,6 +70,35 @@ class Cox:
     grid: tuple[str, ...] = ()
     rounds: int = 25
     ties: str = field(default="breslow", metadata=OMIT_IF_DEFAULT)
+
+    entry = ModelEntry(
+        order=260,
+        functions=(
+            ModelFunction(
+                "cox",
+                CommandForm(
+                    "Proportional hazards (Cox).",
+                    ("FORMULA",),
+                    (
+                        OptionForm("time", "The column of times.  [required]", metavar="T"),
+                        "event",
+                        "grid",
+                        OptionForm(
+                            "ties",
+                            "How events at one time are counted.  [default: breslow]",
+                            choices=("breslow", "efron"),
+                        ),
+                        "rounds",
+                    ),
+                    '"age + ward" t.csv --time days --event died',
+                ),
+                study=(
+                    'formula = "age"\ntime = "days"\nevent = "died"\ngrid = [10, 20, 30, 40]\nties = "efron"\nrounds '
+                    "= 12",
+                ),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         check_cox("Cox", self.design, self.time, self.event, self.rounds, self.ties)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced, traced
@@ -54,6 +55,17 @@ class Describe:
     apart: bool = False
 
     noise_refusal: ClassVar[str | None] = None
+
+    entry = ModelEntry(
+        order=10,
+        functions=(
+            ModelFunction(
+                "describe",
+                CommandForm("Mean, deviation, skewness, kurtosis.", (), ("columns",), "visits.csv --columns age,stay"),
+                study=('columns = ["age", "stay"]\nmoments = 4',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", number_columns("Describe", self.domain, self.columns))

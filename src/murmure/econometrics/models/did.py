@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -34,6 +35,27 @@ class DiD:
     design: Design
     effect: str
     errors: str = "nonrobust"
+
+    entry = ModelEntry(
+        order=70,
+        functions=(
+            ModelFunction(
+                "did",
+                CommandForm(
+                    "Difference in differences.",
+                    ("OUTCOME",),
+                    (
+                        OptionForm("treated", "The column that says who is treated.  [required]", metavar="D"),
+                        OptionForm("post", "The column that says what came after.  [required]", metavar="T"),
+                        OptionForm("covariates", 'Further columns: "age + ward".', metavar="X"),
+                        "errors",
+                    ),
+                    "jobs stores.csv --treated state --post after",
+                ),
+                study=('outcome = "stay"\ntreated = "treated"\npost = "after"\ncovariates = "age"\nerrors = "HC0"',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.effect not in self.design.names:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
@@ -41,6 +42,22 @@ class ECDF(OneRound):
 
     owner: ClassVar[str] = "ECDF"
     words: ClassVar[tuple[str, str]] = ("the distribution of", "la distribution de")
+
+    entry = ModelEntry(
+        order=140,
+        functions=(
+            ModelFunction(
+                "ecdf",
+                CommandForm(
+                    "The distribution of a column, with a band.",
+                    ("COLUMN",),
+                    ("grid",),
+                    "stay visits.csv --grid 1,2,5,10",
+                ),
+                study=('column = "age"\ngrid = [30, 50, 70]',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns(self.owner, self.domain, [self.column]))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter, Phrase
 from murmure.econometrics.algebra.matrices import (
     Matrix,
@@ -54,6 +55,19 @@ class FixedEffects(OneQuestion):
 
     noise_refusal: ClassVar[str | None] = NOISE
     design: Design
+
+    entry = ModelEntry(
+        order=80,
+        functions=(
+            ModelFunction(
+                "fixed_effects",
+                CommandForm(
+                    "A level for every table, slopes in common.", ("FORMULA",), (), '"stay ~ age" a.csv b.csv c.csv'
+                ),
+                study=('formula = "stay ~ age"',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         _ = self._asks  # refuses now a design without a slope

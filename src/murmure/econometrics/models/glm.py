@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -42,6 +43,19 @@ class Logit(LinkedModel):
 
     family: ClassVar[str] = "logit"
 
+    entry = ModelEntry(
+        order=210,
+        functions=(
+            ModelFunction(
+                "logit",
+                CommandForm(
+                    "Logistic regression.", ("FORMULA",), ("errors", "rounds"), '"died ~ age + ward" visits.csv'
+                ),
+                study=('formula = "ill ~ age"\nrounds = 12',),
+            ),
+        ),
+    )
+
     def _check_outcome(self) -> None:
         low, high, step = bounds_of(self.design.domain, self.design.outcome)
         if low < 0 or high > 1 or step.denominator != 1:
@@ -59,6 +73,17 @@ class Probit(Logit):
 
     family: ClassVar[str] = "probit"
 
+    entry = ModelEntry(
+        order=220,
+        functions=(
+            ModelFunction(
+                "probit",
+                CommandForm("Probit regression.", ("FORMULA",), ("errors", "rounds"), '"died ~ age + ward" visits.csv'),
+                study=('formula = "ill ~ age"\nrounds = 12',),
+            ),
+        ),
+    )
+
 
 @dataclass(frozen=True)
 class Poisson(LinkedModel):
@@ -71,6 +96,27 @@ class Poisson(LinkedModel):
     family: ClassVar[str] = "poisson"
     offset: str | None = None
     dispersion: str | None = None
+
+    entry = ModelEntry(
+        order=230,
+        functions=(
+            ModelFunction(
+                "poisson",
+                CommandForm(
+                    "Poisson regression.",
+                    ("FORMULA",),
+                    (
+                        "offset",
+                        OptionForm("dispersion", "Errors for overdispersed counts.", choices=("pearson",)),
+                        "errors",
+                        "rounds",
+                    ),
+                    '"visits ~ age" people.csv',
+                ),
+                study=('formula = "falls ~ age"\noffset = "log(days)"\ndispersion = "pearson"\nrounds = 12',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.dispersion not in (None, "pearson"):
@@ -134,6 +180,22 @@ class Gamma(LinkedModel):
     family: ClassVar[str] = "gamma"
     link: str = "log"
 
+    entry = ModelEntry(
+        order=240,
+        functions=(
+            ModelFunction(
+                "gamma",
+                CommandForm(
+                    "Gamma regression.",
+                    ("FORMULA",),
+                    (OptionForm("link", "[default: log]", choices=("log", "inverse")), "errors", "rounds"),
+                    '"cost ~ age" claims.csv',
+                ),
+                study=('formula = "stay ~ age"\nlink = "log"\nrounds = 12',),
+            ),
+        ),
+    )
+
     def __post_init__(self) -> None:
         if self.link not in ("log", "inverse"):
             raise InvalidParameter('Gamma.link must be "log" or "inverse", got {got}.', got=shorten(self.link))
@@ -196,6 +258,22 @@ class NegativeBinomial(Poisson):
 
     family: ClassVar[str] = "nb2"
     _more_names: ClassVar[tuple[str, ...]] = ("alpha",)
+
+    entry = ModelEntry(
+        order=250,
+        functions=(
+            ModelFunction(
+                "negative_binomial",
+                CommandForm(
+                    "Counts that vary more than Poisson's.",
+                    ("FORMULA",),
+                    ("offset", "errors", "rounds"),
+                    '"visits ~ age" people.csv',
+                ),
+                study=('formula = "falls ~ age"\noffset = "log(days)"\nrounds = 20',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.dispersion is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
@@ -35,6 +36,26 @@ class Bins(ECDF):
 
     owner: ClassVar[str] = "Bins"
     words: ClassVar[tuple[str, str]] = ("a histogram of", "un histogramme de")
+
+    entry = ModelEntry(
+        order=160,
+        functions=(
+            ModelFunction(
+                "histogram",
+                CommandForm(
+                    "Counts between public edges.",
+                    ("COLUMN",),
+                    (
+                        OptionForm(
+                            "edges", "Public edges of the bins.  [default: the column's own values]", kind="numbers"
+                        ),
+                    ),
+                    "stay visits.csv --edges 0,2,5,10",
+                ),
+                study=('column = "age"\nedges = [18, 40, 65, 99]',),
+            ),
+        ),
+    )
 
     @property
     def _question(self) -> Cells:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -59,6 +60,28 @@ class IV(OneQuestion):
 
     design: Design
     instruments: Design
+
+    entry = ModelEntry(
+        order=60,
+        functions=(
+            ModelFunction(
+                "iv",
+                CommandForm(
+                    "Two-stage least squares.",
+                    ("FORMULA",),
+                    (
+                        OptionForm(
+                            "instruments",
+                            'What stands for the endogenous columns: "z1 + z2 + x1".  [required]',
+                            metavar="Z",
+                        ),
+                    ),
+                    '"pay ~ school" t.csv --instruments "distance"',
+                ),
+                study=('formula = "stay ~ falls + age"\ninstruments = "distance + age"',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.instruments, Design) or self.instruments.outcome:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
@@ -50,6 +51,22 @@ EQUAL_WITHIN = Fraction(1, 1 << 200)  # shares that differ by less count as equa
 @dataclass(frozen=True)
 class KaplanMeier(Lifetimes):
     """The survival of everybody, or of each group."""
+
+    entry = ModelEntry(
+        order=170,
+        functions=(
+            ModelFunction(
+                "kaplan_meier",
+                CommandForm(
+                    "Survival curves.",
+                    ("TIME",),
+                    ("event", OptionForm("by", "A curve for each label of this column.", metavar="G"), "grid"),
+                    "days t.csv --event died --by arm",
+                ),
+                study=('time = "days"\nevent = "died"\nby = "ward"\ngroups = ["A", "B"]\ngrid = [10, 20, 30, 40]',),
+            ),
+        ),
+    )
 
     def in_words(self) -> tuple[str, str]:
         by = ("", "") if self.by is None else (f", by {self.by}", f", selon {self.by}")

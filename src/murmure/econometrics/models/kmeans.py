@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -60,6 +61,30 @@ class Lloyd:
 
     noise_refusal: ClassVar[str | None] = Phrase(
         "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+    )
+
+    entry = ModelEntry(
+        order=280,
+        functions=(
+            ModelFunction(
+                "kmeans",
+                CommandForm(
+                    "Clusters, by Lloyd's rounds.",
+                    (),
+                    (
+                        OptionForm("columns", "Which columns.  [required]", kind="names"),
+                        OptionForm("clusters", "How many.  [required]", kind="whole", metavar="K", low=1, high=10_000),
+                        "scaled",
+                        "rounds",
+                    ),
+                    "t.csv --columns x,y --clusters 3",
+                ),
+                study=(
+                    'columns = ["age", "stay"]\nclusters = 2\ncentres = [[30, 20], [80, 30]]\nscaled = true\nrounds '
+                    "= 20",
+                ),
+            ),
+        ),
     )
 
     def __post_init__(self) -> None:

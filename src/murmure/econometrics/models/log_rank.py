@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
@@ -43,6 +44,22 @@ class LogRank(Lifetimes):
     """Compare the survival of groups."""
 
     weights: str = "logrank"
+
+    entry = ModelEntry(
+        order=180,
+        functions=(
+            ModelFunction(
+                "logrank",
+                CommandForm(
+                    "Compare survival curves.", ("TIME",), ("event", "by", "grid"), "days t.csv --event died --by arm"
+                ),
+                study=(
+                    'time = "days"\nevent = "died"\nby = "ward"\ngroups = ["A", "B"]\nweights = "tarone-ware"\ngrid '
+                    "= 4",
+                ),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import log_float, root
@@ -53,6 +54,22 @@ class MantelHaenszel(OneRound):
     exposure: str
     outcome: str
     strata: str
+
+    entry = ModelEntry(
+        order=130,
+        functions=(
+            ModelFunction(
+                "mantel_haenszel",
+                CommandForm(
+                    "The odds ratio over strata.",
+                    ("EXPOSURE", "OUTCOME"),
+                    (OptionForm("strata", "The column of strata.  [required]", metavar="S"),),
+                    "smoker ill t.csv --strata age_group",
+                ),
+                study=('exposure = "smoker"\noutcome = "ill"\nstrata = "ward"',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         names = [self.strata, self.exposure, self.outcome]

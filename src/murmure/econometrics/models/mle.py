@@ -23,6 +23,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Categories, Decimals, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -81,6 +82,48 @@ class FamilyMLE(NamedFamily):
     start: tuple[str, ...] = ()
 
     _result_type: ClassVar[type[LinkedRegression]] = FamilyFit
+
+    entry = ModelEntry(
+        order=290,
+        functions=(
+            ModelFunction(
+                "mle",
+                CommandForm(
+                    "An exponential, Weibull, beta or multinomial law, by name.",
+                    ("FORMULA",),
+                    (
+                        OptionForm(
+                            "family",
+                            "Which law.  [required]",
+                            choices=("exponential", "weibull", "beta", "multinomial"),
+                        ),
+                        OptionForm(
+                            "errors", "Standard errors.  [default: hessian]", choices=("hessian", "sandwich", "opg")
+                        ),
+                        "rounds",
+                    ),
+                    '"days ~ age" visits.csv --family weibull',
+                ),
+                study=(
+                    'family = "weibull"\nformula = "days ~ age"\nerrors = "sandwich"\nrounds = 12',
+                    'family = "exponential"\nformula = "days ~ 1"\nrounds = 12',
+                    'family = "beta"\nformula = "share ~ age"\nrounds = 15\nstart = { Intercept = 0, age = 0, '
+                    '"log(precision)" = 1 }',
+                    'family = "multinomial"\nformula = "ward ~ age"\nrounds = 12',
+                ),
+                excluded=(
+                    (
+                        ("score", "hessian", "loglik"),
+                        "a function is code, and nobody runs the code of others on rows of their own; name a family "
+                        "instead",
+                    ),
+                    (("columns",), "they are the arguments of a function of one's own; a family takes a formula"),
+                ),
+                required=("family", "formula"),
+                defaults={"errors": '"hessian"', "rounds": "25"},
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.distribution not in LAWS:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import ModelEntry
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -57,6 +58,8 @@ class Multinomial(NamedFamily):
     start: tuple[str, ...] = ()
 
     _result_type: ClassVar[type[LinkedRegression]] = MultinomialFit
+
+    entry = ModelEntry(order=300)
 
     def __post_init__(self) -> None:
         if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -48,6 +49,33 @@ class OLS:
     errors: str = "nonrobust"
     weights: str | None = None
     likelihood: bool = False
+
+    entry = ModelEntry(
+        order=40,
+        functions=(
+            ModelFunction(
+                "ols",
+                CommandForm("Least squares.", ("FORMULA",), ("errors",), '"stay ~ age + ward" visits.parquet'),
+                study=('formula = "stay ~ age + ward"\nerrors = "HC1"',),
+            ),
+            ModelFunction(
+                "wls",
+                CommandForm(
+                    "Weighted least squares.",
+                    ("FORMULA",),
+                    (
+                        OptionForm(
+                            "weights",
+                            "A column, or an expression of columns: rows count by it.  [required]",
+                            metavar="W",
+                        ),
+                    ),
+                    '"stay ~ age" visits.csv --weights n',
+                ),
+                study=('formula = "stay ~ age"\nweights = "size"',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if self.errors not in get_args(Errors):

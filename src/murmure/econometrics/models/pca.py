@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, Phrase, shorten
 from murmure.core.schema import Schema
@@ -50,6 +51,17 @@ class PCA(OneRound):
     domain: Schema
     columns: tuple[str, ...]
     scaled: bool = False
+
+    entry = ModelEntry(
+        order=190,
+        functions=(
+            ModelFunction(
+                "pca",
+                CommandForm("Principal components.", (), ("columns", "scaled"), "visits.csv --columns age,stay,cost"),
+                study=('columns = ["age", "stay", "falls"]\nscaled = true',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", number_columns("PCA", self.domain, self.columns))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
@@ -40,6 +41,22 @@ class Quantiles(ECDF):
     shares: tuple[str, ...] = ("0.25", "0.5", "0.75")
 
     owner: ClassVar[str] = "Quantiles"
+
+    entry = ModelEntry(
+        order=150,
+        functions=(
+            ModelFunction(
+                "quantiles",
+                CommandForm(
+                    "Quantiles on a public grid.",
+                    ("COLUMN",),
+                    (OptionForm("shares", "Which quantiles.  [default: 0.25,0.5,0.75]", kind="numbers"), "grid"),
+                    "stay visits.csv --shares 0.5,0.9",
+                ),
+                study=('column = "age"\nshares = [0.25, 0.5, 0.9]\ngrid = 8',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -22,6 +22,7 @@ from typing import Any
 from murmure.catalogue import MECHANISMS
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
+from murmure.core.catalogue_entries import ModelEntry, ModelFunction
 from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, Phrase, shorten
@@ -66,6 +67,17 @@ class RandomisedOLS:
         "one report moves its sums by more than any bound that is known; it is protected at the person already"
     )
     rounds = 2
+    entry = ModelEntry(
+        order=90,
+        functions=(
+            ModelFunction(
+                "randomised_ols",
+                study=(
+                    'formula = "stay ~ age + smoker"\nrandomised = { smoker = { mechanism = "GRR", epsilon = 3.0 } }',
+                ),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.mechanisms) or not self.columns:

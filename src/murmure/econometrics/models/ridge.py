@@ -13,6 +13,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import submatrix
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
@@ -37,6 +38,22 @@ class Ridge(OneQuestion):
     design: Design
     lambdas: tuple[str, ...] = LAMBDAS
     penalise_intercept: bool = False
+
+    entry = ModelEntry(
+        order=50,
+        functions=(
+            ModelFunction(
+                "ridge",
+                CommandForm(
+                    "Ridge regression for many penalties.",
+                    ("FORMULA",),
+                    (OptionForm("lambdas", "Penalties.  [default: 0 and powers of ten]", kind="numbers"),),
+                    '"y ~ a + b" t.csv --lambdas 0.1,1,10',
+                ),
+                study=('formula = "stay ~ age + falls"\nlambdas = [0.1, 1, 10]\npenalise_intercept = true',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lambdas", tuple(self.lambdas))

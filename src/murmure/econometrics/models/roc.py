@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import Phrase
 from murmure.core.schema import Schema
@@ -52,6 +53,22 @@ class ROC(OneRound):
     score: str
     outcome: str
     cuts: tuple[str, ...] = ()
+
+    entry = ModelEntry(
+        order=200,
+        functions=(
+            ModelFunction(
+                "roc",
+                CommandForm(
+                    "How well a score tells an outcome.",
+                    ("SCORE",),
+                    (OptionForm("outcome", "The column that the score is to tell.  [required]", metavar="Y"), "grid"),
+                    "score t.csv --outcome ill",
+                ),
+                study=('score = "age"\noutcome = "ill"\ngrid = [30, 50, 70, 99]',),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         column = self.outcome if self.outcome in self.domain else event_column_name(self.outcome)

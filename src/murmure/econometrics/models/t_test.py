@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.moments import signed_root
@@ -60,6 +61,32 @@ class TTest(OneRound):
     mu: str = "0"
     pooled: bool = False
     alternative: str = "two-sided"
+
+    entry = ModelEntry(
+        order=100,
+        functions=(
+            ModelFunction(
+                "ttest",
+                CommandForm(
+                    "Compare two means (Welch), or one with a number.",
+                    ("COLUMN",),
+                    (
+                        OptionForm(
+                            "by", "The column of groups; without it one sample is compared with --mu.", metavar="G"
+                        ),
+                        "groups",
+                        OptionForm("mu", "What the mean is compared with.  [default: 0]", metavar="M"),
+                        OptionForm("pooled", "One variance for both groups.", kind="flag"),
+                    ),
+                    "stay visits.csv --by sex",
+                ),
+                study=(
+                    'column = "stay"\nby = "ward"\ngroups = ["A", "C"]\nalternative = "less"\npooled = true',
+                    'column = "stay"\nmu = 20.5',
+                ),
+            ),
+        ),
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from murmure.catalogue import load
+from murmure.catalogue import entries, load
+from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.domain import Domain
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import by_mean
@@ -14,10 +15,16 @@ from murmure.core.schema import Schema
 from murmure.local.base.record_mechanism import check_weights
 
 Criterion = Literal["variance", "varstar"]
-CATEGORICAL = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection", "HadamardResponse")
-NUMERIC = ("Duchi", "Piecewise", "Hybrid", "SquareWave", "BoundedLaplace", "BoundedStaircase", "Window")
-ADAPTIVE = ("GRR", "OUE")
 Oracle = str | tuple[str, ...]
+
+# The mechanisms that a column of a record can have, by what their reports estimate.
+ENTRIES = entries(MechanismEntry)
+SHARE_ORACLES = tuple(name for name, entry in ENTRIES.items() if entry.oracle == "shares")
+MEAN_ORACLES = tuple(name for name, entry in ENTRIES.items() if entry.oracle == "mean")
+NUMERIC = (*MEAN_ORACLES, *(name for name, entry in ENTRIES.items() if entry.oracle == "column"))
+ADAPTIVE = tuple(name for name, entry in ENTRIES.items() if entry.adaptive)
+SQUARE_ORACLES = tuple(name for name, entry in ENTRIES.items() if entry.tells_squares)
+LISTING = tuple(name for name, entry in ENTRIES.items() if entry.lists_values)  # reports list what they support
 
 
 def least_variance(candidates: Sequence[Any], by: Criterion) -> Any:
@@ -103,7 +110,7 @@ def _build_part(domain: Domain, epsilon: float, name: str, numeric: str, by: Cri
 
 def check_choices(owner: Any) -> None:
     """The fields that say which mechanism each column gets, and with what weight."""
-    allowed = ("adaptive", *CATEGORICAL, *NUMERIC)
+    allowed = ("adaptive", *SHARE_ORACLES, *NUMERIC)
     object.__setattr__(owner, "oracle", check_oracle(owner, owner.oracle, owner.domain, allowed))
     object.__setattr__(owner, "weights", check_weights(owner, "weights", owner.weights, owner.domain))
     if owner.numeric not in NUMERIC:

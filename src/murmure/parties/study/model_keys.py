@@ -1,7 +1,7 @@
 """The keys of a [[models]] table: the keywords of the public function of that name, read off its signature.
 
-There is no second list. A keyword that a function gains is a key of study.toml from then on, unless it is named below
-with the reason why a study cannot take it.
+There is no second list. A keyword that a function gains is a key of study.toml from then on, unless it is named below,
+or in the entry of the model, with the reason why a study cannot take it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
 from murmure import econometrics
+from murmure.catalogue import model_functions
+from murmure.core.catalogue_entries import ModelFunction
 from murmure.core.errors import shorten
-from murmure.econometrics.steps.newton import FAMILY_ROUNDS as ROUNDS
 
 STUDY_KEYS = ("model", "noise")  # keys of the study itself
 EXCLUDED = {
@@ -27,17 +28,6 @@ EXCLUDED = {
     "ledger": "every party keeps its own",
     "rng": "every party draws its own randomness",
 }
-CODE = "a function is code, and nobody runs the code of others on rows of their own; name a family instead"
-EXCLUDED_OF = {
-    "mle": {
-        "score": CODE,
-        "hessian": CODE,
-        "loglik": CODE,
-        "columns": "they are the arguments of a function of one's own; a family takes a formula",
-    }
-}
-REQUIRED = {"mle": ("family", "formula")}  # without a study, a function of the caller may take their place
-DEFAULTS = {"mle": {"errors": '"hessian"', "rounds": str(ROUNDS)}}  # where the signature says None
 DEFAULT_MEANING = {  # what None, or an empty tuple, means
     "columns": "all columns of numbers",
     "grid": "the values of the column",
@@ -87,13 +77,13 @@ class ModelKey:
 @cache
 def keys_of(name: str) -> Mapping[str, ModelKey]:
     """The keys of the function of this name, in the order of its signature."""
-    function = getattr(econometrics, name)
-    excluded = {**EXCLUDED, **EXCLUDED_OF.get(name, {})}
+    function, required_keys = getattr(econometrics, name), _form(name).required
+    excluded = {**EXCLUDED, **excluded_of(name)}
     out = {}
     # eval_str: annotations are text, and their types decide what a value of the file may be.
     for key, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if key not in excluded:
-            required = parameter.default is inspect.Parameter.empty or key in REQUIRED.get(name, ())
+            required = parameter.default is inspect.Parameter.empty or key in required_keys
             out[key] = ModelKey(key, parameter.annotation, required, None if required else parameter.default)
     return types.MappingProxyType(out)
 
@@ -102,7 +92,16 @@ def exclusion_reason(name: str, key: str) -> str | None:
     """Why a keyword of the function is not a key of a study; None if it is a key, or not a keyword at all."""
     if key not in inspect.signature(getattr(econometrics, name)).parameters:
         return None
-    return EXCLUDED_OF.get(name, {}).get(key) or EXCLUDED.get(key)
+    return excluded_of(name).get(key) or EXCLUDED.get(key)
+
+
+def excluded_of(name: str) -> dict[str, str]:
+    """The keywords that this function alone cannot take in a study, and why."""
+    return {key: why for keys, why in _form(name).excluded for key in keys}
+
+
+def _form(name: str) -> ModelFunction:
+    return model_functions()[name]
 
 
 # -- what a value may be -----------------------------------------------------------------------------------------------
@@ -170,7 +169,7 @@ def _example(type_: Any) -> str:
 
 def key_table(name: str) -> list[tuple[str, str, str]]:
     """For people: each key, what it may hold, and its default."""
-    defaults = DEFAULTS.get(name, {})
+    defaults = _form(name).defaults
     return [(key.name, key.words, defaults.get(key.name) or _default_in_words(key)) for key in keys_of(name).values()]
 
 

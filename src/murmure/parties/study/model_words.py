@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from murmure.parties.study.question_words import StudyLanguage, describe_statistic
+from murmure.parties.study.question_words import StudyLanguage, describe_statistic, is_describable
 from murmure.parties.study.questions import StudyQuestion, designs_of, settings_of
 from murmure.statistics.exact.cells import Cells
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.exact.party_products import WithinPartyProducts
-from murmure.statistics.sums import Sums
 
 
 def describe_model(question: StudyQuestion, say: StudyLanguage) -> tuple[str, list[str]]:
@@ -96,7 +95,7 @@ def _value(value: Any, say: StudyLanguage) -> str:
 def _first_round(question: StudyQuestion, say: StudyLanguage) -> list[str]:
     """The sums of the first round."""
     statistic: Any = question.plan.statistic
-    if isinstance(statistic, Sums):
+    if is_describable(statistic):
         sentence, sums = describe_statistic(statistic, say)
         return [say("first, {}", "d’abord, {}").format(sentence), *sums]
     if isinstance(statistic, Cells):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
+from string import Formatter
 from typing import Any, Literal
 
-from murmure.catalogue import persisted_name
+from murmure.catalogue import entries, persisted_name
+from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.statistics.base.statistic import names_in
@@ -131,7 +133,8 @@ def _describe(statistic: Any, say: StudyLanguage) -> str:
         return say("{}, of those rows only where {}", "{}, des seules lignes où {}").format(
             _describe(statistic.statistic, say), _condition(statistic, say)
         )
-    values = dict(columns=_columns(statistic, say), width=say.number(statistic.width), parts=_parts(statistic, say))
+    values = {name: _value(value, say) for name, value in parameters_of(statistic).items()}
+    values |= {"columns": _columns(statistic, say), "width": say.number(statistic.width)}
     return say(*DESCRIPTIONS[kind]).format(**values)
 
 
@@ -139,62 +142,40 @@ def is_describable(statistic: Any) -> bool:
     """Whether these words say everything: the person who approves must see every number that the asker chose."""
     if type(statistic).__name__ in ("GroupBy", "Where"):
         return not isinstance(statistic.statistic, Sums) and is_describable(statistic.statistic)
-    return isinstance(statistic, Sums) or persisted_name(statistic) in DESCRIPTIONS
+    if isinstance(statistic, Sums):
+        return True
+    words = DESCRIPTIONS.get(persisted_name(statistic))
+    return words is not None and all(_is_told(statistic, text) for text in words)
 
 
-DESCRIPTIONS: dict[str, tuple[str, str]] = {
-    "Histogram": (
-        "how many rows hold each of the {width} values of {columns}",
-        "combien de lignes portent chacune des {width} valeurs de {columns}",
-    ),
-    "Mean": (
-        "the mean of {columns}: how many rows there are, the sum of their values and the sum of their squares",
-        "la moyenne de {columns} : le nombre de lignes, la somme des valeurs et la somme de leurs carrés",
-    ),
-    "Variance": (
-        "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares",
-        "la dispersion (variance) de {columns} : le nombre de lignes, la somme des valeurs et celle de leurs carrés",
-    ),
-    "Sum": ("the sum of {columns}, and how many rows there are", "la somme de {columns}, et le nombre de lignes"),
-    "Count": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
-    "Rows": ("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
-    "Quantile": (
-        "the values of {columns} below which these parts of the rows lie: {parts} (quantiles), read off {width} counts "
-        "of rows",
-        "les valeurs de {columns} sous lesquelles se trouvent ces parts des lignes : {parts} (quantiles), lues sur "
-        "{width} comptages de lignes",
-    ),
-    "Pair": (
-        "how many rows hold each of the {width} combinations of values of {columns}",
-        "combien de lignes portent chacune des {width} combinaisons de valeurs de {columns}",
-    ),
-    "Marginals": (
-        "how many rows hold each value, column by column, of {columns}",
-        "combien de lignes portent chaque valeur, colonne par colonne, de {columns}",
-    ),
-    "Mode": (
-        "the commonest value of {columns}, from how many rows hold each of its {width} values",
-        "la valeur la plus fréquente de {columns}, d’après le nombre de lignes qui portent chacune de ses {width} "
-        "valeurs",
-    ),
-}
+def _is_told(statistic: Any, words: str) -> bool:
+    """Whether words name every parameter that the asker chose; whether rows left out are counted, the plan decides."""
+    named = {name for _, name, _, _ in Formatter().parse(words)} | {"left_out"}
+    defaults = {f.name: f.default for f in fields(statistic)}
+    return all(name in named or value == defaults[name] for name, value in parameters_of(statistic).items())
+
+
+# Statistics that a study can describe, in the words of each (core/catalogue_entries.py).
+DESCRIPTIONS = {name: entry.study for name, entry in entries(StatisticEntry).items() if entry.study is not None}
 
 
 def _columns(statistic: Any, say: StudyLanguage) -> str:
-    """The columns of a question; a pair may be about two columns of a wider table."""
     domain = statistic.domain
-    if type(statistic).__name__ == "Pair":
-        names = [statistic.first, statistic.second]
-    elif isinstance(domain, Schema):
-        names = list(domain.private)
-    else:
-        names = [domain.column]
+    names = domain.private if isinstance(domain, Schema) else [domain.column]
     return say.listed([say.quote(name) for name in names])
 
 
-def _parts(statistic: Any, say: StudyLanguage) -> str:
-    q = getattr(statistic, "q", ())
-    return say.listed([say.number(Fraction(repr(part))) for part in (q if isinstance(q, tuple) else (q,))])
+def parameters_of(statistic: Any) -> dict[str, Any]:
+    """What the asker chose beside the columns."""
+    return {f.name: getattr(statistic, f.name) for f in fields(statistic) if f.init and f.name != "domain"}
+
+
+def _value(value: Any, say: StudyLanguage) -> str:
+    if isinstance(value, tuple):
+        return say.listed([_value(part, say) for part in value])
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return say.number(Fraction(repr(value)))
+    return say.quote(str(value))
 
 
 def _condition(statistic: Any, say: StudyLanguage) -> str:

@@ -19,7 +19,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from murmure import econometrics
-from murmure.catalogue import MECHANISMS, MODELS, load
+from murmure.catalogue import MECHANISMS, entries, load
+from murmure.core.catalogue_entries import ModelEntry
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_keys import OLD_NAMES, STUDY_KEYS, ModelKey, exclusion_reason, keys_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from murmure.plan.privacy import Central
 
 EXAMPLE = Phrase('model = "ols" and formula = "stay ~ age + ward"')
-OTHER_NAMES = {"bins": "histogram", "bisection": "quantile", "lloyd": "kmeans"}  # classes that are called otherwise
 
 
 def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise: Central | None = None) -> Any:
@@ -72,9 +72,8 @@ def function_name(where: str, word: Any) -> str:
     if not isinstance(word, str) or not word:
         got = Phrase("it is left out") if word is None else Phrase("got {word}", word=shorten(word))
         raise refuse(where, Phrase("model must name a model; {got}.", got=got), EXAMPLE)
-    functions = {_plain(name): name for name in econometrics.FUNCTIONS}
-    known = {name.lower(): functions[name.lower()] for name in MODELS if name.lower() in functions}
-    known |= functions | OTHER_NAMES
+    classes = {_plain(name): entry.functions[0].name for name, entry in entries(ModelEntry).items() if entry.functions}
+    known = classes | {_plain(name): name for name in econometrics.FUNCTIONS}
     if _plain(word) not in known:
         near = difflib.get_close_matches(_plain(word), known, 1)
         hint = (

@@ -9,7 +9,8 @@ from dataclasses import fields
 from itertools import combinations_with_replacement
 from typing import Any
 
-from murmure.catalogue import load
+from murmure.catalogue import entries, load
+from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.errors import Phrase, shorten
 from murmure.core.fixed import split_budget
 from murmure.core.schema import Schema
@@ -18,7 +19,7 @@ from murmure.parties.study.toml_errors import check_column, refuse
 from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 
-LAWS = ("DiscreteLaplace", "DiscreteGaussian", "Skellam")
+LAWS = tuple(name for name, entry in entries(NoiseEntry).items() if entry.in_shares)
 TERMS = ("relation", "unit", "rows_per_person")  # parameters of the plan, not of its noise
 BUDGET = ("epsilon", "delta", "rho")
 ABOUT = ("column", "columns", "by", "where")  # how a file says which columns a question is about

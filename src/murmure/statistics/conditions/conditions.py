@@ -138,7 +138,7 @@ def _of_statistic(statistic: Any) -> Conditions:
         "GroupBy": _of_groups,
         "Where": _of_where,
         "Clusters": lambda s: Conditions((_nearest(len(s.centres)),)),
-        **dict.fromkeys(("Mean", "Sum", "Count", "Variance"), lambda s: Conditions()),
+        **dict.fromkeys(("Mean", "Sum", "Count", "Rows", "Variance"), lambda s: Conditions()),
     }.get(kind)  # type: ignore[assignment]
     return _of_columns(statistic) if maker is None else maker(statistic)
 
@@ -158,8 +158,13 @@ def _nearest(cells: int) -> Condition:
 
 
 def _of_columns(statistic: Any) -> Conditions:
-    """What learners ask: each label of each column, alone and together with each label of another."""
-    domain: Schema = statistic.domain
+    """What learners ask: each label of each column, alone and together with each label of another.
+
+    Of a statistic of one column that says nothing about its conditions, each value: it may single out any of them.
+    """
+    domain: Any = statistic.domain
+    if not isinstance(domain, Schema):
+        return _of_values(statistic)
     named = _columns_cells(domain, [name for name in domain.private if isinstance(domain[name], Categories)])
     pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
     return Conditions((*(c for some in named for c in some), *pairs))

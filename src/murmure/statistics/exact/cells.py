@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -48,6 +49,7 @@ class Cells(CuratorStatistic):
     cuts: tuple[tuple[str, ...] | None, ...]
 
     largest = 1
+    entry = SumEntry(order=120)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema) or not self.domain.private:

@@ -21,6 +21,7 @@ from functools import cached_property
 from typing import Any
 
 from murmure.core.blocks import Block
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -56,6 +57,8 @@ class CrossProducts(ExactSums):
     weight: str | None = None
     bits: int | None = None
     centred: bool = False
+
+    entry = SumEntry(order=110)
 
     def __post_init__(self) -> None:
         factors = check_factors(type(self).__name__, self.domain, self.factors)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.schema import Schema
@@ -84,6 +85,7 @@ class FunctionSums(TermsStatistic):
     largest = 1 << 2 * POINT
     wide = True  # sums are Python's integers
     trailing_counts = 1  # how many of the last figures are small whole numbers
+    entry = SumEntry(order=130)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

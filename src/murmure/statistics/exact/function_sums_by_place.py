@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -41,6 +42,7 @@ class FunctionSumsByPlace(CuratorStatistic):
     largest = FunctionSums.largest
     wide = True  # sums are Python's integers
     trailing_counts = 1  # the last figure: rows that were cut, or lie at no place
+    entry = SumEntry(order=140)
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -69,6 +70,7 @@ class WithinPartyProducts(CuratorStatistic):
         "qu’une autre question demande, disent les effectifs et les moyennes des participants honnêtes à une rotation "
         "entre eux près, sans dire qui est qui.",
     )  # in English, and in French
+    entry = SumEntry(order=150)
 
     def __post_init__(self) -> None:
         factors = check_factors("Within", self.domain, self.factors)
@@ -185,6 +187,7 @@ class PartyOuterProducts(CuratorStatistic):
         "Les erreurs par grappes prennent les carrés des scores de chaque participant, additionnés : qui les lit "
         "connaît les scores des participants honnêtes à une rotation entre eux près, sans savoir qui est qui.",
     )  # in English, and in French
+    entry = SumEntry(order=160)
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):

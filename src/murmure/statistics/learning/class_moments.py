@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -58,6 +59,8 @@ class ClassMoments(CuratorStatistic):
     target: str
     split: Split = "best"
     shares: tuple[float, ...] | None = None
+
+    entry = SumEntry(order=10)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

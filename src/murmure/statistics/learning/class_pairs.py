@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates
@@ -30,6 +31,8 @@ class ClassPairs(BaseStatistic):
 
     domain: Schema
     target: str
+
+    entry = SumEntry(order=20)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

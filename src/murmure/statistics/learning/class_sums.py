@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -45,6 +46,8 @@ class ClassCounts(CuratorStatistic):
     """How many rows each class of the one column has."""
 
     domain: Schema
+
+    entry = SumEntry(order=30)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema) or len(self.domain.private) != 1:
@@ -113,6 +116,8 @@ class ClassSums(DesignStatistic):
     shape: str = "diamond"
     radius: float | None = None
     bits: int = 14
+
+    entry = SumEntry(order=40)
 
     def __post_init__(self) -> None:
         check_classes("ClassSums", self.domain, self.target)

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -48,6 +49,8 @@ class ClusterMoves(CuratorStatistic):
     scales: tuple[int, ...] | None = None
     norm: Literal["l1", "l2"] = "l1"
     count_share: float = 0.1
+
+    entry = SumEntry(order=70)
 
     def __post_init__(self) -> None:
         clusters = Clusters(self.domain, self.centres, self.scales)  # refuses what does not fit together

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
@@ -49,6 +50,8 @@ class Clusters(CuratorStatistic):
     centres: tuple[tuple[int, ...], ...]
     scales: tuple[int, ...] | None = None
     split: Split = "best"
+
+    entry = SumEntry(order=60)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):

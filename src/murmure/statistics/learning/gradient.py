@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
@@ -82,6 +83,8 @@ class Gradient(DesignStatistic):
     bits: int = 14
     curvature: bool = False
     centre: tuple[int, ...] = ()
+
+    entry = SumEntry(order=100)
 
     def __post_init__(self) -> None:
         check_classes("Gradient", self.domain, self.target)

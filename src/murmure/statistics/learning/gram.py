@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Literal
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
@@ -61,6 +62,8 @@ class Gram(ProductSums):
     radius: float | None = None
     bits: int = 14
     norm: Literal["l1", "l2"] = "l1"
+
+    entry = SumEntry(order=80)
 
     def __post_init__(self) -> None:
         check_target("Gram", self.domain, self.target)

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.statistics.base.design_sums import FACTORS, ProductSums, check_classes, check_norm, product_block
@@ -33,6 +34,7 @@ class Scatter(ProductSums):
     norm: Literal["l1", "l2"] = "l1"
 
     intercept = False
+    entry = SumEntry(order=50)
 
     def __post_init__(self) -> None:
         check_classes("Scatter", self.domain, self.target)

@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
+from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
@@ -71,6 +72,8 @@ class Taylor(DesignStatistic):
     radius: float | None = None
     bits: int = 14
     norm: Literal["l1", "l2"] = "l1"
+
+    entry = SumEntry(order=90)
 
     def __post_init__(self) -> None:
         check_classes("Taylor", self.domain, self.target)
