@@ -76,7 +76,6 @@ def run(
         object.__setattr__(release, "seconds", time.perf_counter() - began)
         return release
     _refuse_as_frame(plan, frame, engine_for(frame, engine))
-    rules = DisclosureRules(rows_are_public, minimum_cell)
     if ledger is not None and plan.curator is None:
         raise PlanRefused(
             "Plan refused: a ledger keeps what a curator releases; at the person each report pays for itself.",
@@ -86,12 +85,13 @@ def run(
     began = time.perf_counter()
     if gate is None or plan.curator is None:
         gate = Gate(rng)
+    seeded = gate.rng.is_seeded and (plan.curator is not None or plan.person is not None)
     rules = DisclosureRules(rows_are_public, minimum_cell)
     cost = NO_COST if plan.curator is None else plan.bound.cost
     request = LedgerRequest(plan.digest, plan.describe(), cost, plan.relation, plan.unit)
     driven = drive(lambda: (one for one in (plan,)), frame, engine, request, ledger, gate, rules)
-    seeded = gate.rng.is_seeded and (plan.curator is not None or plan.person is not None)
-    release = replace(plan.release(driven.estimates[0], seeded), charge=driven.charge)
+    release = plan.release(driven.estimates[0], seeded)
+    object.__setattr__(release, "charge", driven.charge)
     if plan.parties is not None:
         release = replace(release, guarantees=rehearsed(release.guarantees), rehearsal=True)
     if plan.curator is None:  # under a curator, timing would reveal the number of rows
