@@ -12,30 +12,18 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from murmure.catalogue import PUBLIC, load
-
-if TYPE_CHECKING:
-    from murmure.advise.advice import advise as advise
-    from murmure.certify.certificate import certify as certify
-    from murmure.core.column import Column as Column
-    from murmure.core.domain import Categories as Categories
-    from murmure.core.domain import Integers as Integers
-    from murmure.core.domain import Interval as Interval
-    from murmure.core.random import Random as Random
-    from murmure.core.schema import Schema as Schema
-    from murmure.plan.plan import Plan as Plan
-    from murmure.run.run import run as run
+from murmure import catalogue
 
 __version__ = "0.6.0"
-__all__ = ["__version__", *sorted(PUBLIC)]
+__all__ = ["__version__", *sorted(catalogue.PUBLIC)]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in PUBLIC:
+    if name not in catalogue.PUBLIC:
         raise AttributeError(f"module 'murmure' has no attribute {name!r}")
-    value = load(name)
+    value = catalogue.load(name)
     globals()[name] = value
     return value
 
@@ -48,7 +36,7 @@ class _Package(ModuleType):
     """`mu.certify`, `mu.run` and `mu.advise` are functions; modules of the same name do not take their place."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in PUBLIC and isinstance(value, ModuleType)):
+        if not (name in catalogue.PUBLIC and isinstance(value, ModuleType)):
             super().__setattr__(name, value)
 
 

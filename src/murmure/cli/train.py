@@ -243,7 +243,7 @@ def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]
     """split=vaidya, alpha=0.5, iterations=3: parameters of the learner."""
     free = [
         name
-        for name in learner.get_params()
+        for name in learner.get_params(deep=False)
         if name not in ("schema", "target", "privacy", "engine", "ledger", "rng", "n_clusters")
     ]
     out: dict[str, Any] = {}

@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -29,6 +29,7 @@ from murmure.core.notices import rehearsed
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.learn.folds import warn_of_folds
 from murmure.learn.summary_table import SummaryTable
 from murmure.learn.training_table import (
     TrainingTable,
@@ -54,6 +55,7 @@ from murmure.plan.privacy import (
 from murmure.run.driver import LedgerRequest, drive
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
+PRIVACY_PREFIX = "privacy__"
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
@@ -73,6 +75,12 @@ def _recording_plans(steps: Generator[Plan, Any, Any], plans: list[Plan]) -> Gen
 def _full_text(value: Any) -> str:
     """A parameter in full: the repr of a NumPy array leaves the middle out."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
+
+
+def _privacy_params(privacy: Any) -> dict[str, Any]:
+    """The fields of privacy under scikit-learn's names. It is frozen: a learner changes a field by replacing it all."""
+    known = fields(privacy) if isinstance(privacy, Privacy) else ()
+    return {PRIVACY_PREFIX + field.name: getattr(privacy, field.name) for field in known}
 
 
 class NotFitted(MurmureError, ValueError, AttributeError):
@@ -162,6 +170,8 @@ class Learner:
             assert schema is not None
             return rows_of_parties(type(self).__name__, X, y, schema, target)
         warn_of_upstream(self, X, schema, target, charged=not isinstance(privacy, Clear))
+        if not isinstance(privacy, Clear):
+            warn_of_folds(self)
         return training_table(type(self).__name__, X, y, schema, target, self.kind == "classifier")
 
     @property
@@ -217,7 +227,7 @@ class Learner:
 
         table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
         changed = {"schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-        return type(self)(**{**self.get_params(), **changed}).fit(table), guarantees
+        return type(self)(**{**self.get_params(deep=False), **changed}).fit(table), guarantees
 
     def _guarantees(self, plans: Sequence[Plan], privacy: SumPrivacy) -> Mapping[str, Certificate]:
         """The certificate of all answers together: costs add up."""
@@ -306,17 +316,26 @@ class Learner:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments, as they are now."""
-        return {name: getattr(self, name) for name in self._names()}
+        """The constructor's arguments, as they are now; deep: those of privacy too, as `privacy__epsilon`."""
+        own = {name: getattr(self, name) for name in self._names()}
+        return {**own, **_privacy_params(self.privacy)} if deep else own
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of the constructor's arguments."""
-        for name, value in params.items():
-            if name not in self._names():
+        """Change some of the constructor's arguments; `privacy__epsilon=2.0` replaces privacy by one that has it."""
+        own = self.get_params(deep=False)
+        own |= {name: value for name, value in params.items() if name in own}  # a new privacy first, then its fields
+        nested = {name: value for name, value in params.items() if name not in own}
+        known = _privacy_params(own["privacy"])
+        for name in nested:
+            if name not in known:
                 raise InvalidParameter(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid parameters are: "
-                    f"{self._names()}."
+                    f"{[*own, *known]}."
                 )
+        if nested:
+            changes = {name.removeprefix(PRIVACY_PREFIX): value for name, value in nested.items()}
+            own["privacy"] = replace(own["privacy"], **changes)
+        for name, value in own.items():
             setattr(self, name, value)
         return self
 

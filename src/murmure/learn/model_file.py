@@ -19,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from murmure import learn
 from murmure.core.blocks import Cost
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import CannotWrite, InvalidParameter, shorten
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
-from murmure.learn import LEARNERS
-from murmure.learn import __getattr__ as learner_named
 from murmure.learn.base import EXECUTION_PARAMETERS, Learner
 from murmure.plan.privacy import Central, Clear, Local, Secure
 
@@ -117,11 +116,11 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
         )
     try:
         name, privacy = document["learner"], dict(document["privacy"])
-        if not isinstance(name, str) or name not in LEARNERS:
+        if not isinstance(name, str) or name not in learn.LEARNERS:
             raise InvalidParameter(f"{what} holds an unknown learner {shorten(name)}.")
         if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
-        learner: Learner = learner_named(name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
+        learner: Learner = getattr(learn, name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
         learner.privacy = PRIVACY[privacy.pop("type")](**privacy)
         learner.schema = learner.schema_ = _parse_schema(document["schema"])
         for attribute, value in document["learned"].items():

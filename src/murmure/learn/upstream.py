@@ -40,13 +40,13 @@ def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | 
             "pass a table with named columns" if not steps else "leave scalers out: the schema's bounds do their work"
         )
         message = f"{owner}: {' '.join(parts)}\n  Hint: {hint}; warnings.simplefilter('error') stops here, uncharged"
-        warnings.warn(message, SchemaWarning, stacklevel=_stack_level())
+        warnings.warn(message, SchemaWarning, stacklevel=stack_level())
 
 
-def _stack_level() -> int:
-    """How far up the call came from: the first frame that is not of this package."""
+def stack_level(*others: str) -> int:
+    """How far up the call came from: the first frame that is not of this package, nor of others."""
     frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("murmure."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("murmure.", *others)):
         frame, levels = frame.f_back, levels + 1
     return levels
 
