@@ -16,7 +16,7 @@ from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
 from murmure.core.estimates import intervals
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
 from murmure.core.estimates.sampling_limits import two_moments
-from murmure.core.types import Floats, Ints, Target
+from murmure.core.types import Floats, Ints, Releasable, Target
 
 
 def check_target(target: str) -> None:
@@ -229,7 +229,7 @@ class SampledEstimator:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Releasable):
     """Figures about a population. `mean` holds shares for a histogram, values for a mean and people for a count.
 
     >>> import murmure as mu

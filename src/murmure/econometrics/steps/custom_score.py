@@ -34,11 +34,13 @@ from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inve
 from murmure.econometrics.algebra.positive_definite import is_positive_definite
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.errors import FitFailed, NotConverged, TooFewObservations
+from murmure.econometrics.model import ClusterErrors
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
 from murmure.econometrics.steps.digest_of_code import digest_of_code
 from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, newton_step
 from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.expressions.row_functions import RowFunction
 
 Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
@@ -50,7 +52,7 @@ DIFFERENCE_STEP = 2.0**-17
 
 
 @dataclass(frozen=True, eq=False)
-class CustomRows:
+class CustomRows(RowFunction):
     """The row function of a custom score."""
 
     columns: tuple[str, ...]
@@ -122,7 +124,7 @@ class CustomSums(FunctionSums):
 
 
 @dataclass(frozen=True)
-class MLE:
+class MLE(ClusterErrors):
     """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
     noise_refusal: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"

@@ -30,6 +30,7 @@ from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewObservations
+from murmure.econometrics.model import ClusterErrors
 from murmure.econometrics.results.regression import INVERSE_LINKS, Regression
 from murmure.econometrics.results.result import ResultTable
 from murmure.econometrics.rows.glm_rows import FAMILIES, MODE_WORDS, NAMES, Family
@@ -97,7 +98,7 @@ class LinkedRegression(Regression):
 
 
 @dataclass(frozen=True)
-class LinkedModel:
+class LinkedModel(ClusterErrors):
     """The base of these regressions. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of a party are a cluster).
 
     rounds: how many questions it asks at most.
