@@ -20,7 +20,8 @@ from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 
 if TYPE_CHECKING:
     from murmure.core.blocks import Block, NoisySum
-    from murmure.core.domain import Domain
+    from murmure.core.cells.parsed_columns import Codes, ParsedColumn
+    from murmure.core.domain_policies import Outside
     from murmure.core.random import Random
     from murmure.core.schema import Schema
 
@@ -177,6 +178,42 @@ class Total:
 # isinstance, or read the attribute; nobody probes for names (docs/decisions/0033-capabilities-are-types.md).
 # What each implementation must bring itself is declared for type checkers only: at run time a dataclass would take an
 # attribute of a base class for the default of its own field.
+
+
+class Domain:
+    """The values that one person may hold, numbered 0 .. size-1."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def column(self) -> str | None: ...
+        @property
+        def size(self) -> int: ...
+        @property
+        def absent(self) -> Any: ...  # what a missing answer counts as, where a curator reads every row
+        @property
+        def outside(self) -> Outside: ...  # what becomes of a row with another value
+        def encode(self, values: Any) -> Codes: ...
+        def parse(self, values: Any) -> ParsedColumn: ...
+        def label(self, code: int) -> str: ...
+        def public(self) -> str: ...
+        def describe(self) -> str: ...
+        def labels(self) -> Sequence[str]: ...
+        def numbers(self) -> Floats | None: ...
+        def to_dict(self) -> dict[str, Any]: ...
+
+
+class NumberDomain(Domain):
+    """Numbers between two bounds, on an even grid."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def low(self) -> Any: ...
+        @property
+        def high(self) -> Any: ...
+        def numbers(self) -> Floats: ...
+        def scale(self) -> tuple[float, float, float]: ...  # of code 0, of a step, and how far rounding can move it
 
 
 class Statistic:

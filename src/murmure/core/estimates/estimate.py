@@ -56,6 +56,12 @@ class Estimator(Protocol):
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]: ...
 
 
+class CountingEstimator:
+    """An estimator that keeps how many people each of its figures is about, or gave each report."""
+
+    counts: Any  # None where they are not known
+
+
 @dataclass(frozen=True)
 class CellEstimator:
     """Cell v has tally Bin(n_v, p_v) + Bin(n - n_v, q_v); `cross(f)` is the covariance of one person's cells."""
@@ -100,7 +106,7 @@ MIN_FOR_INTERVAL = 20
 
 
 @dataclass(frozen=True)
-class CodeEstimator:
+class CodeEstimator(CountingEstimator):
     """A mean of codes 0 .. top from unbiased readouts, mapped to values by  low + step * code.
 
     One report's readout has variance v0 + v1 c + v2 c**2 at code c, so what matters is the mean and the mean square
@@ -266,8 +272,8 @@ class Estimate(Releasable):
         """Shares times people; of protected counts, the counts."""
         if self.unit == "count":
             return self.mean
-        if isinstance(counts := getattr(self.estimator, "counts", None), np.ndarray):
-            return counts.astype(np.float64)
+        if isinstance(self.estimator, CountingEstimator) and self.estimator.counts is not None:
+            return self.estimator.counts.astype(np.float64)
         if self.unit != "share":
             raise InvalidParameter("counts belong to shares; this estimate holds values.")
         return self.mean * self.n

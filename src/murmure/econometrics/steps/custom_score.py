@@ -39,6 +39,7 @@ from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
 from murmure.econometrics.steps.digest_of_code import digest_of_code
 from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, newton_step
+from murmure.statistics.conditions.conditions import conditions_in
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.expressions.row_functions import RowFunction
 
@@ -123,11 +124,16 @@ class CustomSums(FunctionSums):
         return out
 
 
+# Nobody can see the conditions in a function of one's own: it is judged by its columns, as what learners ask is.
+conditions_in.register(CustomSums, conditions_in.dispatch(object))
+
+
 @dataclass(frozen=True)
 class MLE(ClusterErrors):
     """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
     noise_refusal: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
+    runs_away: ClassVar[bool] = False
     domain: Schema
     columns: tuple[str, ...]
     names: tuple[str, ...]

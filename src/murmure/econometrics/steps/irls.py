@@ -105,6 +105,7 @@ class LinkedModel(ClusterErrors):
     """
 
     noise_refusal: ClassVar[str | None] = NO_NOISE
+    runs_away: ClassVar[bool] = False
     family: ClassVar[str]
     design: Design
     errors: str = "nonrobust"
@@ -385,7 +386,7 @@ class LinkedModel(ClusterErrors):
         extras: dict[str, Any] = {
             name: float(iterate.sums[label]) for name, label in measures.items() if label in iterate.sums
         }
-        remarks = list(getattr(self.design, "remarks", ()))
+        remarks = list(self.design.remarks)
         if not intercept:
             remarks.append(
                 "there is no intercept: the model with a constant alone is no part of this one, and neither a "
