@@ -431,9 +431,11 @@ def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given:
 
 
 def _draw(result: Any, place: Path) -> None:
-    if not hasattr(result, "plot"):
-        raise UsageError(f"{persisted_name(result)} has no picture.", "leave --plot out")
     from murmure.core.show import pyplot
+    from murmure.econometrics.results.result import Drawable
+
+    if not isinstance(result, Drawable):
+        raise UsageError(f"{persisted_name(result)} has no picture.", "leave --plot out")
 
     axes = result.plot()
     figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
@@ -446,7 +448,7 @@ def result_page(result: Any, name: str) -> str:
     """One file that needs no other: the tables, and how they were obtained."""
     import html
 
-    title = html.escape(f"{name}: {getattr(result, 'formula', '') or result.title}")
+    title = html.escape(f"{name}: {result.heading}")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

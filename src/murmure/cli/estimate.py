@@ -450,7 +450,7 @@ def _show(answer: Answer, options: IntervalOptions) -> None:
         _show_consistent(out, answer)
     if answer.true_rows is not None:
         out.print(f"\n{_truth_note(answer)}", style="dim")
-    remark = getattr(release.estimate, "remark", "")
+    remark = release.estimate.remark
     if remark:
         out.print(f"\nProvided {remark}.")
     out.print(f"\nWhat whoever sees these {what} can learn", style="bold")

@@ -46,7 +46,7 @@ def predict(
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
     learner: Any = read_model(model)
-    if proba and not hasattr(learner, "predict_proba"):
+    if proba and learner.kind != "classifier":
         raise UsageError(f"{type(learner).__name__} gives no probabilities.", "leave --proba out")
     rows = read_features(learner, source)
     predicted = learner.predict(rows)

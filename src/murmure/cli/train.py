@@ -402,7 +402,7 @@ def protects_text(learner: Any) -> str:
 
     if isinstance(learner.privacy, InTheClear):
         return "nobody"
-    unit, rows = getattr(learner.privacy, "unit", "row"), getattr(learner.privacy, "rows_per_person", 1)
+    unit, rows = learner.privacy.unit, learner.privacy.rows_per_person
     return protects(SimpleNamespace(guarantees=lambda: learner.guarantees_, unit=unit, rows_per_person=rows))
 
 

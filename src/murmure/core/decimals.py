@@ -31,7 +31,7 @@ from murmure.core.domain_policies import (
     settings_repr,
 )
 from murmure.core.errors import InvalidParameter, shorten
-from murmure.core.types import Floats, Ints, Mask
+from murmure.core.types import Floats, Ints, Mask, NumberDomain
 
 MAX_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
 MAX_PLACES = 18
@@ -43,7 +43,7 @@ Rounding = Literal["refuse", "nearest"]
 
 
 @dataclass(frozen=True, repr=False)
-class Decimals:
+class Decimals(NumberDomain):
     """A number with at most `places` decimals between two public bounds: `Decimals(0, "99.9", places=1)`.
 
     A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Digits

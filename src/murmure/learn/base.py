@@ -91,6 +91,7 @@ class Learner:
     """The base of learners. Their parameters are those of their constructor, and nothing happens before `fit`."""
 
     kind: ClassVar[str] = "classifier"  # scikit-learn's words: classifier, regressor, clusterer
+    target: Any  # a parameter of every kind but clusterers
     _counts_people: ClassVar[bool] = False  # whether noisy numbers of people are among what it learned
     schema: Any
     privacy: Any
@@ -140,7 +141,7 @@ class Learner:
         if isinstance(privacy, Secure):
             privacy = privacy.for_parties(len(rows.frame))
             _ = privacy.sharing  # too few of them are refused now
-        unit = getattr(privacy, "unit", "row")
+        unit = privacy.unit
         if unit != "row" and rows.schema is not None and unit in rows.schema.private:
             raise InvalidParameter(
                 f"{type(self).__name__}: the unit is column {unit!r}, which the schema gives to learn from.",
@@ -177,7 +178,7 @@ class Learner:
     @property
     def _target(self) -> str | None:
         """The column to predict; arrays in the clear need no name for theirs."""
-        if not hasattr(self, "target"):
+        if self.kind == "clusterer":
             return None
         return "y" if self.target is None else self.target
 

@@ -27,6 +27,7 @@ from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Release
 from murmure.local.base.oracle_choice import NUMERIC
+from murmure.local.base.randomisers import NumericOracle
 from murmure.local.spl import SPL, Plain
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Local
@@ -101,9 +102,7 @@ def sanitised_rows(schema: Schema, frame: Any, privacy: Local, rng: Random) -> t
 def _clip_to_bounds(table: Any, schema: Schema, mechanism: Plain) -> Any:
     """Numbers moved to the nearest bound where a mechanism's reports leave the range; others as they are."""
     beyond = [
-        name
-        for name, part in zip(schema.private, mechanism.parts, strict=True)
-        if type(part).__name__ in ("Duchi", "Piecewise", "Hybrid", "SquareWave")
+        name for name, part in zip(schema.private, mechanism.parts, strict=True) if isinstance(part, NumericOracle)
     ]
     if not beyond or type(table).__module__.startswith("pyspark."):
         return table

@@ -246,7 +246,7 @@ class NaiveBayes(Classifier):
 
     def _post_processing(self) -> str:
         # exact sums, and randomised rows that are taken as they are, have no known noise to shrink by
-        noise_known = getattr(self.privacy, "debias", noise_in(self.privacy) is not None)
+        noise_known = self.privacy.debias if isinstance(self.privacy, Local) else noise_in(self.privacy) is not None
         if hasattr(self, "post_") or not (noise_known and self.shrink):
             return super()._post_processing()
         return "means, variances and shares are pulled towards those of all classes, as far as the noise says"

@@ -57,13 +57,15 @@ def steps_before(learner: Any) -> list[str]:
     A pipeline calls a learner as any other code does, and a scaler can keep the names of columns, so only the call
     stack shows it. If this finds nothing, a warning is missing; nothing else depends on it.
     """
+    from murmure.learn.base import Learner
+
     known = sys.modules.get("sklearn.pipeline")
     found: list[str] = []
     visited: set[int] = set()
     frame: FrameType | None = sys._getframe(1)
     while known is not None and frame is not None:
         caller = frame.f_locals.get("self") if frame.f_code.co_name.startswith("fit") else None
-        if caller is not learner and hasattr(caller, "_rows_to_learn"):
+        if caller is not learner and isinstance(caller, Learner):
             return []  # a learner inside a learner: the outer one spoke
         if isinstance(caller, known.Pipeline) and id(caller) not in visited:
             visited.add(id(caller))

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from murmure.catalogue import load
 from murmure.certify.accounting import sequential
@@ -33,6 +33,9 @@ class Clear:
     >>> print(model.predict([[22], [78]]).tolist(), model.guarantees_["reader"].epsilon)
     ['no', 'yes'] inf
     """
+
+    unit: ClassVar[str] = "row"
+    rows_per_person: ClassVar[int] = 1
 
     def noises(self, weights: Sequence[float], of: Any = None) -> list[None]:
         return [None for _ in weights]
@@ -140,6 +143,9 @@ class Local:
     epsilon: float
     mechanism: Any = None
     debias: bool = True
+
+    unit: ClassVar[str] = "row"
+    rows_per_person: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Local", self.epsilon))

@@ -49,7 +49,7 @@ def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = No
             f"these are {local.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",
             hint="agree on more: PairwiseMasks(..., rows=...)",
         )
-    if not getattr(plan.statistic, "wide", False):
+    if not plan.statistic.wide:
         room_for(local.n, plan.max_entry, "a party's own sum")
     if plan.curator is None:
         return PartySum(local.n, [local.n, *local.sum.tolist()])

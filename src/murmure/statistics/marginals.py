@@ -26,7 +26,7 @@ from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
 from murmure.core.estimates.noisy_estimators import with_cached_laws
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, CountsLeftOut, Ints, Protectable
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field
 from murmure.statistics.base.statistic import BaseStatistic
 from murmure.statistics.histogram import Histogram
@@ -36,7 +36,7 @@ GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
 
 @dataclass(frozen=True)
-class Marginals(BaseStatistic):
+class Marginals(BaseStatistic, Protectable, CountsLeftOut):
     """Shares of every category and of whole numbers with few values; the mean of every other number.
 
     >>> import murmure as mu

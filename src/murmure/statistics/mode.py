@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, Choosable, Ints, Releasable
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
 FIGURES_HINT = "Histogram(domain) with DiscreteLaplace gives every value a figure and an interval"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Chosen(Releasable):
     """One of several public candidates. There is no error bar: the law of the choice says how sure it is."""
 
     label: str
@@ -72,7 +72,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Mode(CuratorStatistic):
+class Mode(CuratorStatistic, Choosable):
     """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`.
 
     >>> import murmure as mu
@@ -96,8 +96,6 @@ class Mode(CuratorStatistic):
 
     largest = 1
     handles_nobody = True
-    score_sensitivity = 1
-    choose_with = "PermuteAndFlip"  # noise that is added to sums cannot protect a choice; this can
 
     @property
     def width(self) -> int:

@@ -85,6 +85,10 @@ class Sums(ExactSums):
             out.append(Block(text, 1, term.max_abs, term.max_abs**2, 1.0, apart, apart**2))
         return tuple(out)
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return self.expressions
+
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
         if self.width < 4:

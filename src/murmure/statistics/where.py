@@ -18,14 +18,13 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, FromCounts, Ints, Nested
 from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     DENSE,
-    CuratorStatistic,
+    ProtectableStatistic,
     check_protectable,
     codes_for,
-    in_words,
     lacking_rows,
     merged_schema,
     names_in,
@@ -39,7 +38,7 @@ MAX_CONDITION_VALUES = 1 << 24  # of a column in a condition: which of them matc
 
 
 @dataclass(frozen=True)
-class Where(CuratorStatistic):
+class Where(ProtectableStatistic, Nested):
     """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
 
     column: the domain of a column, or a Schema of one, which also says what replaces a missing answer.
@@ -67,7 +66,7 @@ class Where(CuratorStatistic):
             rows = f"is {shorten(self.is_in[0] if len(self.is_in) == 1 else list(self.is_in))}"
         else:
             rows = "lies between {} and {}".format(*(self.between or ("", "")))
-        return f"{in_words(self.statistic)} where {names_in(self.column)} {rows}"
+        return f"{self.statistic.in_words()} where {names_in(self.column)} {rows}"
 
     def __post_init__(self) -> None:
         check_protectable("Where", self.statistic)
@@ -170,7 +169,7 @@ class Where(CuratorStatistic):
     def tally(self, x: tuple[Array, ...]) -> Ints:
         matches, inner = self._parts(x)
         size = 0 if isinstance(inner, tuple) else self.statistic.domain.size
-        if 0 < size <= DENSE and hasattr(self.statistic, "from_counts"):
+        if 0 < size <= DENSE and isinstance(self.statistic, FromCounts):
             place = inner + np.int32(size + 1) * ~matches  # rows that do not match are counted beyond
             return np.asarray(self.statistic.from_counts(histogram(place, 2 * (size + 1))[: size + 1]))
         return np.asarray(self.statistic.tally(take_rows(inner, matches)))

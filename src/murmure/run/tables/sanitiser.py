@@ -16,7 +16,7 @@ from typing import Any
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate
+from murmure.core.types import Certificate, Mechanism
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, numbered
 from murmure.engines.memory import Memory
@@ -158,7 +158,7 @@ def sanitise(
     """
     if invalid not in ("refuse", "drop"):
         raise InvalidParameter(f'sanitise.invalid must be "refuse" or "drop", got {shorten(invalid)}.')
-    schema = getattr(mechanism, "domain", None)
+    schema = mechanism.domain if isinstance(mechanism, Mechanism) else None
     if not isinstance(schema, Schema):
         raise InvalidParameter(
             f"sanitise takes a mechanism of records, got {shorten(type(mechanism).__name__)}.",

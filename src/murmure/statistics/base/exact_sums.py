@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import NoisySum
 from murmure.core.schema import Schema
-from murmure.core.types import MAX_SUM, Array, Floats
+from murmure.core.types import MAX_SUM, Array, Floats, Protectable
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.expressions.exact_summation import ExactSummation
 from murmure.statistics.expressions.parser import columns_in
@@ -42,7 +42,7 @@ class TermsStatistic(CuratorStatistic):
         object.__setattr__(self, "domain", terms.schema)
 
 
-class ExactSums(TermsStatistic):
+class ExactSums(TermsStatistic, Protectable):
     """Every figure is the sum of one term over the rows."""
 
     _factor_pairs: Any = None  # of every figure, two terms whose product it is; None: they are found

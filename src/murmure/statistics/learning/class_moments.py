@@ -33,7 +33,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.statistic import ProtectableStatistic
 
 Floats = NDArray[np.float64]
 Split = Literal["best", "equal"]
@@ -48,7 +48,7 @@ OFFSET = (1 + NOISE_RATIO - NOISE_RATIO**2 / 4) / 2  # m
 
 
 @dataclass(frozen=True)
-class ClassMoments(CuratorStatistic):
+class ClassMoments(ProtectableStatistic):
     """Counts, moments and tables of every class of `target`; every other private column is an attribute.
 
     shares: the blocks' shares of the budget, in their order, instead of those of the split.
