@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,20 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # type checkers bring it along
+
     from murmure.core.blocks import Block, NoisySum
     from murmure.core.cells.parsed_columns import Codes, ParsedColumn
     from murmure.core.domain_policies import Outside
     from murmure.core.random import Random
     from murmure.core.schema import Schema
+
+    # What a statistic makes of a sum: an Estimate, Estimates ... Where nothing is said, `Release` is a Release[Any].
+    Answer = TypeVar("Answer", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Answer = TypeVar("Answer", covariant=True)
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]  # the only thing that is ever added up
@@ -216,7 +225,7 @@ class NumberDomain(Domain):
         def scale(self) -> tuple[float, float, float]: ...  # of code 0, of a step, and how far rounding can move it
 
 
-class Statistic:
+class Statistic(Generic[Answer]):
     """The question: a sum over people, and how it is interpreted. Of records: codes column by column, Estimates out."""
 
     handles_nobody: ClassVar[bool] = False  # it decides what a row without a value adds; else such a row is left out
@@ -238,7 +247,7 @@ class Statistic:
         def encode_lenient(self, rows: Any, /) -> Any: ...  # rows -> codes, whatever they hold: for a curator
         def lift(self, x: Any, /) -> Ints: ...  # g(x) row by row: the definition, for checks
         def tally(self, x: Any, /) -> Ints: ...  # the sum of g(x)
-        def interpret_exact(self, total: Any, n: int, /) -> Any: ...  # from the exact sum to an estimate
+        def interpret_exact(self, total: Any, n: int, /) -> Answer: ...  # from the exact sum to an estimate
         def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports of people with this map; None: it is
         def finish(self, estimate: Any, /) -> Any: ...
         def in_words(self) -> str: ...  # for a ledger and a release: "Mean of age by region"
@@ -292,14 +301,14 @@ class Statistic:
         return self
 
 
-class Protectable(Statistic):
+class Protectable(Statistic[Answer]):
     """Noise can protect it: blocks state how far one row moves the sum."""
 
     if TYPE_CHECKING:
 
         @property
         def blocks(self) -> tuple[Block, ...]: ...
-        def interpret(self, noisy: NoisySum, /) -> Any: ...
+        def interpret(self, noisy: NoisySum, /) -> Answer: ...
 
 
 class Choosable(Statistic):
@@ -523,7 +532,7 @@ def _wrapped(notice: str) -> str:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Generic[Answer]):
     """What may be shown: the estimate, what it costs each observer, and which plan it answers.
 
     >>> import murmure as mu
@@ -544,7 +553,7 @@ class Release:
         witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
     """
 
-    estimate: Any  # an Estimate; of a record Estimates, one per column
+    estimate: Answer  # an Estimate; of a record Estimates, one per column
     guarantees: Mapping[Observer, Certificate]
     plan: str  # the digest
     seeded: bool
@@ -591,7 +600,7 @@ class Release:
 
     def to_json(self, level: float = 0.95) -> str:
         """Figures, intervals, guarantees and the plan's digest: what may be published, for machines."""
-        e = self.estimate
+        e: Any = self.estimate
         bars = e.estimator is not None
         fields = {
             "about": self.about,

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from murmure.core.estimates.column_estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import (
+    Answer,
     Certificate,
     Choosable,
     Chooser,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Plan(Promises):
+class Plan(Promises, Generic[Answer]):
     """Which mechanism is at which of three places: the person, the parties, the curator.
 
     unit: what a guarantee protects, "row" or the name of the column that tells people apart. With a name, one person
@@ -69,7 +70,7 @@ class Plan(Promises):
     Total(n=3, sum=array([1, 2]))
     """
 
-    statistic: Statistic
+    statistic: Statistic[Answer]
     person: Any = None
     parties: Any = None
     curator: Any = None
@@ -191,7 +192,7 @@ class Plan(Promises):
             raise PlanRefused("Plan refused: these reports carry no weights.", hint="run(plan, frame) reads them")
         return Total(len(reports), self.tallier.tally(data))
 
-    def settle(self, total: Total, seeded: bool = False) -> Release:
+    def settle(self, total: Total, seeded: bool = False) -> Release[Answer]:
         """Beside the curator: from the sum to what may be shown."""
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
@@ -204,7 +205,7 @@ class Plan(Promises):
             estimate = replace(estimate, remark=f"{estimate.remark}; {about}" if estimate.remark else about)
         return self.release(estimate, seeded)
 
-    def release(self, estimate: Any, seeded: bool = False) -> Release:
+    def release(self, estimate: Any, seeded: bool = False) -> Release[Answer]:
         """An estimate with what the plan guarantees, and which plan it answers."""
         return Release(estimate, self.guarantees(), self.digest, seeded, about=self.describe())
 
@@ -239,11 +240,13 @@ class Plan(Promises):
             return without_bars(estimate, "its sums were cut to a public range after noise was added")
         return estimate
 
-    def release_answer(self, answer: Sequence[int], seeded: bool = False, survivors: int | None = None) -> Release:
+    def release_answer(
+        self, answer: Sequence[int], seeded: bool = False, survivors: int | None = None
+    ) -> Release[Answer]:
         """A protected answer with its guarantees."""
         return self.release(self.interpret(answer, survivors), seeded)
 
-    def estimate(self, reports: Reports) -> Release:
+    def estimate(self, reports: Reports) -> Release[Answer]:
         """From collected reports to a release."""
         return self.settle(self.tally(reports), reports.seeded)
 

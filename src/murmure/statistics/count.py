@@ -20,7 +20,7 @@ from murmure.statistics.base.statistic import ProtectableStatistic, people_count
 
 
 @dataclass(frozen=True)
-class Count(ProtectableStatistic, FromCounts):
+class Count(ProtectableStatistic[Estimate], FromCounts):
     """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group.
 
     >>> import murmure as mu

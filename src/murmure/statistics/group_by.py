@@ -45,7 +45,7 @@ from murmure.statistics.mean import Mean
 
 
 @dataclass(frozen=True)
-class GroupBy(ProtectableStatistic, Nested):
+class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
     """The answer for every key: `GroupBy(Mean(schema["income"]), by=schema["region"])`.
 
     by: the domain of a column, or a Schema of several, whose combinations are then the keys.

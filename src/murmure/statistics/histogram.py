@@ -24,7 +24,7 @@ from murmure.statistics.base.statistic import BaseStatistic, counts_of, one_hot
 
 
 @dataclass(frozen=True)
-class Histogram(BaseStatistic, Protectable, FromCounts):
+class Histogram(BaseStatistic[Estimate], Protectable[Estimate], FromCounts):
     """Shares of every value of a domain.
 
     >>> import murmure as mu

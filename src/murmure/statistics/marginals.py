@@ -36,7 +36,7 @@ GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
 
 @dataclass(frozen=True)
-class Marginals(BaseStatistic, Protectable, CountsLeftOut):
+class Marginals(BaseStatistic[Estimates], Protectable[Estimates], CountsLeftOut):
     """Shares of every category and of whole numbers with few values; the mean of every other number.
 
     >>> import murmure as mu

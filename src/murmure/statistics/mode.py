@@ -72,7 +72,7 @@ class Chosen(Releasable):
 
 
 @dataclass(frozen=True)
-class Mode(CuratorStatistic, Choosable):
+class Mode(CuratorStatistic[Chosen], Choosable):
     """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`.
 
     >>> import murmure as mu

@@ -24,7 +24,7 @@ from murmure.statistics.base.statistic import MAX_JOINT_CELLS, BaseStatistic, co
 
 
 @dataclass(frozen=True)
-class Pair(BaseStatistic, Protectable):
+class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
     """The joint shares of two columns of a record.
 
     >>> import murmure as mu

@@ -46,7 +46,7 @@ def branching(size: int) -> int:
 
 
 @dataclass(frozen=True)
-class Quantile(ProtectableStatistic, CountsLeftOut, FromCounts):
+class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`.
 
     >>> import murmure as mu

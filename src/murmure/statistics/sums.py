@@ -26,7 +26,7 @@ MAX_EXPRESSIONS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Sums(ExactSums):
+class Sums(ExactSums[SumsEstimate]):
     """Exact sums: `Sums(schema, ("age", "age * stay", "(smoker == 'yes') * stay"))`.
 
     Expressions: numbers, columns, + - * **, comparisons, and or not, min, max, abs. Columns that none of them reads are

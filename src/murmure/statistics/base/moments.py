@@ -16,6 +16,7 @@ import numpy as np
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import NoisyMoments
 from murmure.core.types import Array, CountsLeftOut, FromCounts, Ints
 from murmure.statistics.base.left_out_rows import counts_block, counts_left_out, left_out_field, lift_count
@@ -49,7 +50,7 @@ def moments_of(domain: Number, noisy: NoisySum) -> NoisyMoments:
 
 
 @dataclass(frozen=True)
-class NumberStatistic(ProtectableStatistic, CountsLeftOut, FromCounts):
+class NumberStatistic(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     """A question about one number, whose sums follow from how often each code occurs."""
 
     domain: Number

@@ -19,7 +19,7 @@ from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, with_column
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints, Protectable, Statistic
+from murmure.core.types import Answer, Array, Ints, Protectable, Statistic
 from murmure.laws.tallies import histogram
 
 DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
@@ -27,7 +27,7 @@ MAX_JOINT_CELLS = 1 << 20
 CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"
 
 
-class BaseStatistic(Statistic):
+class BaseStatistic(Statistic[Answer]):
     """What all statistics share: the domain turns rows into codes, and an estimate is released as it is."""
 
     def encode(self, rows: Any) -> Any:
@@ -53,17 +53,17 @@ class BaseStatistic(Statistic):
         return persisted_name(self) + (f" of {of}" if of else "")
 
 
-class CuratorStatistic(BaseStatistic):
+class CuratorStatistic(BaseStatistic[Answer]):
     """A statistic that reports of single people cannot answer."""
 
     def why_unanswerable(self, affine: Any) -> str | None:
         return CURATOR_ONLY
 
 
-class ProtectableStatistic(CuratorStatistic, Protectable):
+class ProtectableStatistic(CuratorStatistic[Answer], Protectable[Answer]):
     """One that noise can protect. Exact sums are interpreted as noisy sums whose noise is zero."""
 
-    def interpret_exact(self, total: Ints, n: int) -> Any:
+    def interpret_exact(self, total: Ints, n: int) -> Answer:
         return self.interpret(NoisySum.exact(self.blocks, total))
 
 
