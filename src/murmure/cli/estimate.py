@@ -254,7 +254,7 @@ def answer_table(
     plan, _ = plan_in_table(open_table(source))
     schema: Any = plan.statistic.domain
     figures: list[ColumnFigures] = []
-    release = None
+    release: Release | None = None
     if columns is not None or not pairs:
         wanted = list(schema.private) if columns is None else split_columns(columns)
         for name in wanted:

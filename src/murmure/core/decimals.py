@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,19 @@ class Decimals(NumberDomain):
     column: str | None = None
     absent: Decimal | None = None  # what a missing answer counts as, where a curator reads every row; None: left out
     outside: Outside = "refuse"  # what becomes of a row with another number
+
+    if TYPE_CHECKING:  # bounds become Decimals
+
+        def __init__(
+            self,
+            low: Decimal | float | str,
+            high: Decimal | float | str,
+            places: int,
+            rounding: Rounding = "refuse",
+            column: str | None = None,
+            absent: Decimal | float | str | None = None,
+            outside: Outside = "refuse",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         places = check_whole("Decimals", "places", self.places, 0, None)

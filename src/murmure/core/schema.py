@@ -128,7 +128,7 @@ class Schema(Mapping[str, Domain]):
                 hint=DRAFT_HINT,
             )
 
-    def __getitem__(self, name: str) -> Domain:
+    def __getitem__(self, name: str) -> Any:  # the Domain of the column: of which kind, no type checker can know
         if name not in self.columns:
             raise MissingColumn(
                 f"the schema has no column {name!r}; it has {shorten(list(self.columns), 120)}.",

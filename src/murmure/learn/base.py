@@ -98,6 +98,16 @@ class Learner:
     engine: Any
     ledger: Any
     rng: Any
+    schema_: Schema  # these are there after `fit`
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]  # where the rows came with names
+    guarantees_: Mapping[str, Certificate]  # by observer
+    spent_: Cost
+    seeded_: bool  # whether its noise was seeded: an experiment
+    plans_: tuple[str, ...]  # the digests of what was asked; not under Local
+    answers_: Any  # what left the gate, with noise
+    parties_: int  # under Secure: how many there were, and how many stayed
+    present_: int
 
     # -- learning ---------------------------------------------------------------------------------
 

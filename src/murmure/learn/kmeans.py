@@ -45,7 +45,7 @@ from murmure.learn.summary_table import SummaryTable, format_number, format_peop
 from murmure.learn.training_table import TrainingTable
 from murmure.learn.transform_output import TransformOutput
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.plan.privacy import Central, Clear, Local, Privacy, noise_in
 from murmure.statistics.learning.cluster_moves import ClusterMoves, ClusterMovesEstimate
 from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, ClustersEstimate
 
@@ -122,8 +122,8 @@ class KMeans(TransformOutput, Learner):
     def __init__(
         self,
         n_clusters: int = 8,
-        schema: Any = None,
-        privacy: Any = None,
+        schema: Schema | None = None,
+        privacy: Privacy | None = None,
         iterations: int | None = None,
         split: Literal["clipped", "best", "halves"] = "clipped",
         n_public: int | None = None,
@@ -131,7 +131,7 @@ class KMeans(TransformOutput, Learner):
         init: Any = None,
         engine: Any = None,
         ledger: Any = None,
-        rng: Any = None,
+        rng: Random | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.schema = schema

@@ -32,6 +32,7 @@ from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
+from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import FOR_MEANS, FOR_MOMENTS, ask_class_counts, deviation
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
@@ -40,7 +41,7 @@ from murmure.learn.prediction_columns import categories_to_predict, numbers_to_p
 from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Local, noise_in
+from murmure.plan.privacy import Central, Local, Privacy, noise_in
 from murmure.statistics.base.grid_design import MAX_DESIGN_COLUMNS
 from murmure.statistics.learning.class_moments import ClassMoments, ClassSummary
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
@@ -102,15 +103,15 @@ class NaiveBayes(Classifier):
 
     def __init__(
         self,
-        schema: Any = None,
+        schema: Schema | None = None,
         target: str | None = None,
-        privacy: Any = None,
+        privacy: Privacy | None = None,
         split: Literal["best", "equal", "vaidya"] = "best",
         alpha: float = 1.0,
         shrink: bool = True,
         engine: Any = None,
         ledger: Any = None,
-        rng: Any = None,
+        rng: Random | None = None,
     ) -> None:
         self.schema = schema
         self.target = target

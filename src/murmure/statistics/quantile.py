@@ -61,7 +61,7 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     """
 
     domain: Number
-    q: float | tuple[float, ...] = 0.5
+    q: float | tuple[float, ...] | list[float] = 0.5
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
 
     @cached_property
     def probabilities(self) -> tuple[float, ...]:
-        return self.q if isinstance(self.q, tuple) else (self.q,)
+        return tuple(self.q) if isinstance(self.q, tuple | list) else (self.q,)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:

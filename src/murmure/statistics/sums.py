@@ -45,7 +45,7 @@ class Sums(ExactSums[SumsEstimate]):
     """
 
     domain: Schema
-    expressions: tuple[str, ...]
+    expressions: tuple[str, ...] | list[str]
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
@@ -87,7 +87,7 @@ class Sums(ExactSums[SumsEstimate]):
 
     @property
     def formulas(self) -> tuple[str, ...]:
-        return self.expressions
+        return tuple(self.expressions)
 
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
@@ -98,7 +98,7 @@ class Sums(ExactSums[SumsEstimate]):
 
     def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> SumsEstimate:
         grid = tuple(name for name in self.domain.private if isinstance(self.domain[name], Interval))
-        return SumsEstimate.of(self.expressions, tuple(integers), self.units, laws, n, grid)
+        return SumsEstimate.of(self.formulas, tuple(integers), self.units, laws, n, grid)
 
 
 _HOSPITAL = Schema({"age": Integers(0, 99), "stay": Integers(-2, 30), "smoker": Categories(["no", "yes"])})

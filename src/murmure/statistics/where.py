@@ -57,8 +57,8 @@ class Where(ProtectableStatistic[Answer], Nested):
 
     statistic: Protectable[Answer]
     column: Domain | Schema
-    is_in: tuple[Any, ...] | None = None
-    between: tuple[float, float] | None = None
+    is_in: tuple[Any, ...] | list[Any] | None = None
+    between: tuple[float, float] | list[float] | None = None
 
     def in_words(self) -> str:
         """The question in the words of a ledger."""

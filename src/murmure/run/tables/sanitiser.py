@@ -6,12 +6,13 @@ its metadata. So anyone who has the file can estimate, and nobody needs the orig
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, shorten
 from murmure.core.random import Random, random_or_secure
@@ -126,6 +127,27 @@ def readable_rows(batch: Any, schema: Schema) -> Any:
             bad = wrong if bad is None else pc.or_(bad, wrong)
     read = pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
     return read if bad is None else read.filter(pc.invert(bad))
+
+
+class SanitiseSettings(TypedDict, total=False):
+    """The other arguments of `sanitise`, for type checkers."""
+
+    invalid: InvalidPolicy
+    unit: str
+    rows_per_person: int
+    rng: Random | None
+    overwrite: bool
+    before_release: Callable[[Receipt], None] | None
+
+
+@overload
+def sanitise(source: Any, mechanism: Any, out: None = None, **settings: Unpack[SanitiseSettings]) -> Any: ...
+
+
+@overload
+def sanitise(
+    source: Any, mechanism: Any, out: str | os.PathLike[str], **settings: Unpack[SanitiseSettings]
+) -> Receipt: ...
 
 
 def sanitise(
