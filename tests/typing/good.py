@@ -74,6 +74,8 @@ assert_type(bayes.spent_.rho, float)
 assert_type(LinearRegression(schema, "pay", mu.Local(epsilon=2.0)).fit(table).coef_, Floats)
 assert_type(LogisticRegression(schema, target="smoker", privacy=mu.Secure()).set_params(ridge=1.0).steps, int)
 assert_type(KMeans(3, schema, mu.Clear()).fit(table).cluster_centers_, Floats)
+for one in (mu.Clear(), mu.Central(epsilon=1.0), mu.Local(epsilon=1.0)):
+    print(NaiveBayes(schema, "smoker", one).fit(table).classes_)
 assert_type(search_cost(bayes, table, cv=5).epsilon, float)
 
 # Econometrics.

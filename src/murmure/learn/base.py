@@ -42,6 +42,7 @@ from murmure.learn.training_table import (
 from murmure.learn.upstream import warn_of_upstream
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import (
+    AnyPrivacy,
     Central,
     Clear,
     Local,
@@ -141,7 +142,7 @@ class Learner:
         self.seeded_ = gate.rng.is_seeded and drawn
         return self
 
-    def check(self, X: Any, y: Any = None) -> tuple[Privacy, TrainingTable]:
+    def check(self, X: Any, y: Any = None) -> tuple[AnyPrivacy, TrainingTable]:
         """Refuse what `fit` would refuse before a row is read: parameters, schema, columns. It costs nothing.
 
         A SchemaWarning says where the schema may describe another table: X without names, a pipeline's earlier steps.
