@@ -305,8 +305,8 @@ class Protectable(Statistic):
 class Choosable(Statistic):
     """Its answer is one of several candidates, chosen by their scores."""
 
-    score_sensitivity: ClassVar[int] = 1  # how far one row moves a score
-    choose_with: ClassVar[str] = "PermuteAndFlip"  # noise added to sums cannot protect a choice; this can
+    score_sensitivity: ClassVar[int]  # how far one row moves a score
+    choose_with: ClassVar[str]  # noise added to sums cannot protect a choice; this can
 
     if TYPE_CHECKING:
 
