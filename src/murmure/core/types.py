@@ -239,8 +239,8 @@ class Statistic:
         def lift(self, x: Any, /) -> Ints: ...  # g(x) row by row: the definition, for checks
         def tally(self, x: Any, /) -> Ints: ...  # the sum of g(x)
         def interpret_exact(self, total: Any, n: int, /) -> Any: ...  # from the exact sum to an estimate
-        def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports of people with this map; None: it is
-        def finish(self, estimate: Any, /) -> Any: ...
+        def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports with this map; None: they can
+        def finish(self, estimate: Any, /) -> Any: ...  # what is released of it
         def in_words(self) -> str: ...  # for a ledger and a release: "Mean of age by region"
 
     @property
