@@ -248,8 +248,8 @@ class Statistic(Generic[Answer]):
         def lift(self, x: Any, /) -> Ints: ...  # g(x) row by row: the definition, for checks
         def tally(self, x: Any, /) -> Ints: ...  # the sum of g(x)
         def interpret_exact(self, total: Any, n: int, /) -> Answer: ...  # from the exact sum to an estimate
-        def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports of people with this map; None: it is
-        def finish(self, estimate: Any, /) -> Any: ...
+        def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports with this map; None: they can
+        def finish(self, estimate: Any, /) -> Any: ...  # what is released of it
         def in_words(self) -> str: ...  # for a ledger and a release: "Mean of age by region"
 
     @property
@@ -314,8 +314,8 @@ class Protectable(Statistic[Answer]):
 class Choosable(Statistic):
     """Its answer is one of several candidates, chosen by their scores."""
 
-    score_sensitivity: ClassVar[int] = 1  # how far one row moves a score
-    choose_with: ClassVar[str] = "PermuteAndFlip"  # noise added to sums cannot protect a choice; this can
+    score_sensitivity: ClassVar[int]  # how far one row moves a score
+    choose_with: ClassVar[str]  # noise added to sums cannot protect a choice; this can
 
     if TYPE_CHECKING:
 

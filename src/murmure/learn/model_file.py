@@ -25,7 +25,7 @@ from murmure.core.domain import Categories, Domain
 from murmure.core.errors import CannotWrite, InvalidParameter, shorten
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate
+from murmure.core.types import Certificate, NumberDomain
 from murmure.learn.base import EXECUTION_PARAMETERS, Learner
 from murmure.plan.privacy import Central, Clear, Local, Secure
 
@@ -191,7 +191,8 @@ def _try_out(learner: Any) -> None:
 def _first_value(domain: Domain) -> Any:
     if isinstance(domain, Categories):
         return 0 if isinstance(domain.values, int) else domain.values[0]
-    return float(domain.low)  # type: ignore[attr-defined]
+    assert isinstance(domain, NumberDomain)
+    return float(domain.low)
 
 
 def learner_from_json(text: str, what: str = "this") -> Learner:

@@ -10,6 +10,7 @@ from murmure.core.domain import Categories
 from murmure.core.types import Nested
 from murmure.show.html_parts import Language
 from murmure.statistics.base.statistic import column_names
+from murmure.statistics.count import Count
 from murmure.statistics.group_by import GroupBy
 
 TITLES = {  # a heading; {} is the column
@@ -69,10 +70,8 @@ class QuestionWords:
             else:
                 where.append(statistic)
             statistic = statistic.statistic
-        kind, domain = type(statistic).__name__, statistic.domain
-        return cls(
-            kind, statistic.asked_columns, tuple(by), tuple(where), kind == "Count" and isinstance(domain, Categories)
-        )
+        kind, of_labels = type(statistic).__name__, isinstance(statistic.domain, Categories)
+        return cls(kind, statistic.asked_columns, tuple(by), tuple(where), type(statistic) is Count and of_labels)
 
     @classmethod
     def from_words(cls, kind: str, text: str) -> QuestionWords:

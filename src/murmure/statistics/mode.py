@@ -96,6 +96,8 @@ class Mode(CuratorStatistic[Chosen], Choosable):
 
     largest = 1
     handles_nobody = True
+    score_sensitivity = 1
+    choose_with = "PermuteAndFlip"
 
     @property
     def width(self) -> int:

@@ -308,3 +308,10 @@ def test_at_one_nothing_is_judged() -> None:
     assert judged("x * (id == 5)", rows=1, minimum=1) is None
     assert judged("x * (id == 5)", rows=1, minimum=2) is not None
     assert first_problem([(1, Conditions())], 1) is None
+
+
+def test_a_statistic_has_the_conditions_of_the_class_that_it_inherits() -> None:
+    """Rows is a Count: it is about everybody, whatever the column that it reads."""
+    age = mu.Integers(18, 99, "age")
+
+    assert conditions_of(mu.Rows(age)).conditions == conditions_of(mu.Count(age)).conditions == ()

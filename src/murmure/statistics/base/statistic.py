@@ -45,9 +45,11 @@ class BaseStatistic(Statistic[Answer]):
 
     @property
     def asked_columns(self) -> tuple[str, ...]:
+        """The columns that the question is about, where they have names."""
         return column_names(self.domain)
 
     def in_words(self) -> str:
+        """The question in the words of a ledger and a release: "Mean of age by region"."""
         names = self.asked_columns
         of = " and ".join(names) if len(names) < 3 else f"{len(names)} columns"
         return persisted_name(self) + (f" of {of}" if of else "")

@@ -31,7 +31,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, Ints, NumberDomain
 from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import ProtectableStatistic
 
@@ -342,7 +342,8 @@ def _table(class_codes: Array, codes: Array, classes: int, size: int) -> Ints:
 
 def _grid(domain: Domain) -> tuple[float, float, float]:
     """The middle of a number's range, half its width, and the smallest variance that its grid resolves."""
-    low, step, _ = domain.scale()  # type: ignore[attr-defined]
+    assert isinstance(domain, NumberDomain)
+    low, step, _ = domain.scale()
     half = step * (domain.size - 1) / 2
     return low + half, half, step * step / 12
 
