@@ -329,25 +329,27 @@ class Learner:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments, as they are now; deep: those of privacy too, as `privacy__epsilon`."""
-        own = {name: getattr(self, name) for name in self._names()}
-        return {**own, **_privacy_params(self.privacy)} if deep else own
+        current = {name: getattr(self, name) for name in self._names()}
+        return {**current, **_privacy_params(self.privacy)} if deep else current
 
     def set_params(self, **params: Any) -> Self:
         """Change some of the constructor's arguments; `privacy__epsilon=2.0` replaces privacy by one that has it."""
-        own = self.get_params(deep=False)
-        own |= {name: value for name, value in params.items() if name in own}  # a new privacy first, then its fields
-        nested = {name: value for name, value in params.items() if name not in own}
-        known = _privacy_params(own["privacy"])
+        current = self.get_params(deep=False)
+        current |= {
+            name: value for name, value in params.items() if name in current
+        }  # a new privacy first, then its fields
+        nested = {name: value for name, value in params.items() if name not in current}
+        known = _privacy_params(current["privacy"])
         for name in nested:
             if name not in known:
                 raise InvalidParameter(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid parameters are: "
-                    f"{[*own, *known]}."
+                    f"{[*current, *known]}."
                 )
         if nested:
             changes = {name.removeprefix(PRIVACY_PREFIX): value for name, value in nested.items()}
-            own["privacy"] = replace(own["privacy"], **changes)
-        for name, value in own.items():
+            current["privacy"] = replace(current["privacy"], **changes)
+        for name, value in current.items():
             setattr(self, name, value)
         return self
 

@@ -93,8 +93,8 @@ def search_cost(estimator: Any, X: Any, y: Any = None, *, cv: Any = None, groups
     if isinstance(cv, Iterator):
         raise InvalidParameter("search_cost: these folds can be read only once.", hint="cv=list(folds)")
     splits = list(check_cv(cv, y, classifier=is_classifier(inner)).split(X, y, groups))
-    held_out = np.sort(np.concatenate([test for _, test in splits]))
-    once = np.array_equal(held_out, np.arange(len(held_out)))  # each row is held out once; else perhaps never
+    tested = np.sort(np.concatenate([test for _, test in splits]))
+    once = np.array_equal(tested, np.arange(len(tested)))  # each row is held out once; else perhaps never
     in_folds = len(splits) - 1 if once else len(splits)
     refit = bool(searches and estimator.refit)
     # Which candidate is fitted to all rows is not known beforehand: the dearest is counted.
