@@ -335,9 +335,7 @@ class Learner:
     def set_params(self, **params: Any) -> Self:
         """Change some of the constructor's arguments; `privacy__epsilon=2.0` replaces privacy by one that has it."""
         current = self.get_params(deep=False)
-        current |= {
-            name: value for name, value in params.items() if name in current
-        }  # a new privacy first, then its fields
+        current |= {name: value for name, value in params.items() if name in current}  # a new privacy before its fields
         nested = {name: value for name, value in params.items() if name not in current}
         known = _privacy_params(current["privacy"])
         for name in nested:
