@@ -151,7 +151,9 @@ def open_ledger_session(
     if no_ledger:
         given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget, "--fresh": fresh or None}
         for name in (name for name, value in given.items() if value is not None):
-            raise UsageError(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of the two out")
+            raise UsageError(
+                "{name} is for a ledger, and --no-ledger asks for none.", "leave one of the two out", name=name
+            )
         return _session_without_ledger(source, seed)
     if seed is not None:
         raise UsageError(
@@ -160,7 +162,9 @@ def open_ledger_session(
     from murmure.ledger.ledger import Ledger, default_place
 
     if budget is not None and not 0 < budget < math.inf:
-        raise UsageError(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
+        raise UsageError(
+            "--budget must be a positive finite number, got {got:g}.", "--budget 3, for example", got=budget
+        )
     # Without a budget nothing is released, so the first run must set one; a later run may repeat it, not change it.
     name = _dataset_name(source) if dataset is None else dataset
     book = Ledger(default_place() if ledger is None else ledger)
@@ -170,25 +174,40 @@ def open_ledger_session(
         command += f" --ledger {shlex.quote(book.name)}"  # not as typed: a URL may contain a password
     if existing is None and budget is None:
         raise BudgetExhausted(
-            f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
-            hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+            "no budget is set for {name!r} in the ledger {book_name!r}: nothing is released.",
+            hint="say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+            name=name,
+            book_name=book.name,
+            command=command,
         )
     if existing is None and budget is not None:
         book.set_budget(name, budget, delta or 0.0, who, relation, first=True)
     elif existing is not None and existing.relation != relation:
         raise UsageError(
-            f"the budget of {name!r} counts {existing.relation}, and --relation {relation} does not add up with it.",
-            f"--relation {existing.relation}, or another --dataset if these are other people",
+            "the budget of {name!r} counts {relation}, and --relation {relation_2} does not add up with it.",
+            "--relation {relation}, or another --dataset if these are other people",
+            name=name,
+            relation=existing.relation,
+            relation_2=relation,
         )
     elif existing is not None and delta and not existing.delta:
         raise UsageError(
-            f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
-            f"leave --delta out, or change the budget: {command} --epsilon {existing.epsilon:.10g} --delta {delta:g}",
+            "the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
+            "leave --delta out, or change the budget: {command} --epsilon {epsilon:.10g} --delta {delta:g}",
+            name=name,
+            delta=delta,
+            command=command,
+            epsilon=existing.epsilon,
         )
     elif existing is not None and budget is not None and existing.epsilon != budget:
         raise UsageError(
-            f"{name!r} has a budget of {existing.epsilon:.10g} already, in {book.name}.",
-            f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+            "{name!r} has a budget of {epsilon:.10g} already, in {book_name}.",
+            "leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+            name=name,
+            epsilon=existing.epsilon,
+            book_name=book.name,
+            command=command,
+            budget=budget,
         )
     account = RememberingAccount(book.account(name, who), fresh)
     warn_lost_key(book, account.warnings)
@@ -208,8 +227,9 @@ def single_source(sources: Sequence[str]) -> str:
     """A ledger recognises one table by all its bytes, under one name."""
     if len(sources) > 1:
         raise UsageError(
-            f"one table DATA at a time, got {len(sources)}.",
+            "one table DATA at a time, got {got}.",
             "name their folder, or a pattern in quotes: 'visits-*.csv'",
+            got=len(sources),
         )
     return sources[0]
 
@@ -217,7 +237,9 @@ def single_source(sources: Sequence[str]) -> str:
 def _dataset_name(source: str) -> str:
     name = Path(source).name
     if not name or any(sign in name for sign in "*?["):
-        raise UsageError(f"the pattern {source} is no name: whose budget pays?", "--dataset visits, for example")
+        raise UsageError(
+            "the pattern {source} is no name: whose budget pays?", "--dataset visits, for example", source=source
+        )
     return name
 
 
@@ -247,8 +269,9 @@ def warn_lost_key(book: Ledger, warnings: list[str]) -> None:
 def check_delta(delta: float | None) -> None:
     if delta is not None and not 0 < delta < 1:
         raise UsageError(
-            f"--delta must lie strictly between 0 and 1, got {delta:g}.",
+            "--delta must lie strictly between 0 and 1, got {got:g}.",
             "--delta 1e-6, for example: well below one over the people",
+            got=delta,
         )
 
 

@@ -86,8 +86,9 @@ def search_cost(estimator: Any, X: Any, y: Any = None, *, cv: Any = None, groups
     costs = [_cost_of_fit(clone(inner).set_params(**params)) for params in candidates]
     if searches and cv is not None:
         raise InvalidParameter(
-            f"search_cost: {type(estimator).__name__} has its own cv; in the folds of another cv it is fitted in each.",
+            "search_cost: {kind} has its own cv; in the folds of another cv it is fitted in each.",
             hint="search_cost(search, X, y) is the cost of one fit of the search",
+            kind=type(estimator).__name__,
         )
     cv = estimator.cv if searches else cv
     if isinstance(cv, Iterator):
@@ -118,8 +119,9 @@ def _candidates(search: Any) -> Sequence[Any]:
     if isinstance(search, GridSearchCV):
         return list(ParameterGrid(search.param_grid))
     raise InvalidParameter(
-        f"search_cost: which candidates {type(search).__name__} tries is known only once it is fitted.",
+        "search_cost: which candidates {kind} tries is known only once it is fitted.",
         hint="GridSearchCV lists them beforehand; or fit it to made-up rows first",
+        kind=type(search).__name__,
     )
 
 
@@ -128,8 +130,9 @@ def _cost_of_fit(estimator: Any) -> tuple[Cost, float]:
     privacies = [learner.privacy for learner in _learners(estimator)]
     if not privacies:
         raise InvalidParameter(
-            f"search_cost: there is no learner of murmure.learn in {shorten(estimator)}.",
+            "search_cost: there is no learner of murmure.learn in {estimator}.",
             hint="search_cost(GridSearchCV(NaiveBayes(...), ...), X, y)",
+            estimator=shorten(estimator),
         )
     return sequential(map(cost_of, privacies)), max(float(getattr(privacy, "delta", 0.0)) for privacy in privacies)
 
@@ -143,8 +146,9 @@ def _learners(estimator: Any) -> list[Any]:
         return [learner for _, step in estimator.steps for learner in _learners(step)]
     if hasattr(estimator, "get_params") and any(map(_is_learner, estimator.get_params(deep=True).values())):
         raise InvalidParameter(
-            f"search_cost: how often {type(estimator).__name__} fits the learner in it is not known.",
+            "search_cost: how often {kind} fits the learner in it is not known.",
             hint="it counts the fits of a learner, or of a pipeline with one",
+            kind=type(estimator).__name__,
         )
     return []
 

@@ -25,7 +25,9 @@ class TransformOutput:
         """What `transform` returns from now on: "default" (an array), "pandas" or "polars"; None changes nothing."""
         if transform not in (None, "default", "pandas", "polars"):
             raise InvalidParameter(
-                f'{type(self).__name__}.set_output takes "default", "pandas" or "polars", got {shorten(transform)}.'
+                '{kind}.set_output takes "default", "pandas" or "polars", got {got}.',
+                kind=type(self).__name__,
+                got=shorten(transform),
             )
         if transform is not None:
             self._sklearn_output_config = {"transform": transform}  # scikit-learn's clone copies this attribute

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError, shorten
+from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.files import locked
 from murmure.core.fixed import sum_up
 from murmure.core.random import Random
@@ -42,7 +42,7 @@ BLOCK_BYTES = 1 << 20  # of each range that is hashed; a file of at most four bl
 MAX_FOOTER_BYTES = 1 << 26
 KEY_BYTES = 32
 PARQUET = b"PAR1"
-DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
+DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
 
 
 # -- people -----------------------------------------------------------------------------------------------------------
@@ -129,8 +129,10 @@ class ChargeFile:
                     self._read(handle)
             elif not self.path.parent.is_dir():
                 raise CannotWrite(
-                    f"cannot write the ledger {str(self.path)!r}: there is no folder {str(self.path.parent)!r}.",
+                    "cannot write the ledger {path!r}: there is no folder {parent!r}.",
                     hint="make the folder first, or name another ledger",
+                    path=str(self.path),
+                    parent=str(self.path.parent),
                 )
             elif not os.access(self.path.parent, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, "permission denied")
@@ -171,7 +173,9 @@ class ChargeFile:
             try:
                 out.append(ChargedFile(path.name, str(path.resolve()), fingerprint(path, key)))
             except OSError as error:
-                raise InvalidParameter(f"cannot read {str(path)!r}: {system_reason(error)}.") from None
+                raise InvalidParameter(
+                    "cannot read {path!r}: {error}.", path=str(path), error=system_reason(error)
+                ) from None
         return tuple(out)
 
     # -- bytes
@@ -199,27 +203,35 @@ class ChargeFile:
             lines.append(rest)
             end = len(data)
         elif rest and not lines and not b'{"murmure-ledger": '.startswith(rest[:19]):
-            raise self._damaged(1, "is no charge")
+            raise self._damaged(1, Phrase("is no charge"))
         entries: list[dict[str, Any]] = []
         last_check = ""
         for i, text in enumerate(lines, 1):
             entry = _parse_charge(text)
             if entry is None:
-                raise self._damaged(i, "is no charge")
+                raise self._damaged(i, Phrase("is no charge"))
             if entry["murmure-ledger"] != VERSION:
                 raise InvalidParameter(
-                    f"the ledger {str(self.path)!r} is of version {shorten(entry['murmure-ledger'])}; this software "
-                    f"reads version {VERSION}.",
+                    "the ledger {path!r} is of version {entry}; this software reads version {version}.",
                     hint="install the release of murmure that wrote it, or name another ledger",
+                    path=str(self.path),
+                    entry=shorten(entry["murmure-ledger"]),
+                    version=VERSION,
                 )
             if entry.get("check") != _checksum(last_check, entry) or entry.get("number") != i:
-                raise self._damaged(i, "was changed, or lines before it were")
+                raise self._damaged(i, Phrase("was changed, or lines before it were"))
             last_check = entry["check"]
             entries.append(entry)
         return entries, end, last_check
 
     def _damaged(self, line: int, what: str) -> InvalidParameter:
-        return InvalidParameter(f"the ledger {str(self.path)!r} is damaged: line {line} {what}.", hint=DAMAGED)
+        return InvalidParameter(
+            "the ledger {path!r} is damaged: line {line} {what}.",
+            hint=DAMAGED,
+            path=str(self.path),
+            line=line,
+            what=what,
+        )
 
     def _append(self, handle: int, end: int, line: bytes) -> None:
         """Append all of the line, or nothing; it is on the disk when this returns."""
@@ -244,8 +256,9 @@ class ChargeFile:
             key = self.key_path.read_bytes()
             if len(key) != KEY_BYTES:
                 raise InvalidParameter(
-                    f"{str(self.key_path)!r} is not the key of a ledger.",
+                    "{key_path!r} is not the key of a ledger.",
                     hint="remove it: files are then recognised by their paths alone",
+                    key_path=str(self.key_path),
                 )
             return key
         # Written whole under another name: a key that a crash cut short would recognise nothing.
@@ -270,8 +283,10 @@ class ChargeFile:
             raise
         except OSError as error:
             raise CannotWrite(
-                f"cannot keep the ledger {str(self.path)!r}: {system_reason(error)}.",
+                "cannot keep the ledger {path!r}: {error}.",
                 hint="nothing is released without a charge; name another with --ledger",
+                path=str(self.path),
+                error=system_reason(error),
             ) from None
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from murmure.certify.accounting import covers, epsilon_at
 from murmure.core.blocks import Cost
-from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, LedgerFailed, shorten
+from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, LedgerFailed, Phrase, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Relation
 from murmure.ledger.entries import Entry, LedgerAnswers, Part, answer_rows, answers_checksum, row_checksum
@@ -41,7 +41,7 @@ from murmure.ledger.words import (
 
 DEFAULT_FILE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
 RELATIONS = ("add/remove", "replace")
-CHANGED = "restore it from a copy; murmure ledger show checks all of it"
+CHANGED = Phrase("restore it from a copy; murmure ledger show checks all of it")
 
 
 def default_place() -> str:
@@ -112,26 +112,41 @@ class Ledger:
         checked_name("dataset", dataset)
         new = Budget(positive_epsilon("budget", epsilon), checked_delta(delta), relation)
         if relation not in RELATIONS:
-            raise InvalidParameter(f"budget.relation must be add/remove or replace, got {shorten(relation)}.")
+            raise InvalidParameter("budget.relation must be add/remove or replace, got {got}.", got=shorten(relation))
 
         def decide(entries: list[Entry]) -> None:
             old, charges = budget_of(entries), charges_of(entries)
             if first and old not in (None, new):
                 raise InvalidParameter(
-                    f"{dataset!r} has a budget already: epsilon {old.epsilon:g}, delta {old.delta:g}, {old.relation}.",
-                    hint=f"it is changed by {_command(dataset, f'{new.epsilon:g}')}",
+                    "{dataset!r} has a budget already: epsilon {epsilon:g}, delta {delta:g}, {relation}.",
+                    hint="it is changed by {command}",
+                    dataset=dataset,
+                    epsilon=old.epsilon,
+                    delta=old.delta,
+                    relation=old.relation,
+                    command=_command(dataset, f"{new.epsilon:g}"),
                 )
             if old is not None and charges and old.relation != relation:
                 raise InvalidParameter(
-                    f"{dataset!r} has paid under {old.relation!r}; a budget of {relation!r} cannot cover that.",
-                    hint=f"keep relation={old.relation!r}",
+                    "{dataset!r} has paid under {relation!r}; a budget of {relation_2!r} cannot cover that.",
+                    hint="keep relation={relation!r}",
+                    dataset=dataset,
+                    relation=old.relation,
+                    relation_2=relation,
                 )
             total = total_of(charges, relation)
             if not covers(new.epsilon, new.delta, total):
-                spent = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
+                spent = Phrase(
+                    "epsilon {rounded_up} at delta {delta:g}",
+                    rounded_up=rounded_up(epsilon_at(total, new.delta)),
+                    delta=new.delta,
+                )
                 raise BudgetExhausted(
-                    f"{dataset!r} has paid more than the new budget: {spent}, and epsilon {new.epsilon:g} was wanted.",
+                    "{dataset!r} has paid more than the new budget: {spent}, and epsilon {epsilon:g} was wanted.",
                     hint="a budget can be lowered to what is spent, not below",
+                    dataset=dataset,
+                    spent=spent,
+                    epsilon=new.epsilon,
                 )
 
         # Only a budget makes a ledger: a mistyped path must not become an empty one.
@@ -174,7 +189,10 @@ class Ledger:
                     assert run is not None
                     return self._answers(run, entry)
         raise InvalidParameter(
-            f"the ledger {self.name!r} holds no charge {shorten(number)}.", hint="murmure ledger history lists them"
+            "the ledger {name!r} holds no charge {number}.",
+            hint="murmure ledger history lists them",
+            name=self.name,
+            number=shorten(number),
         )
 
     def verify(self) -> int:
@@ -222,8 +240,12 @@ class Ledger:
         if version != [(VERSION,)]:
             raise ledger_failed(
                 self.name,
-                f"it is of version {shorten(version[0][0] if version else None)}, and this software reads {VERSION}",
-                "install the release of murmure that wrote it",
+                Phrase(
+                    "it is of version {version}, and this software reads {version_2}",
+                    version=shorten(version[0][0] if version else None),
+                    version_2=VERSION,
+                ),
+                Phrase("install the release of murmure that wrote it"),
             )
 
     def _read_entries(self, run: Run) -> tuple[list[Entry], str]:
@@ -235,7 +257,7 @@ class Ledger:
         for row in run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" ORDER BY "number"'):
             entry = Entry.from_row(row)
             if entry is None or entry.number != len(out) + 1 or entry.previous != last:
-                raise self._changed(len(out) + 1, "is missing, or was changed")
+                raise self._changed(len(out) + 1, Phrase("is missing, or was changed"))
             out.append(entry)
             last = row[-1]
         return out, last
@@ -245,12 +267,14 @@ class Ledger:
             f'SELECT "place", "question", "answer" FROM "{ANSWERS}" WHERE "entry" = ? ORDER BY "place"', entry.number
         )
         if answers_checksum(rows) != entry.answers:
-            raise self._changed(entry.number, "has other answers than it paid for")
+            raise self._changed(entry.number, Phrase("has other answers than it paid for"))
         items = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
         return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), items)
 
     def _changed(self, number: object, what: str) -> LedgerFailed:
-        return ledger_failed(self.name, f"it is damaged, entry {number} {what}", CHANGED)
+        return ledger_failed(
+            self.name, Phrase("it is damaged, entry {number} {what}", number=number, what=what), CHANGED
+        )
 
     def _write(
         self, entry: Entry, answers: Sequence[tuple[int, str, str]], decide: Callable[[list[Entry]], None]
@@ -269,7 +293,7 @@ class Ledger:
             # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
             stored = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
             if [tuple(columns) for columns in stored] != [(*row, row_checksum(row))]:
-                raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
+                raise ledger_failed(self.name, Phrase("the charge did not stay as it was written"), CHANGED)
             return last + 1
 
 
@@ -292,7 +316,12 @@ class Account:
             key = open_key(path)
         except OSError as error:
             raise ledger_failed(
-                self.ledger.name, f"the key {str(path)!r} of its fingerprints cannot be used, {system_reason(error)}"
+                self.ledger.name,
+                Phrase(
+                    "the key {path!r} of its fingerprints cannot be used, {error}",
+                    path=str(path),
+                    error=system_reason(error),
+                ),
             ) from None
         return replace(self, fingerprint=fingerprint(files_of(source), key))
 
@@ -349,9 +378,10 @@ class Account:
         relation = relation or (certificate or {}).get("relation")
         if relation not in RELATIONS:
             raise InvalidParameter(
-                f"a charge to {self.dataset!r} must say which relation its cost was certified under, "
-                f"got {shorten(relation)}.",
+                "a charge to {dataset!r} must say which relation its cost was certified under, got {got}.",
                 hint='relation="add/remove" or "replace"',
+                dataset=self.dataset,
+                got=shorten(relation),
             )
         part = checked_part(part) or self.part
         rows = answer_rows(answers)
@@ -379,7 +409,7 @@ class Account:
 
         def decide(entries: list[Entry]) -> None:
             if once and self._paid_entry(entries, str(plan), part, bool(seeded)) is not None:
-                raise AlreadyPaid(f"plan {str(plan)[:12]} was answered about these data in the meantime.")
+                raise AlreadyPaid("plan {plan} was answered about these data in the meantime.", plan=str(plan)[:12])
             check_budget(entries)
 
         return self.ledger._write(entry, rows, decide)
@@ -391,29 +421,44 @@ class Account:
                 raise self._no_budget()
             if relation is not None and relation != budget.relation:
                 raise InvalidParameter(
-                    f"the budget of {self.dataset!r} counts {budget.relation!r}, and this plan is certified under "
-                    f"{relation!r}: the two do not add up.",
-                    hint=f"give the plan relation={budget.relation!r}",
+                    "the budget of {dataset!r} counts {relation!r}, and this plan is certified under "
+                    "{relation_2!r}: the two do not add up.",
+                    hint="give the plan relation={relation!r}",
+                    dataset=self.dataset,
+                    relation=budget.relation,
+                    relation_2=relation,
                 )
             total = total_of([*charges_of(entries), (cost, part)], budget.relation)
             if not covers(budget.epsilon, budget.delta, total):
                 pure = f"epsilon {rounded_up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
                 pays = f" (rho {rounded_up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
                 request = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
-                whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
+                whole = Phrase(
+                    "epsilon {rounded_up}{detail}",
+                    rounded_up=rounded_up(budget.epsilon),
+                    detail=Phrase(", delta {delta:g}", delta=budget.delta) if budget.delta else "",
+                )
                 raise BudgetExhausted(
-                    f"the budget of {self.dataset!r} does not cover this: asked for {request}, left "
-                    f"{remaining_in_words(budget, remaining_of(budget, entries))}, of {whole}. Nothing was charged.",
+                    "the budget of {dataset!r} does not cover this: asked for {request}, left "
+                    "{remaining_in_words}, of {whole}. Nothing was charged.",
                     hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
-                    f"{_command(self.dataset, 'MORE')}",
+                    "{command}",
+                    dataset=self.dataset,
+                    request=request,
+                    remaining_in_words=remaining_in_words(budget, remaining_of(budget, entries)),
+                    whole=whole,
+                    command=_command(self.dataset, "MORE"),
                 )
 
         return decide
 
     def _no_budget(self) -> BudgetExhausted:
         return BudgetExhausted(
-            f"no budget is set for {self.dataset!r} in the ledger {self.ledger.name!r}: nothing is released.",
-            hint=f"set one: {_command(self.dataset, '1')}",
+            "no budget is set for {dataset!r} in the ledger {name!r}: nothing is released.",
+            hint="set one: {command}",
+            dataset=self.dataset,
+            name=self.ledger.name,
+            command=_command(self.dataset, "1"),
         )
 
 

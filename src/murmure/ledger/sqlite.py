@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
 from murmure.ledger.words import system_reason
 
-DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
+DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
 MIN_FILE_BYTES = 512  # the smallest page of SQLite
 
 
@@ -31,7 +31,7 @@ class SQLite:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = str(path)
         if "\0" in self.name:
-            raise InvalidParameter(f"no file can be called {shorten(self.name)}.")
+            raise InvalidParameter("no file can be called {name}.", name=shorten(self.name))
         self.path = Path(path).absolute()  # absolute: the working directory may change later
         real = Path(os.path.realpath(self.path))
         self.key_path = real.with_name(f".{real.name}.key")  # beside the file itself, by whichever link it was named
@@ -43,28 +43,34 @@ class SQLite:
     def check_intact(self) -> None:
         with self._system_errors():
             if not self.path.is_file():
-                raise ledger_failed(self.name, "it is not a file", "name another ledger")
+                raise ledger_failed(self.name, Phrase("it is not a file"), Phrase("name another ledger"))
             if self.path.stat().st_size < MIN_FILE_BYTES:
-                raise ledger_failed(self.name, "the file is empty or cut short", DAMAGED)
+                raise ledger_failed(self.name, Phrase("the file is empty or cut short"), DAMAGED)
         with self.reading() as run:
             report = [text for (text,) in run("PRAGMA quick_check(1)")]
             if report != ["ok"]:
-                raise ledger_failed(self.name, f"the file is damaged ({report[0]})", DAMAGED)
+                raise ledger_failed(self.name, Phrase("the file is damaged ({report})", report=report[0]), DAMAGED)
             ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
             if self.path.stat().st_size < pages * size:  # SQLite takes a missing part of a page for zeros
-                raise ledger_failed(self.name, "the file is cut short", DAMAGED)
+                raise ledger_failed(self.name, Phrase("the file is cut short"), DAMAGED)
             if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", META):
                 raise ledger_failed(
-                    self.name, "it is a database of another program", "name another file for the ledger"
+                    self.name, Phrase("it is a database of another program"), Phrase("name another file for the ledger")
                 )
             if run("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"):
-                raise ledger_failed(self.name, "it has triggers or views, which could undo a charge", "remove them")
+                raise ledger_failed(
+                    self.name, Phrase("it has triggers or views, which could undo a charge"), Phrase("remove them")
+                )
 
     def create(self) -> None:
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
         with self._system_errors():
             if not self.path.parent.is_dir():
-                raise ledger_failed(self.name, f"there is no folder {str(self.path.parent)!r}", "make the folder first")
+                raise ledger_failed(
+                    self.name,
+                    Phrase("there is no folder {parent!r}", parent=str(self.path.parent)),
+                    Phrase("make the folder first"),
+                )
             try:
                 part.unlink(missing_ok=True)
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -107,18 +113,18 @@ class SQLite:
 
 def _why(error: Exception) -> tuple[str, str | None]:
     if isinstance(error, OSError):
-        return system_reason(error), "name another ledger"
+        return system_reason(error), Phrase("name another ledger")
     text = str(error)
     if "locked" in text or "busy" in text:
-        return f"other processes have held it for {PATIENCE} s", "try again"
+        return Phrase("other processes have held it for {patience} s", patience=PATIENCE), Phrase("try again")
     if "malformed" in text:
-        return "the file is damaged", DAMAGED
+        return Phrase("the file is damaged"), DAMAGED
     if "not a database" in text:
-        return "the file is not a ledger, or it is damaged", DAMAGED
+        return Phrase("the file is not a ledger, or it is damaged"), DAMAGED
     if "readonly" in text:
-        return "it may not be written", "ask its owner, or name another ledger"
+        return Phrase("it may not be written"), Phrase("ask its owner, or name another ledger")
     if "unable to open" in text:
-        return "it cannot be opened", "look whether the file and its folder may be read and written"
+        return Phrase("it cannot be opened"), Phrase("look whether the file and its folder may be read and written")
     if "full" in text:
-        return "the disk is full", "make room, then try again"
+        return Phrase("the disk is full"), Phrase("make room, then try again")
     return text, None

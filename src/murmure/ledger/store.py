@@ -41,8 +41,9 @@ def open_store(where: str | os.PathLike[str]) -> Store:
     if isinstance(where, str) and "://" in where:
         kind = where.split("://")[0]
         raise InvalidParameter(
-            f"a ledger is a file or a database postgresql://..., got {shorten(kind)}://...",
+            "a ledger is a file or a database postgresql://..., got {got}://...",
             hint='Ledger("murmure-ledger.db"), or Ledger("postgresql://user@host/database")',
+            got=shorten(kind),
         )
     from murmure.ledger.sqlite import SQLite
 
@@ -52,5 +53,8 @@ def open_store(where: str | os.PathLike[str]) -> Store:
 def ledger_failed(name: str, why: object, hint: str | None = None) -> LedgerFailed:
     text = " ".join(str(why).split()).rstrip(".")
     return LedgerFailed(
-        f"the ledger {name!r} cannot be used: {text}. Nothing was charged, and nothing may be released.", hint=hint
+        "the ledger {name!r} cannot be used: {text}. Nothing was charged, and nothing may be released.",
+        hint=hint,
+        name=name,
+        text=text,
     )

@@ -51,14 +51,25 @@ def part_from_dict(part: Any, known: Mapping[str, str], ignored: tuple[str, ...]
     """The part that was written; refuses names that are not known, and fields that are missing or too many."""
     kind = part.get("type") if isinstance(part, dict) else part
     if not isinstance(kind, str) or kind not in known or not isinstance(part, dict):
-        raise PlanRefused(f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.")
+        raise PlanRefused(
+            "Plan refused: unknown part {kind}; this version knows {known}.",
+            kind=shorten(kind),
+            known=", ".join(sorted(known)),
+        )
     make = load(kind)
     arguments = {name: value for name, value in part.items() if name not in ("type", *ignored)}
     wanted = {f.name for f in fields(make) if not _added_later(f) or f.name in arguments}
     if set(arguments) != wanted:
-        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
+        raise PlanRefused(
+            "Plan refused: {kind} is written with {wanted}, got {got}.",
+            kind=kind,
+            wanted=sorted(wanted),
+            got=sorted(arguments),
+        )
     if "domain" in wanted and not isinstance(arguments["domain"], dict):
-        raise PlanRefused(f"Plan refused: the domain of {kind} is no domain: {shorten(arguments['domain'])}.")
+        raise PlanRefused(
+            "Plan refused: the domain of {kind} is no domain: {domain}.", kind=kind, domain=shorten(arguments["domain"])
+        )
     return make(**{name: _from_json(name, value) for name, value in arguments.items()})
 
 
@@ -112,12 +123,14 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
             raise PlanRefused("Plan refused: this JSON is not a plan.", hint="plans are written by Plan.to_json")
         got = document["murmure"]
         raise PlanRefused(
-            f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
+            "Plan refused: this is plan version {got}, this software reads version {version}.",
             hint="install the release of murmure that wrote it",
+            got=shorten(got),
+            version=VERSION,
         )
     unknown = set(document) - SLOTS
     if unknown:
-        raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown)}.")
+        raise PlanRefused("Plan refused: it has parts this version cannot read: {unknown}.", unknown=sorted(unknown))
     sharing = document.get("parties")
     parties = None if sharing is None else part_from_dict(sharing, SHARINGS)
     written = document.get("person")

@@ -9,7 +9,7 @@ from typing import Any
 
 from murmure.central.base.gate import Gate
 from murmure.certify.accounting import sequential
-from murmure.core.errors import AlreadyPaid, InvalidParameter, PlanMismatch, PlanRefused
+from murmure.core.errors import AlreadyPaid, InvalidParameter, Phrase, PlanMismatch, PlanRefused
 from murmure.plan.plan import Plan
 
 
@@ -22,8 +22,10 @@ class PaidAnswers:
     def answer(self, number: int, plan: Plan) -> tuple[int, ...]:
         if number >= len(self.entries) or self.entries[number]["question"] != plan.digest:
             raise PlanMismatch(
-                f"the ledger's answer number {number + 1} does not answer plan {plan.digest[:12]}.",
+                "the ledger's answer number {number} does not answer plan {digest}.",
                 hint="another release of murmure asked; pay for a fresh answer",
+                number=number + 1,
+                digest=plan.digest[:12],
             )
         return tuple(int(v) for v in self.entries[number]["answer"])
 
@@ -40,13 +42,14 @@ class Payment:
         """ledger: an account, or a ledger where the data are a file, whose name is then the name of the data."""
         if ledger is None:
             return cls(None, request)
-        gate.rng.require_secure("a ledger")
+        gate.rng.require_secure(Phrase("a ledger"))
         path = isinstance(frame, str | os.PathLike)
         if not hasattr(ledger, "pay"):
             if not hasattr(ledger, "account"):
                 raise InvalidParameter(
-                    f"ledger must be an account of a Ledger, got {type(ledger).__name__}.",
+                    "ledger must be an account of a Ledger, got {got}.",
                     hint='Ledger("ledger.db").account("patients")',
+                    got=type(ledger).__name__,
                 )
             if not path:
                 raise InvalidParameter(

@@ -96,7 +96,9 @@ class _LenientEncoder:
     @classmethod
     def of(cls, domain: Domain, absent: int | None) -> _LenientEncoder:
         if not isinstance(domain, Categories | Integers | Interval | Decimals):
-            raise InvalidParameter(f"stand takes Categories, Integers, Interval or Decimals, got {shorten(domain)}.")
+            raise InvalidParameter(
+                "stand takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
+            )
         if absent is None and domain.absent is not None:
             absent = _code_of(domain, domain.absent)
         return cls(domain, domain.size if absent is None else absent, domain.size)

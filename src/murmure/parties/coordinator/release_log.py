@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from murmure.core.errors import Phrase
 from murmure.core.sqlite_files import connect, transaction
 from murmure.parties.coordinator.store import META, Tables, check_database, create_file, log_failed, now, sqlite_errors
 from murmure.parties.study.cohort_guard import ROW_COUNT, check_cohort, sum_names
@@ -54,7 +55,12 @@ class ReleaseLog:
                 meta = dict(connection.execute(f'SELECT "key", "value" FROM "{META}"'))
                 if meta.get("version") != VERSION:
                     raise log_failed(
-                        self.path, f"its version is {meta.get('version')!r}, this software reads {VERSION}"
+                        self.path,
+                        Phrase(
+                            "its version is {meta!r}, this software reads {version}",
+                            meta=meta.get("version"),
+                            version=VERSION,
+                        ),
                     )
 
     def check(
@@ -88,9 +94,11 @@ class ReleaseLog:
                     check_cohort(study, frozenset(keys), others)
                 except CohortRefused as error:
                     raise CohortRefused(
-                        f"round {round} is not unmasked: {str(error).splitlines()[0]}",
-                        hint="wait for the same parties as before"
-                        + (", or ask with noise" if study.questions[turn.question - 1].takes_noise else ""),
+                        "round {round} is not unmasked: {error}",
+                        hint="wait for the same parties as before{detail}",
+                        round=round,
+                        error=str(error).splitlines()[0],
+                        detail=Phrase(", or ask with noise") if study.questions[turn.question - 1].takes_noise else "",
                     ) from None
                 if record and this_round not in {(s, r) for s, r, *_ in rows}:
                     connection.execute(

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.parties.coordinator.errors import LogFailed
 from murmure.parties.coordinator.progress import Progress
@@ -100,12 +100,23 @@ class CoordinatorStore:
             check_database(self._connection, self.path)
             meta = dict(self._connection.execute(f'SELECT "key", "value" FROM "{META}"'))
             if meta.get("version") != VERSION:
-                raise log_failed(self.path, f"its version is {meta.get('version')!r}, this software reads {VERSION}")
+                raise log_failed(
+                    self.path,
+                    Phrase(
+                        "its version is {meta!r}, this software reads {version}",
+                        meta=meta.get("version"),
+                        version=VERSION,
+                    ),
+                )
             if meta.get("study") != self.study.hex():
-                raise log_failed(self.path, "it holds what was said in another study", "name the folder of this study")
+                raise log_failed(
+                    self.path,
+                    Phrase("it holds what was said in another study"),
+                    Phrase("name the folder of this study"),
+                )
             last, count = self._connection.execute(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"').fetchone()
             if (last or 0) != count:
-                raise log_failed(self.path, "some of its events are missing", "restore it from a copy")
+                raise log_failed(self.path, Phrase("some of its events are missing"), Phrase("restore it from a copy"))
             self._next = count + 1
 
     def close(self) -> None:
@@ -156,7 +167,9 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
     with sqlite_errors(path), closing(connect(path)) as connection, transaction(connection, "DEFERRED"):
         meta = dict(connection.execute(f'SELECT "key", "value" FROM "{META}"'))
         if meta.get("version") != VERSION or meta.get("study") != study.hex():
-            raise log_failed(path, "it is of another study, or of another version", "name the folder of this study")
+            raise log_failed(
+                path, Phrase("it is of another study, or of another version"), Phrase("name the folder of this study")
+            )
         rows = connection.execute(f'SELECT "round", "cohort", "sums" FROM "{RESULTS}" ORDER BY "round"').fetchall()
     try:
         results = [
@@ -166,7 +179,9 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
         if progress is not None:
             Progress.from_dict(progress)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise log_failed(path, "how the study stands cannot be read in it", "restore it from a copy") from None
+        raise log_failed(
+            path, Phrase("how the study stands cannot be read in it"), Phrase("restore it from a copy")
+        ) from None
     return progress, results
 
 
@@ -193,9 +208,11 @@ def create_file(path: Path, tables: Tables, meta: dict[str, str]) -> None:
 def check_database(connection: sqlite3.Connection, path: Path) -> None:
     report = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if report != "ok":
-        raise log_failed(path, f"the file is damaged ({report})", "restore it from a copy")
+        raise log_failed(
+            path, Phrase("the file is damaged ({report})", report=report), Phrase("restore it from a copy")
+        )
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (META,)).fetchone():
-        raise log_failed(path, "it is a database of another program")
+        raise log_failed(path, Phrase("it is a database of another program"))
 
 
 @contextmanager
@@ -211,4 +228,4 @@ def sqlite_errors(path: Path) -> Iterator[None]:
 
 
 def log_failed(path: Path, why: str, hint: str | None = None) -> LogFailed:
-    return LogFailed(f"{str(path)!r} cannot be used: {' '.join(why.split())}.", hint=hint)
+    return LogFailed("{path!r} cannot be used: {why}.", hint=hint, path=str(path), why=" ".join(why.split()))

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
 from murmure.parties.party.refusals import StoreFailed
 from murmure.parties.party.tables import INDEXES, TABLES, VERSION
@@ -52,16 +52,20 @@ class PartyFile:
         """Refuse what is damaged, of another version, or open to others."""
         with self._store_errors():
             if not self.path.is_file():
-                raise _failed(self.path, "there is no such file", "murmure party init makes it")
+                raise _failed(self.path, Phrase("there is no such file"), Phrase("murmure party init makes it"))
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
-                raise _failed(self.path, "others may read it", f"chmod 600 {self.path.name}")
+                raise _failed(self.path, Phrase("others may read it"), Phrase("chmod 600 {name}", name=self.path.name))
         with self.reading() as run:
             if run("PRAGMA quick_check(1)") != [("ok",)]:
-                raise _failed(self.path, "the file is damaged", "restore it from a copy")
+                raise _failed(self.path, Phrase("the file is damaged"), Phrase("restore it from a copy"))
             has_meta = run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'")
             version = run("SELECT value FROM meta WHERE key = 'version'") if has_meta else []
             if version != [(VERSION,)]:
-                raise _failed(self.path, f"it is no party's file of version {VERSION}", "name another folder")
+                raise _failed(
+                    self.path,
+                    Phrase("it is no party's file of version {version}", version=VERSION),
+                    Phrase("name another folder"),
+                )
         self._wipe_leftover()
 
     def _wipe_leftover(self) -> None:
@@ -106,11 +110,13 @@ class PartyFile:
         except MurmureError:
             raise
         except FileExistsError:
-            raise _failed(self.path, "there is one already", "name another folder") from None
+            raise _failed(self.path, Phrase("there is one already"), Phrase("name another folder")) from None
         except (sqlite3.Error, OSError) as error:
             why = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error)
-            raise _failed(self.path, why, "nothing was sent that is not in it; repair the cause, then go on") from None
+            raise _failed(
+                self.path, why, Phrase("nothing was sent that is not in it; repair the cause, then go on")
+            ) from None
 
 
 def _failed(path: Path, why: str, hint: str) -> StoreFailed:
-    return StoreFailed(f"the party's file {str(path)!r} cannot be used: {why}.", hint=hint)
+    return StoreFailed("the party's file {path!r} cannot be used: {why}.", hint=hint, path=str(path), why=why)
