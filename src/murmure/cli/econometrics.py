@@ -381,7 +381,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
             "murmure schema init DATA drafts one",
             detail=Phrase("--secure") if given["secure"] else Phrase("--epsilon"),
         )
-    rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
+    rows = rows_of_one_person(given["unit"], given["rows_per_person"], Phrase("the noise grows"))
     noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
     rules = _secure_rules(given)
     if given["secure"]:
