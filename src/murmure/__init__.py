@@ -12,21 +12,9 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from murmure import catalogue
-
-if TYPE_CHECKING:
-    from murmure.advise.advice import advise as advise
-    from murmure.certify.certificate import certify as certify
-    from murmure.core.column import Column as Column
-    from murmure.core.domain import Categories as Categories
-    from murmure.core.domain import Integers as Integers
-    from murmure.core.domain import Interval as Interval
-    from murmure.core.random import Random as Random
-    from murmure.core.schema import Schema as Schema
-    from murmure.plan.plan import Plan as Plan
-    from murmure.run.run import run as run
 
 __version__ = "0.6.0"
 

@@ -12,14 +12,14 @@ from murmure import learn
 from murmure.catalogue import MECHANISMS, PUBLIC, RECORDS
 
 # Examples of mechanisms are made by rule from EXAMPLES, in script/reference.
-NAMES = [*sorted(set(PUBLIC) - set(MECHANISMS) - set(RECORDS)), *learn.LEARNERS]
+NAMES = [*sorted(set(PUBLIC) - set(MECHANISMS) - set(RECORDS)), *learn.LEARNERS, "search_cost"]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_in_a_docstring_runs(name: str, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    thing = getattr(learn, name) if name in learn.LEARNERS else getattr(mu, name)
+    thing = getattr(mu if name in PUBLIC else learn, name)
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(thing) or "", {}, name, None, 0)
     printed: list[str] = []
     runner = doctest.DocTestRunner(verbose=False)

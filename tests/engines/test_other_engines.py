@@ -18,6 +18,7 @@ from murmure.core.random import Random
 from murmure.core.types import Engine, FrameEngine, Total
 from murmure.engines.base.task import Task
 from murmure.engines.sources.tables import open_table
+from murmure.run.billing import TablePayment
 
 SCHEMA = mu.Schema(
     {
@@ -111,13 +112,13 @@ def test_an_engine_with_frames_of_its_own(tmp_path: Path) -> None:
     """A frame in, a frame out: it carries its plan, is charged before it is returned, and `run` reads the same rows."""
     engine, pages = Library(), pa.table(PEOPLE).to_batches(max_chunksize=70)
     shelf = Shelf(tuple(pages), {})
-    charged: list[Any] = []
-    out = mu.sanitise(shelf, MECHANISM, rng=Random.seeded(3), engine=engine, before_release=charged.append)
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    out = mu.sanitise(shelf, MECHANISM, rng=Random.seeded(3), engine=engine, ledger=ledger.account("people"))
     here = pa.Table.from_batches(out.pages)
 
-    assert len(charged) == 1 and charged[0].seeded and here.num_rows == 300
+    assert [entry.seeded for entry in ledger.history()] == [True] and here.num_rows == 300
     assert here["town"].to_pylist() == PEOPLE["town"]
-    plan = charged[0].plan
+    plan = mu.Plan(mu.Marginals(SCHEMA), person=MECHANISM)
     assert mu.estimate(out, engine=engine).to_json() == mu.estimate(here, plan).to_json().replace("false", "true", 1)
     exact = mu.Plan(mu.Histogram(SCHEMA["smoker"]))
     assert mu.run(exact, shelf, engine=engine).estimate.mean.tolist() == mu.run(exact, PEOPLE).estimate.mean.tolist()
@@ -128,16 +129,19 @@ def test_an_engine_with_frames_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("out", [None, "out.parquet", "out.csv"])
-def test_nothing_is_returned_or_named_if_it_cannot_be_charged(out: str | None, tmp_path: Path) -> None:
+def test_nothing_is_returned_or_named_if_it_cannot_be_charged(
+    out: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever the output: the charge comes when all rows are randomised, and its refusal leaves nothing behind."""
 
-    def refuse(receipt: Any) -> None:
-        assert receipt.rows == 300 and not list(tmp_path.glob("out*"))
+    def refuse(payment: TablePayment) -> None:
+        assert payment.plan.person == MECHANISM and not list(tmp_path.glob("out*"))
         raise InvalidParameter("no budget")
 
+    monkeypatch.setattr(TablePayment, "pay", refuse)
     path = None if out is None else tmp_path / out
     with pytest.raises(InvalidParameter, match="no budget"):
-        mu.sanitise(PEOPLE, MECHANISM, path, before_release=refuse)
+        mu.sanitise(PEOPLE, MECHANISM, path)
     assert not list(tmp_path.iterdir())
 
 

@@ -23,7 +23,15 @@ from tests.listing import listed
 
 import murmure as mu
 from murmure.catalogue import MODELS
-from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MissingExtra, MurmureError, OutsideDomain
+from murmure.core.errors import (
+    BudgetExhausted,
+    EmptySource,
+    InvalidParameter,
+    MissingColumn,
+    MissingExtra,
+    MurmureError,
+    OutsideDomain,
+)
 from murmure.core.random import Random
 from murmure.core.types import Total
 from murmure.engines import spark as engine
@@ -395,16 +403,16 @@ def test_what_sanitise_refuses_on_the_workers(spark: Any, tmp_path: Path, monkey
         assert (receipt.rows, receipt.dropped, dict(receipt.moved)) == (249, 1, {"age": 49})
 
 
-def test_a_frame_is_charged_before_it_is_returned(spark: Any) -> None:
+def test_a_frame_is_charged_before_it_is_returned(spark: Any, tmp_path: Path) -> None:
     frame = spark.createDataFrame([("no", 1), ("yes", 7)] * 50, "smoker string, children long")
     schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "children": mu.Integers(0, 9)})
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    ledger.set_budget("people", 1.5, relation="replace")
+    out = mu.sanitise(frame, mu.SPL(schema, 1.0), ledger=ledger.account("people"))
 
-    def refuse(receipt: Any) -> None:
-        assert receipt.plan.person == mu.SPL(schema, 1.0)
-        raise InvalidParameter("no budget")
-
-    with pytest.raises(InvalidParameter, match="no budget"):
-        mu.sanitise(frame, mu.SPL(schema, 1.0), before_release=refuse)
+    assert ledger.spent("people").charges == 1 and out.count() == 100
+    with pytest.raises(BudgetExhausted):
+        mu.sanitise(frame, mu.SPL(schema, 1.0), ledger=ledger.account("people"))
 
 
 def test_rows_that_are_dropped_are_counted(spark: Any) -> None:

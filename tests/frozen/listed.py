@@ -78,7 +78,9 @@ def placed(example: Any) -> list[tuple[str, dict[str, Any]]]:
 
 def learners_of(example: Any) -> list[dict[str, Any]]:
     """A learner's parameters and its privacy, each by its public name."""
-    params = {k: v for k, v in example.get_params().items() if k not in ("engine", "ledger", "rng", "privacy")}
+    params = {
+        k: v for k, v in example.get_params(deep=False).items() if k not in ("engine", "ledger", "rng", "privacy")
+    }
     params["schema"] = params["schema"].to_dict()
     held = as_json({"type": type(example).__name__, **params})
     own = example.privacy

@@ -61,6 +61,7 @@ def test_a_learner_is_cloned_pickled_and_shown(name: str) -> None:
     assert np.array_equal(again.predict(table), fitted.predict(table))
 
 
+@pytest.mark.filterwarnings("ignore::murmure.learn.FoldsWarning")  # tests/learn/test_folds.py
 @pytest.mark.filterwarnings("ignore::murmure.core.errors.SchemaWarning")  # arrays, on purpose
 @pytest.mark.parametrize("name", CLEAR)
 def test_a_learner_stands_in_pipelines_and_searches(name: str) -> None:

@@ -11,7 +11,7 @@ from murmure.central.base.gate import Gate
 from murmure.certify.checks.statistics import check_statistic
 from murmure.core.blocks import NoisySum
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.laws import kernel_loader
@@ -325,3 +325,40 @@ def test_local_says_that_nothing_was_debiased() -> None:
 
         assert made.post_.startswith("none: learned from randomised rows as they are, not debiased")
         assert "as they are, not debiased" in " ".join(made.summary().split()) and "costs nothing" not in made.summary()
+
+
+# -- the table that transform returns
+
+
+def test_distances_come_as_a_frame_with_names_where_it_is_asked_for():
+    """As scikit-learn does it: for one learner, in its clones and pipelines, or for all; a pandas index is kept."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+
+    rows = pd.DataFrame(blobs(90), index=np.arange(90)[::-1])
+    model = KMeans(3, PLANE, Central(5.0)).fit(rows)
+    plain, names = model.transform(rows), ["kmeans0", "kmeans1", "kmeans2"]
+
+    assert isinstance(plain, np.ndarray) and model.get_feature_names_out().tolist() == names
+    assert model.feature_names_in_.tolist() == ["x", "y"] and model.n_features_in_ == 2
+    framed = model.set_output(transform="pandas").transform(rows)
+    assert list(framed.columns) == names and framed.index.equals(rows.index) and (framed.to_numpy() == plain).all()
+    assert list(model.transform(rows.to_numpy()).index) == list(range(90))
+    assert isinstance(model.set_output(transform=None).transform(rows), pd.DataFrame)
+    by_polars = model.set_output(transform="polars").transform(rows)
+    assert isinstance(by_polars, pl.DataFrame) and by_polars.columns == names and (by_polars.to_numpy() == plain).all()
+    assert isinstance(clone(model).fit_transform(rows), pl.DataFrame)
+    assert isinstance(model.set_output(transform="default").transform(rows), np.ndarray)
+    pipeline = make_pipeline(KMeans(3, PLANE, Central(5.0))).set_output(transform="pandas").fit(rows)
+    assert list(pipeline.transform(rows).columns) == names == pipeline.get_feature_names_out().tolist()
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(KMeans(2, PLANE, Central(5.0)).fit_transform(rows), pd.DataFrame)
+
+
+def test_an_unknown_container_and_a_learner_that_is_not_fitted_are_refused():
+    with pytest.raises(InvalidParameter, match="set_output"):
+        KMeans(3).set_output(transform="excel")
+    with pytest.raises(MurmureError, match="not fitted"):
+        KMeans(3).get_feature_names_out()

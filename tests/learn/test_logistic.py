@@ -245,7 +245,7 @@ def test_noisy_gradients_come_nearer_to_the_real_loss_than_the_parabola(delta):
 @pytest.mark.parametrize("example", EXAMPLES, ids=repr)
 def test_the_answers_of_a_fit_cost_what_was_given_and_no_more(example):
     rows = {name: [0] * 30 for name in example.schema}
-    fitted = LogisticRegression(**{**example.get_params(), "rng": mu.Random.seeded(1)}).fit(rows)
+    fitted = LogisticRegression(**{**example.get_params(deep=False), "rng": mu.Random.seeded(1)}).fit(rows)
 
     assert fitted.spent_.rho <= example.privacy.cost.rho
     assert fitted.spent_.epsilon <= example.privacy.cost.epsilon

@@ -23,7 +23,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from murmure.attacks.audit_gates import SEED, AuditFailed, Passage, RecordingGate, ReplayGate
+from murmure.attacks.audit_gates import SEED, Passage, RecordingGate, ReplayGate
+from murmure.attacks.audit_gates import AuditFailed as AuditFailed
 from murmure.attacks.released_values import released_values
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Cost

@@ -24,7 +24,7 @@ from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon
-from murmure.core.types import Relation
+from murmure.core.types import Noise, Relation
 from murmure.laws.noise.digits import Digits, calibrated
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw, at_rate
 
@@ -32,7 +32,7 @@ Sampler = Literal["table", "exact"]
 
 
 @dataclass(frozen=True)
-class DiscreteLaplace:
+class DiscreteLaplace(Noise):
     """Noise on integer sums with a pure epsilon; the first choice for counts.
 
     >>> import murmure as mu

@@ -20,11 +20,11 @@ from murmure.core.blocks import Block
 from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import positive_epsilon
-from murmure.core.types import Ints, Relation
+from murmure.core.types import Ints, PostProcessed, Relation
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(PostProcessed):
     """Every entry of the noisy sum is cut to low .. high, which are public.
 
     >>> import murmure as mu

@@ -21,12 +21,12 @@ from murmure.central.base.budget_split import check_binding, moved_entries, spli
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
 from murmure.core.fixed import float_up, positive_epsilon
-from murmure.core.types import Relation
+from murmure.core.types import Noise, Relation
 from murmure.laws.noise.staircase import StaircaseLaw, loss_units
 
 
 @dataclass(frozen=True)
-class Staircase:
+class Staircase(Noise):
     """Noise with a pure epsilon, at its best where epsilon is large and a block is one entry.
 
     >>> import murmure as mu

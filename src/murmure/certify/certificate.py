@@ -10,7 +10,8 @@ from murmure.certify.witness_words import record_witness_in_words, witness_in_wo
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import times_up
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate, Unit
+from murmure.core.types import Certifiable, Certificate, Chooser, Noise, Promises, Sharing, Unit
+from murmure.local.rappor import ForEver
 
 
 def certify(mechanism: Any, relation: Unit = "record", reports: int | None = None) -> Certificate:
@@ -33,26 +34,26 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         raise InvalidParameter('certify relation must be "record" or "attribute", got {got}.', got=shorten(relation))
     if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
         raise InvalidParameter("certify reports must be a whole number, at least 1, got {got}.", got=shorten(reports))
-    # By what an object has, not by its class: plans are in a package above, and a sharing would load cryptography.
-    if hasattr(mechanism, "threshold") and hasattr(mechanism, "honest"):
+    if isinstance(mechanism, Sharing):
         return _certify_sharing(mechanism)
-    if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
-        hint = Phrase("certify(GRR(Categories(4), epsilon=1.0))")
-        if hasattr(mechanism, "bind") or hasattr(mechanism, "bind_scores"):
+    if not isinstance(mechanism, Certifiable):
+        hint = Phrase(
+            "certify(GRR(Categories(4), epsilon=1.0)); a class of your own inherits murmure.core.types.Mechanism"
+        )
+        if isinstance(mechanism, Noise | Chooser):
             hint = Phrase("noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()")
-        if hasattr(mechanism, "guarantees"):
+        if isinstance(mechanism, Promises):
             hint = Phrase("plan.guarantees() holds the certificates of a plan")
         raise InvalidParameter(
             "certify takes a mechanism, got {got}.", hint=hint, got=shorten(type(mechanism).__name__)
         )
     if isinstance(mechanism.domain, Schema):
         return _certify_record(mechanism, relation, reports)
-    kept = getattr(mechanism, "permanent", None)
     once = loss = max_loss(mechanism.channel)
-    if kept is None:
-        epsilon, method = _composed(once, reports)
+    if isinstance(mechanism, ForEver):
+        loss, epsilon, method = _kept(once, max_loss(mechanism.permanent), reports, mechanism.values)
     else:
-        loss, epsilon, method = _kept(once, max_loss(kept), reports, getattr(mechanism, "values", 1))
+        epsilon, method = _composed(once, reports)
     x, other, y = loss.witness
     label = mechanism.domain.label
     # The ratio of the witness is that of one report; several, or kept bits, have another one.
@@ -66,8 +67,8 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         method=method,
         witness=(label(x), label(other), y),
         witness_text=witness_in_words(mechanism, x, other, y, epsilon, one_report),
-        assumption=getattr(mechanism, "assumption", None),
-        asked=getattr(mechanism, "asked", getattr(mechanism, "epsilon", None)),
+        assumption=mechanism.assumption,
+        asked=mechanism.asked,
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from murmure.core.domain import Categories
 from murmure.core.errors import shorten
 from murmure.laws.bits import unpack
+from murmure.local.base.hidden_attribute import HiddenOracle
 from murmure.local.base.randomisers import BiasedNumeric, NumericOracle
 from murmure.local.grr import GRR
 from murmure.local.hadamard import HadamardResponse
@@ -22,7 +24,8 @@ MAX_NAMED = 5
 def answer_in_words(domain: Any, code: int) -> str:
     """A label in quotation marks, a number without."""
     label = domain.label(code)
-    values = getattr(domain, "values", 0)  # not numbers(): all numbers of a domain may be gigabytes
+    # Not numbers(): all numbers of a domain may be gigabytes.
+    values = domain.values if isinstance(domain, Categories) else 0
     numeric = isinstance(values, int) or all(isinstance(v, int | float) for v in values)
     return str(label) if numeric else repr(label)
 
@@ -70,7 +73,7 @@ def record_witness_in_words(
     reports, differ = [], []
     for i, name in enumerate(mechanism.columns):
         part = mechanism.parts[i]
-        part = getattr(part, "real", part)  # the mechanism inside a HiddenOracle
+        part = part.real if isinstance(part, HiddenOracle) else part
         if y[i] is not None:
             reports.append(f"{name}: {report_in_words(part, y[i])}")
         if x[i] != other[i]:

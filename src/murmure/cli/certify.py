@@ -101,10 +101,12 @@ def certify(
     elif plan is not None:
         certify_plan(plan, relation, reports, as_json)
     else:
+        from murmure.local.rappor import RAPPOR
+
         assert mechanism is not None
         name = exact_name(mechanism, given)
         built = build_mechanism(name, domain, given)
-        if for_ever and not hasattr(built, "for_ever"):
+        if for_ever and not isinstance(built, RAPPOR):
             raise UsageError(
                 "{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up", name=name
             )

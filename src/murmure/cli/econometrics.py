@@ -252,9 +252,11 @@ def _print_answer(name: str, result: Any, session: LedgerSession | None, given: 
 
 
 def _draw(result: Any, place: Path) -> None:
-    if not hasattr(result, "plot"):
-        raise UsageError("{result} has no picture.", "leave --plot out", result=persisted_name(result))
     from murmure.core.show import pyplot
+    from murmure.econometrics.results.result import Drawable
+
+    if not isinstance(result, Drawable):
+        raise UsageError("{result} has no picture.", "leave --plot out", result=persisted_name(result))
 
     axes = result.plot()
     figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
@@ -267,7 +269,7 @@ def result_page(result: Any, name: str) -> str:
     """One file that needs no other: the tables, and how they were obtained."""
     import html
 
-    title = html.escape(f"{name}: {getattr(result, 'formula', '') or result.title}")
+    title = html.escape(f"{name}: {result.heading}")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

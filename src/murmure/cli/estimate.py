@@ -257,7 +257,7 @@ def answer_table(
     plan, _ = plan_in_table(open_table(source))
     schema: Any = plan.statistic.domain
     figures: list[ColumnFigures] = []
-    release = None
+    release: Release | None = None
     if columns is not None or not pairs:
         wanted = list(schema.private) if columns is None else split_columns(columns)
         for name in wanted:
@@ -459,7 +459,7 @@ def _show(answer: Answer, options: IntervalOptions) -> None:
         _show_consistent(out, answer)
     if answer.true_rows is not None:
         out.print(f"\n{_truth_note(answer)}", style="dim")
-    remark = getattr(release.estimate, "remark", "")
+    remark = release.estimate.remark
     if remark:
         out.print(f"\nProvided {remark}.")
     out.print(f"\nWhat whoever sees these {what} can learn", style="bold")

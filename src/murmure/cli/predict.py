@@ -48,7 +48,7 @@ def predict(
             "{output!r} is the table that is read: it would be lost.", "write under another name", output=str(output)
         )
     learner: Any = read_model(model)
-    if proba and not hasattr(learner, "predict_proba"):
+    if proba and learner.kind != "classifier":
         raise UsageError("{kind} gives no probabilities.", "leave --proba out", kind=type(learner).__name__)
     rows = read_features(learner, source)
     predicted = learner.predict(rows)

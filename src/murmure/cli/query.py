@@ -458,7 +458,7 @@ def _left_out(release: Release, options: QueryOptions) -> list[dict[str, Any]]:
     """The noisy numbers of rows that have no part in the figures."""
     out = []
     for name, part in _named_estimates(release):
-        left_out = getattr(part, "left_out", None)
+        left_out = part.left_out
         if left_out is not None:
             rows = left_out.to_rows(options.level, options.target)
             out += [{**({"group": name} if name else {}), **row} for row in rows]

@@ -444,7 +444,7 @@ def _as_json(receipt: Receipt, built: BuiltSolution, output: Path) -> dict[str, 
         "solution": built.name,
         "mechanism": type(plan.person).__name__,
         "columns": dict(zip(plan.person.columns, protocol_names(plan.person), strict=True)),
-        "public": list(plan.statistic.domain.open),  # type: ignore[union-attr]
+        "public": list(plan.person.domain.open),
         "unit": plan.unit,
         "rows_per_person": int(plan.rows_per_person),
         "protects": protects(plan),
@@ -482,7 +482,7 @@ def _show(receipt: Receipt, built: BuiltSolution, sources: tuple[str, ...], outp
         by_protocol.setdefault(protocol, []).append(column)
     for i, (protocol, columns) in enumerate(by_protocol.items()):
         table.add_row("columns" if i == 0 else "", f"{protocol}: {', '.join(columns)}")
-    carried = plan.statistic.domain.open  # type: ignore[union-attr]
+    carried = plan.person.domain.open
     if carried:
         table.add_row("public", f"{', '.join(carried)}: carried as they are, protected by nothing")
     table.add_row("protects", protects(plan))

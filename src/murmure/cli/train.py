@@ -240,7 +240,7 @@ def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]
     """split=vaidya, alpha=0.5, iterations=3: parameters of the learner."""
     free = [
         name
-        for name in learner.get_params()
+        for name in learner.get_params(deep=False)
         if name not in ("schema", "target", "privacy", "engine", "ledger", "rng", "n_clusters")
     ]
     out: dict[str, Any] = {}
@@ -406,7 +406,7 @@ def protects_text(learner: Any) -> str:
 
     if isinstance(learner.privacy, InTheClear):
         return "nobody"
-    unit, rows = getattr(learner.privacy, "unit", "row"), getattr(learner.privacy, "rows_per_person", 1)
+    unit, rows = learner.privacy.unit, learner.privacy.rows_per_person
     return protects(SimpleNamespace(guarantees=lambda: learner.guarantees_, unit=unit, rows_per_person=rows))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from murmure.core.cells.parsed_columns import Codes, ParsedColumn, either
 from murmure.core.column import Column
-from murmure.core.domain import Domain, with_column
+from murmure.core.domain import Categories, Domain, with_column
 from murmure.core.errors import InvalidParameter, MissingColumn, OutsideDomain, shorten, suggestion
 from murmure.core.types import Mask
 
@@ -65,7 +65,7 @@ def parse_column(column: Column, coded: Domain, values: Any) -> tuple[Domain, Pa
     """The values as parsed, and the domain that parsed them. `coded`: the domain of the codes, which has a name."""
     # The label of missing answers may occur in the data: it is an answer like any other. Numbered categories are
     # parsed as numbers, which have no such label.
-    numbered = isinstance(getattr(column.domain, "values", None), int)
+    numbered = isinstance(column.domain, Categories) and isinstance(column.domain.values, int)
     domain = with_column(column.domain, coded.column) if numbered else coded
     return domain, domain.parse(values)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ from murmure.core.domain_policies import (
     settings_repr,
 )
 from murmure.core.errors import InvalidParameter, Phrase, shorten
-from murmure.core.types import Floats, Ints, Mask
+from murmure.core.types import Floats, Ints, Mask, NumberDomain
 
 MAX_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
 MAX_PLACES = 18
@@ -43,7 +43,7 @@ Rounding = Literal["refuse", "nearest"]
 
 
 @dataclass(frozen=True, repr=False)
-class Decimals:
+class Decimals(NumberDomain):
     """A number with at most `places` decimals between two public bounds: `Decimals(0, "99.9", places=1)`.
 
     A number with more decimals is refused, or moved to the nearest that has no more where rounding="nearest". Digits
@@ -69,6 +69,19 @@ class Decimals:
     column: str | None = None
     absent: Decimal | None = None  # what a missing answer counts as, where a curator reads every row; None: left out
     outside: Outside = "refuse"  # what becomes of a row with another number
+
+    if TYPE_CHECKING:  # bounds become Decimals
+
+        def __init__(
+            self,
+            low: Decimal | float | str,
+            high: Decimal | float | str,
+            places: int,
+            rounding: Rounding = "refuse",
+            column: str | None = None,
+            absent: Decimal | float | str | None = None,
+            outside: Outside = "refuse",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         places = check_whole("Decimals", "places", self.places, 0, None)

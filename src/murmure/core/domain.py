@@ -12,7 +12,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,35 +46,16 @@ from murmure.core.domain_policies import (
     settings_repr,
 )
 from murmure.core.errors import InvalidParameter, Phrase, shorten
-from murmure.core.types import Floats, Ints, Mask
+from murmure.core.types import Domain as Domain
+from murmure.core.types import Floats, Ints, Mask, NumberDomain
 
 MAX_SIZE = 1 << 31
 MAX_INT64 = (1 << 63) - 1
 BLOCK = 1 << 14  # values that stay in the cache from one pass to the next
 
 
-@runtime_checkable
-class Domain(Protocol):
-    """The values that one person may hold, numbered 0 .. size-1."""
-
-    @property
-    def column(self) -> str | None: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def outside(self) -> Outside: ...
-    def encode(self, values: Any) -> Codes: ...
-    def parse(self, values: Any) -> ParsedColumn: ...
-    def label(self, code: int) -> str: ...
-    def public(self) -> str: ...
-    def describe(self) -> str: ...
-    def labels(self) -> Sequence[str]: ...
-    def numbers(self) -> Floats | None: ...
-    def to_dict(self) -> dict[str, Any]: ...
-
-
 @dataclass(frozen=True, repr=False, eq=False)
-class Categories:
+class Categories(Domain):
     """One of k labels: `Categories(["no", "yes"])`, or `Categories(k)` for the numbers 0 .. k-1.
 
     A cell is a label if both mean the same (core/cells/meaning.py): "1", 1, 1.0, " 01" and true are one label.
@@ -246,7 +227,7 @@ def _number(label: Any) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Integers:
+class Integers(NumberDomain):
     """A whole number from low to high, both public and both included.
 
     >>> import murmure as mu
@@ -347,7 +328,7 @@ class Integers:
 
 
 @dataclass(frozen=True, repr=False)
-class Interval:
+class Interval(NumberDomain):
     """A real number between two public bounds, put on a grid of `cells` equal cells.
 
     Code i stands for the cell's midpoint, so a value moves by at most half a cell:

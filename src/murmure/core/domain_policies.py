@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.types import NumberDomain
 
 Outside = Literal["refuse", "clamp", "drop"]  # what becomes of a value that a domain does not hold
 MISSING_NUMBER_HINT = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
@@ -37,7 +38,7 @@ def check_absent(domain: Any) -> None:
     if domain.absent is None:
         return
     # A cell "1" means the number 1, but a constant in a program should be written as a number.
-    number = not hasattr(domain, "values")
+    number = isinstance(domain, NumberDomain)
     if (number and isinstance(domain.absent, str | bool)) or not holds(domain, domain.absent):
         raise InvalidParameter(
             "{kind}.absent must be {domain}, got {got}.",

@@ -220,8 +220,10 @@ def no_figure(estimate: Estimate) -> bool:
 
 def reports_per_column(estimates: Estimates) -> tuple[int, int] | None:
     """The fewest and the most people who reported a column, where not everybody reports every one."""
-    estimators: list[Any] = [e.estimator for e in estimates.values()]
-    reports = [int(estimator.shown) for estimator in estimators if hasattr(estimator, "shown")]
+    from murmure.core.estimates.estimate import SampledEstimator
+
+    estimators = [e.estimator for e in estimates.values()]
+    reports = [estimator.shown for estimator in estimators if isinstance(estimator, SampledEstimator)]
     return (min(reports), max(reports)) if reports else None
 
 

@@ -1,6 +1,6 @@
-"""The data of the rule (affine map, certificate, total, release) and the protocols that implementations follow.
+"""The data of the rule (affine map, certificate, total, release), and what implementations are and can do.
 
-Protocols are structural (an implementation inherits nothing); data are frozen dataclasses.
+Data are frozen dataclasses. Statistics, mechanisms, noises and models inherit from this file what they can do.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,20 @@ from numpy.typing import NDArray
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 
 if TYPE_CHECKING:
-    from murmure.core.domain import Domain
-    from murmure.core.estimates.estimate import Estimate
+    from typing_extensions import TypeVar  # type checkers bring it along
+
+    from murmure.core.blocks import Block, NoisySum
+    from murmure.core.cells.parsed_columns import Codes, ParsedColumn
+    from murmure.core.domain_policies import Outside
     from murmure.core.random import Random
     from murmure.core.schema import Schema
+
+    # What a statistic makes of a sum: an Estimate, Estimates ... Where nothing is said, `Release` is a Release[Any].
+    Answer = TypeVar("Answer", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    Answer = TypeVar("Answer", covariant=True)
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]  # the only thing that is ever added up
@@ -172,35 +182,309 @@ class Total:
         return Total(self.n + other.n, self.sum + other.sum)
 
 
-@runtime_checkable
-class Mechanism(Protocol):
-    """The person slot: a function from a value to a law."""
-
-    @property
-    def domain(self) -> Domain: ...
-    def law(self, x: Any) -> Any: ...
-    def report(self, values: Any, rng: Random) -> Array: ...
-    def tally(self, reports: Array) -> Ints: ...
-    def affine(self) -> Affine | NoAffine: ...
-    def estimate(self, total: Ints, n: int) -> Estimate: ...
+# -- what things can do ------------------------------------------------------------------------------------------------
+# A class says what it can do: it inherits a class below, or sets an attribute whose default here means no. Others ask
+# isinstance, or read the attribute; nobody probes for names (docs/decisions/0033-capabilities-are-types.md).
+# What each implementation must bring itself is declared for type checkers only: at run time a dataclass would take an
+# attribute of a base class for the default of its own field.
 
 
-@runtime_checkable
-class Statistic(Protocol):
+class Domain:
+    """The values that one person may hold, numbered 0 .. size-1."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def column(self) -> str | None: ...
+        @property
+        def size(self) -> int: ...
+        @property
+        def absent(self) -> Any: ...  # what a missing answer counts as, where a curator reads every row
+        @property
+        def outside(self) -> Outside: ...  # what becomes of a row with another value
+        def encode(self, values: Any) -> Codes: ...
+        def parse(self, values: Any) -> ParsedColumn: ...
+        def label(self, code: int) -> str: ...
+        def public(self) -> str: ...
+        def describe(self) -> str: ...
+        def labels(self) -> Sequence[str]: ...
+        def numbers(self) -> Floats | None: ...
+        def to_dict(self) -> dict[str, Any]: ...
+
+
+class NumberDomain(Domain):
+    """Numbers between two bounds, on an even grid."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def low(self) -> Any: ...
+        @property
+        def high(self) -> Any: ...
+        def numbers(self) -> Floats: ...
+        def scale(self) -> tuple[float, float, float]: ...  # of code 0, of a step, and how far rounding can move it
+
+
+class Statistic(Generic[Answer]):
     """The question: a sum over people, and how it is interpreted. Of records: codes column by column, Estimates out."""
 
+    handles_nobody: ClassVar[bool] = False  # it decides what a row without a value adds; else such a row is left out
+    trailing_counts: ClassVar[int] = 0  # how many of its last figures count rows or parties
+    min_honest: ClassVar[int] = 2  # between parties: how many must be honest
+    reveals: ClassVar[tuple[str, str] | None] = None  # what its sums tell about parties, in English and French
+
+    if TYPE_CHECKING:
+
+        @property
+        def domain(self) -> Domain | Schema: ...
+        @property
+        def width(self) -> int: ...  # of the sum
+        @property
+        def largest(self) -> int: ...  # what one person can add to one entry, at most
+        @property
+        def asked_columns(self) -> tuple[str, ...]: ...  # the named columns that it is about
+        def encode(self, rows: Any, /) -> Any: ...  # rows -> codes; refuses what is outside the domain
+        def encode_lenient(self, rows: Any, /) -> Any: ...  # rows -> codes, whatever they hold: for a curator
+        def lift(self, x: Any, /) -> Ints: ...  # g(x) row by row: the definition, for checks
+        def tally(self, x: Any, /) -> Ints: ...  # the sum of g(x)
+        def interpret_exact(self, total: Any, n: int, /) -> Answer: ...  # from the exact sum to an estimate
+        def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports with this map; None: they can
+        def finish(self, estimate: Any, /) -> Any: ...  # what is released of it
+        def in_words(self) -> str: ...  # for a ledger and a release: "Mean of age by region"
+
     @property
-    def domain(self) -> Domain | Schema: ...
+    def wide(self) -> bool:
+        """Whether sums may pass 2**63 - 1: they are Python's integers."""
+        return False
+
     @property
-    def width(self) -> int: ...
+    def formulas(self) -> tuple[str, ...]:
+        """The expressions of columns that the asker wrote."""
+        return ()
+
+    # Reports of people
     @property
-    def largest(self) -> int: ...  # what one person can add to one entry, at most
-    def encode(self, rows: Any, /) -> Any: ...
-    def lift(self, x: Any, /) -> Ints: ...
-    def tally(self, x: Any, /) -> Ints: ...
-    def interpret_exact(self, total: Ints, n: int, /) -> Any: ...
-    def why_unanswerable(self, affine: Any, /) -> str | None: ...
-    def finish(self, estimate: Any, /) -> Any: ...
+    def weights(self) -> str | None:
+        """The public column that says how much each person counts."""
+        return None
+
+    @property
+    def max_entry(self) -> int:
+        """What the report of one person can add to one entry, at most."""
+        return 1
+
+    def weigh(self, rows: Any) -> Ints | None:
+        """The weight of each row; None: all count the same."""
+        return None
+
+    def tallier(self, person: Any) -> Any:
+        """What adds reports up and estimates from the sum: the mechanism, or its view of what is asked."""
+        return person
+
+    # Sums of parties
+    @property
+    def raw_width(self) -> int:
+        """Of a party's own sum, before party_contribution."""
+        return self.width
+
+    def party_contribution(self, total: Total) -> Total:
+        """What one party adds to the others' sums, from the sum over its own rows."""
+        return total
+
+    # Noise
+    def with_left_out_count(self) -> Statistic:
+        """The question for a curator, who also counts the rows that are left out, if it leaves any out."""
+        return self
+
+    def coarse(self, bits: int) -> Statistic:
+        """The question for noise: numbers rounded to this length, if it has longer ones."""
+        return self
+
+
+class Protectable(Statistic[Answer]):
+    """Noise can protect it: blocks state how far one row moves the sum."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def blocks(self) -> tuple[Block, ...]: ...
+        def interpret(self, noisy: NoisySum, /) -> Answer: ...
+
+
+class Choosable(Statistic):
+    """Its answer is one of several candidates, chosen by their scores."""
+
+    score_sensitivity: ClassVar[int]  # how far one row moves a score
+    choose_with: ClassVar[str]  # noise added to sums cannot protect a choice; this can
+
+    if TYPE_CHECKING:
+
+        @property
+        def candidates(self) -> int: ...
+        def scores(self, total: Ints, /) -> Ints: ...
+        def chosen(self, index: int, /) -> Any: ...
+
+
+class FromCounts(Statistic):
+    """Its sums follow from how often each code occurs: groups and conditions count codes once, and not row by row."""
+
+    if TYPE_CHECKING:
+
+        def from_counts(self, counts: Ints, /) -> Ints: ...  # in the last axis; the last count is that of nobody
+
+
+class Nested(Statistic):
+    """It asks another question, `statistic`, of parts of the rows."""
+
+    statistic: Any
+
+    def with_left_out_count(self: Any) -> Any:
+        return replace(self, statistic=self.statistic.with_left_out_count())
+
+
+class CountsLeftOut(Statistic):
+    """It leaves rows out of its figures, and its field `left_out` says whether it counts them."""
+
+    left_out: bool
+
+    def with_left_out_count(self: Any) -> Any:
+        return replace(self, left_out=True)
+
+
+class Certifiable:
+    """It states a law, from which `certify` computes what reports tell about one person."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def domain(self) -> Any: ...  # a Domain; of records, a Schema
+        @property
+        def channel(self) -> Any: ...  # the integers of the law
+
+    @property
+    def assumption(self) -> str | None:
+        """What its certificate rests on."""
+        return None
+
+    @property
+    def asked(self) -> float | None:
+        """The epsilon that was asked for; None: it follows from other settings."""
+        return None
+
+
+class Mechanism(Certifiable):
+    """The person slot: a function from a value to a law."""
+
+    if TYPE_CHECKING:
+
+        def law(self, x: Any, /) -> Any: ...
+        def report(self, values: Any, rng: Random, /) -> Any: ...
+        def tally(self, reports: Any, /) -> Ints: ...
+        def affine(self) -> Any: ...  # an Affine or NoAffine; of records, one for each column
+        def estimate(self, total: Ints, n: int, /) -> Any: ...
+
+
+class Noise:
+    """The curator slot: noise that is bound to what it protects, and added to the sum."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def epsilon(self) -> float | None: ...  # that was asked for; None: a rho was
+        def bind(self, blocks: Sequence[Block], relation: Relation = ..., rows: int = ..., /) -> Any: ...
+
+
+class PostProcessed(Noise):
+    """Only a function of the noisy sum leaves the gate. It is biased, so no error bars follow from the noise."""
+
+    if TYPE_CHECKING:
+
+        def post_process(self, noisy: Ints, /) -> Ints: ...
+
+
+class Chooser:
+    """The curator slot of a Choosable question: it draws one of the candidates by their scores."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def epsilon(self) -> float | None: ...
+        def bind_scores(
+            self, candidates: int, sensitivity: int, relation: Relation = ..., rows: int = ..., /
+        ) -> Any: ...
+
+
+class Sharing:
+    """The parties slot: how several parties add up without showing their parts."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def parties(self) -> int: ...
+        @property
+        def honest(self) -> int: ...  # parties that stay and do not collude, at least
+        @property
+        def rows(self) -> int: ...  # of one party, at most
+        @property
+        def assumption(self) -> str: ...
+        def in_words(self) -> str: ...  # what it hides, from whom
+
+
+class Promises:
+    """It has certificates of its own: a plan."""
+
+    if TYPE_CHECKING:
+
+        def guarantees(self) -> Mapping[Observer, Certificate]: ...
+
+
+class Model:
+    """A generator of questions: the next one follows from the sums that were released."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def noise_refusal(self) -> str | None: ...  # why noise cannot protect it; None if it can
+        @property
+        def domain(self) -> Schema: ...  # the columns that it reads
+        @property
+        def rounds(self) -> int: ...  # how many questions it asks, at most
+        def steps(self) -> Generator[Statistic, Any, Any]: ...
+        def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
+
+    @property
+    def max_sums(self) -> int | None:
+        """The most sums of all rounds; None: it declares none."""
+        return None
+
+    @property
+    def finest_cells(self) -> tuple[str, int] | None:
+        """The column of which later rounds may ask for cells, and the most cells; None: they ask for none."""
+        return None
+
+    @property
+    def party_statistic(self) -> type[Statistic] | None:
+        """The statistic that it asks about each party separately."""
+        return None
+
+
+class Releasable:
+    """What a statistic makes of a sum, and a release shows: an estimate, or a choice."""
+
+    @property
+    def left_out(self) -> Any:
+        """The noisy number of rows that have no part in it; None: it is not counted."""
+        return None
+
+    @property
+    def reason(self) -> str | None:
+        """Why there are no error bars; None: there are."""
+        return None
+
+    @property
+    def remark(self) -> str:
+        """What the figures rest on."""
+        return ""
 
 
 @runtime_checkable
@@ -270,8 +554,7 @@ def _without_nan(row: dict[str, Any]) -> dict[str, Any]:
 def _left_out(estimate: Any, level: float) -> dict[str, Any]:
     """The noisy numbers of rows that have no part in the figures, by column or group."""
     if not isinstance(estimate, Mapping):
-        left_out = getattr(estimate, "left_out", None)
-        return {} if left_out is None else {"left_out": left_out.to_rows(level)}
+        return {} if estimate.left_out is None else {"left_out": estimate.left_out.to_rows(level)}
     by_column = {
         str(name): part.left_out.to_rows(level) for name, part in estimate.items() if part.left_out is not None
     }
@@ -283,7 +566,7 @@ def _wrapped(notice: str) -> str:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Generic[Answer]):
     """What may be shown: the estimate, what it costs each observer, and which plan it answers.
 
     >>> import murmure as mu
@@ -304,7 +587,7 @@ class Release:
         witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
     """
 
-    estimate: Any  # an Estimate; of a record Estimates, one per column
+    estimate: Answer  # an Estimate; of a record Estimates, one per column
     guarantees: Mapping[Observer, Certificate]
     plan: str  # the digest
     seeded: bool
@@ -352,7 +635,7 @@ class Release:
 
     def to_json(self, level: float = 0.95) -> str:
         """Figures, intervals, guarantees and the plan's digest: what may be published, for machines."""
-        e = self.estimate
+        e: Any = self.estimate
         bars = e.estimator is not None
         fields = {
             "about": self.about,
@@ -365,7 +648,7 @@ class Release:
             "level": level if bars else None,
             "target": e.target if bars else None,
             "figures": [_without_nan(row) for row in e.to_rows(level)],
-            **({"too_noisy": e.reason} if bars and getattr(e, "reason", None) else {}),
+            **({"too_noisy": e.reason} if bars and e.reason else {}),
             **_left_out(e, level),
             "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
         }

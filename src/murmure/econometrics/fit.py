@@ -21,7 +21,7 @@ from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, 
 from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
 from murmure.run.totals import SeparateTables
-from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
+from murmure.statistics.exact.party_products import PartyOuterProducts
 
 # With noise, factors are rounded to this length: far below the noise, and short enough for sums to fit into a word.
 COARSE_BITS = 14
@@ -78,13 +78,6 @@ def ask(
     return replace(driven.result, how=replace(how, charge=driven.charge))  # type: ignore[type-var]
 
 
-def party_statistic(model: Any) -> type[PartyOuterProducts] | type[WithinPartyProducts] | None:
-    """The statistic that a model asks of each party separately, if any: products of scores, or of rows minus means."""
-    if getattr(model, "errors", "") == "cluster":
-        return PartyOuterProducts
-    return WithinPartyProducts if type(model).__name__ == "FixedEffects" else None
-
-
 def check_sharing(model: Any, sharing: Any) -> None:
     """Refuse, before the first round, a model that these parties or this coordinator do not allow.
 
@@ -92,7 +85,7 @@ def check_sharing(model: Any, sharing: Any) -> None:
     is counted as a colluder. A lying coordinator could choose the next question, since it follows from the totals that
     the coordinator reports.
     """
-    owner, statistic = type(model).__name__, party_statistic(model)
+    owner, statistic = type(model).__name__, model.party_statistic
     honest = sharing.minimum - max(sharing.colluders, 1)
     if statistic is not None and honest < statistic.min_honest:
         what = (
@@ -127,7 +120,7 @@ def check_sharing(model: Any, sharing: Any) -> None:
 
 def coarsen_for_noise(statistic: Any, noise: Any) -> Any:
     """The statistic that is asked: with noise, on a coarser grid that leaves room for it."""
-    return statistic.coarse(COARSE_BITS) if noise is not None and hasattr(statistic, "coarse") else statistic
+    return statistic if noise is None else statistic.coarse(COARSE_BITS)
 
 
 def _ledger_name(model: Any) -> str:

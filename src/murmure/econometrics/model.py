@@ -12,34 +12,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from murmure.catalogue import MODELS
 from murmure.core.codec import Codec
 from murmure.core.schema import Schema
-from murmure.core.types import Statistic
+from murmure.core.types import Model, Statistic
 from murmure.econometrics.design.design_matrix import Design
-
-if TYPE_CHECKING:
-    from murmure.econometrics.results.result import ModelResult
+from murmure.statistics.exact.party_products import PartyOuterProducts
 
 
-class Model(Protocol):
-    """What every model has."""
-
-    @property
-    def noise_refusal(self) -> str | None: ...  # why noise cannot protect it; None if it can
-    @property
-    def domain(self) -> Schema: ...  # the columns that it reads
-    @property
-    def rounds(self) -> int: ...  # how many questions it asks at most
-    def steps(self) -> Generator[Statistic, Any, ModelResult]: ...
-    def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
-
-
-class OneRound:
+class OneRound(Model):
     """Shared by models that ask one question, which noise may protect."""
 
     noise_refusal: ClassVar[str | None] = None
@@ -57,6 +42,16 @@ class OneQuestion(OneRound):
     @property
     def domain(self) -> Schema:
         return self._asks.domain  # type: ignore[no-any-return]
+
+
+class ClusterErrors(Model):
+    """Shared by models with a field `errors`: with "cluster", the rows of a party are one."""
+
+    errors: str
+
+    @property
+    def party_statistic(self) -> type[Statistic] | None:
+        return PartyOuterProducts if self.errors == "cluster" else None
 
 
 class NoRows:

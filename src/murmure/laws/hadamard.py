@@ -26,7 +26,7 @@ class Hadamard:
     inputs: int
     keep: int
 
-    words, deep, slack = 1, 0, 0.0
+    words, deep, slack, report_ndim = 1, 0, 0.0, 0
 
     @property
     def log_order(self) -> int:

@@ -32,6 +32,11 @@ class Channel(Protocol):
         ...
 
     @property
+    def report_ndim(self) -> int:
+        """0: a report is one number; 1: it is a row of them."""
+        ...
+
+    @property
     def slack(self) -> float:
         """A bound on |ln(true probability) - ln(stated probability)|; 0 where the integers are the law."""
         ...
@@ -76,7 +81,7 @@ class Law:
     def log_prob(self, y: Any) -> Floats:
         """ln P[y | x] for one report per person, or for one report that is compared with every person."""
         y = np.asarray(y)
-        if y.ndim == getattr(self.channel, "report_ndim", 0):  # one report
+        if y.ndim == self.channel.report_ndim:  # one report
             y = np.broadcast_to(y, (len(self.x), *y.shape))
         return self.channel.log_prob(np.broadcast_to(self.x, len(y)), y)
 

@@ -38,6 +38,8 @@ class Mapped:
     channel: Channel
     function: Callable[[Any], Hashable]
 
+    report_ndim = 0
+
     @property
     def inputs(self) -> int:
         return self.channel.inputs

@@ -27,7 +27,7 @@ class TableChannel:
     weights: Words64 = field(repr=False)  # (inputs, outputs)
     rule: dict[str, Any] = field(repr=False)  # how a client rebuilds the weights from few integers
 
-    words, deep, slack = 1, 0, 0.0
+    words, deep, slack, report_ndim = 1, 0, 0.0, 0
 
     def __post_init__(self) -> None:
         w = self.weights

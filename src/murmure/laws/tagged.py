@@ -27,7 +27,7 @@ class Tagged:
     second: TableChannel
     coin: int
 
-    words, deep, slack = 2, 0, 0.0
+    words, deep, slack, report_ndim = 2, 0, 0.0, 0
 
     @property
     def inputs(self) -> int:

@@ -92,7 +92,7 @@ class WindowChannel:
         """Words below it give one of the reports that have a unit more."""
         return self.rest * (self.inside + 1)
 
-    words, deep, slack = 1, 0, 0.0
+    words, deep, slack, report_ndim = 1, 0, 0.0, 0
 
     def start(self, x: Array) -> Ints:
         at = np.asarray(x).astype(np.int64) * self.step - self.shift

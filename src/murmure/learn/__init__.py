@@ -2,26 +2,15 @@
 
 save_model(learner, "model.json")       what was released, as JSON, whole or not at all
 learner = load_model("model.json")      it predicts as it did; reading runs nothing that the file holds
+search_cost(search, X, y)               what a search or a cross-validation of scikit-learn costs one row
 SchemaWarning                           the schema may describe another table than the one that came
+FoldsWarning                            a learner is fitted in folds, and every fit spends its own epsilon
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from murmure.core.errors import SchemaWarning as SchemaWarning
-    from murmure.learn.kmeans import KMeans as KMeans
-    from murmure.learn.linear import LinearRegression as LinearRegression
-    from murmure.learn.logistic import LogisticRegression as LogisticRegression
-    from murmure.learn.model_file import load_model as load_model
-    from murmure.learn.model_file import save_model as save_model
-    from murmure.learn.naive_bayes import NaiveBayes as NaiveBayes
-    from murmure.plan.privacy import Central as Central
-    from murmure.plan.privacy import Clear as Clear
-    from murmure.plan.privacy import Local as Local
-    from murmure.plan.privacy import Secure as Secure
+from typing import Any
 
 LEARNERS = {
     "NaiveBayes": "murmure.learn.naive_bayes",
@@ -33,21 +22,10 @@ PUBLIC = {
     **LEARNERS,
     **dict.fromkeys(("Clear", "Central", "Secure", "Local"), "murmure.plan.privacy"),
     **dict.fromkeys(("save_model", "load_model"), "murmure.learn.model_file"),
+    **dict.fromkeys(("search_cost", "SearchCost", "FoldsWarning"), "murmure.learn.folds"),
     "SchemaWarning": "murmure.core.errors",
 }
-__all__ = [
-    "Central",
-    "Clear",
-    "KMeans",
-    "LinearRegression",
-    "Local",
-    "LogisticRegression",
-    "NaiveBayes",
-    "SchemaWarning",
-    "Secure",
-    "load_model",
-    "save_model",
-]
+__all__ = sorted(PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

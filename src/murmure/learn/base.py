@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -29,6 +29,7 @@ from murmure.core.notices import rehearsed
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.learn.folds import warn_of_folds
 from murmure.learn.summary_table import SummaryTable
 from murmure.learn.training_table import (
     TrainingTable,
@@ -41,6 +42,7 @@ from murmure.learn.training_table import (
 from murmure.learn.upstream import warn_of_upstream
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import (
+    AnyPrivacy,
     Central,
     Clear,
     Local,
@@ -55,12 +57,19 @@ from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
+PRIVACY_PREFIX = "privacy__"
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
 
 
 def _full_text(value: Any) -> str:
     """A parameter in full: the repr of a NumPy array leaves the middle out."""
     return repr(value.tolist() if hasattr(value, "tolist") else value)
+
+
+def _privacy_params(privacy: Any) -> dict[str, Any]:
+    """The fields of privacy under scikit-learn's names. It is frozen: a learner changes a field by replacing it all."""
+    known = fields(privacy) if isinstance(privacy, Privacy) else ()
+    return {PRIVACY_PREFIX + field.name: getattr(privacy, field.name) for field in known}
 
 
 class NotFitted(MurmureError, ValueError, AttributeError):
@@ -71,12 +80,23 @@ class Learner:
     """The base of learners. Their parameters are those of their constructor, and nothing happens before `fit`."""
 
     kind: ClassVar[str] = "classifier"  # scikit-learn's words: classifier, regressor, clusterer
+    target: Any  # a parameter of every kind but clusterers
     _counts_people: ClassVar[bool] = False  # whether noisy numbers of people are among what it learned
     schema: Any
     privacy: Any
     engine: Any
     ledger: Any
     rng: Any
+    schema_: Schema  # these are there after `fit`
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]  # where the rows came with names
+    guarantees_: Mapping[str, Certificate]  # by observer
+    spent_: Cost
+    seeded_: bool  # whether its noise was seeded: an experiment
+    plans_: tuple[str, ...]  # the digests of what was asked; not under Local
+    answers_: Any  # what left the gate, with noise
+    parties_: int  # under Secure: how many there were, and how many stayed
+    present_: int
 
     # -- learning ---------------------------------------------------------------------------------
 
@@ -110,7 +130,7 @@ class Learner:
         self.seeded_ = gate.rng.is_seeded and drawn
         return self
 
-    def check(self, X: Any, y: Any = None) -> tuple[Privacy, TrainingTable]:
+    def check(self, X: Any, y: Any = None) -> tuple[AnyPrivacy, TrainingTable]:
         """Refuse what `fit` would refuse before a row is read: parameters, schema, columns. It costs nothing.
 
         A SchemaWarning says where the schema may describe another table: X without names, a pipeline's earlier steps.
@@ -120,7 +140,7 @@ class Learner:
         if isinstance(privacy, Secure):
             privacy = privacy.for_parties(len(rows.frame))
             _ = privacy.sharing  # too few of them are refused now
-        unit = getattr(privacy, "unit", "row")
+        unit = privacy.unit
         if unit != "row" and rows.schema is not None and unit in rows.schema.private:
             raise InvalidParameter(
                 "{kind}: the unit is column {unit!r}, which the schema gives to learn from.",
@@ -159,6 +179,8 @@ class Learner:
             assert schema is not None
             return rows_of_parties(type(self).__name__, X, y, schema, target)
         warn_of_upstream(self, X, schema, target, charged=not isinstance(privacy, Clear))
+        if not isinstance(privacy, Clear):
+            warn_of_folds(self)
         return training_table(type(self).__name__, X, y, schema, target, self.kind == "classifier")
 
     charge_: Any = None  # what a ledger charged for the fit
@@ -166,7 +188,7 @@ class Learner:
     @property
     def _target(self) -> str | None:
         """The column to predict; arrays in the clear need no name for theirs."""
-        if not hasattr(self, "target"):
+        if self.kind == "clusterer":
             return None
         return "y" if self.target is None else self.target
 
@@ -210,7 +232,7 @@ class Learner:
 
         table, guarantees = sanitised_rows(rows.schema, rows.frame, privacy, gate.rng)
         changed = {"schema": rows.schema, "privacy": Clear(), "ledger": None, "rng": gate.rng}
-        return type(self)(**{**self.get_params(), **changed}).fit(table), guarantees
+        return type(self)(**{**self.get_params(deep=False), **changed}).fit(table), guarantees
 
     def _guarantees(self, plans: Sequence[Plan], privacy: SumPrivacy) -> Mapping[str, Certificate]:
         """The certificate of all answers together: costs add up."""
@@ -304,19 +326,28 @@ class Learner:
         return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's arguments, as they are now."""
-        return {name: getattr(self, name) for name in self._names()}
+        """The constructor's arguments, as they are now; deep: those of privacy too, as `privacy__epsilon`."""
+        current = {name: getattr(self, name) for name in self._names()}
+        return {**current, **_privacy_params(self.privacy)} if deep else current
 
     def set_params(self, **params: Any) -> Self:
-        """Change some of the constructor's arguments."""
-        for name, value in params.items():
-            if name not in self._names():
+        """Change some of the constructor's arguments; `privacy__epsilon=2.0` replaces privacy by one that has it."""
+        current = self.get_params(deep=False)
+        current |= {name: value for name, value in params.items() if name in current}  # a new privacy before its fields
+        nested = {name: value for name, value in params.items() if name not in current}
+        known = _privacy_params(current["privacy"])
+        for name in nested:
+            if name not in known:
                 raise InvalidParameter(
-                    "Invalid parameter {name!r} for estimator {kind}. Valid parameters are: {names}.",
+                    "Invalid parameter {name!r} for estimator {kind}. Valid parameters are: {current}.",
                     name=name,
                     kind=type(self).__name__,
-                    names=self._names(),
+                    current=[*current, *known],
                 )
+        if nested:
+            changes = {name.removeprefix(PRIVACY_PREFIX): value for name, value in nested.items()}
+            current["privacy"] = replace(current["privacy"], **changes)
+        for name, value in current.items():
             setattr(self, name, value)
         return self
 

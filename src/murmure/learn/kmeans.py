@@ -43,8 +43,9 @@ from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.prediction_columns import numbers_to_predict
 from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
+from murmure.learn.transform_output import TransformOutput
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Clear, Local, noise_in
+from murmure.plan.privacy import Central, Clear, Local, Privacy, noise_in
 from murmure.run.engine_choice import is_elsewhere
 from murmure.statistics.learning.cluster_moves import ClusterMoves, ClusterMovesEstimate
 from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, ClustersEstimate
@@ -94,7 +95,7 @@ def steps_for(epsilon: float, k: int, d: int, n: int) -> int:
     return max(MIN_STEPS, min(MAX_STEPS, int(epsilon / least)))
 
 
-class KMeans(Learner):
+class KMeans(TransformOutput, Learner):
     """Centres of k clusters of numbers within public bounds.
 
     iterations: the number of steps; None: by `n_public`, a number of rows that is public, or by a noisy one. split:
@@ -122,8 +123,8 @@ class KMeans(Learner):
     def __init__(
         self,
         n_clusters: int = 8,
-        schema: Any = None,
-        privacy: Any = None,
+        schema: Schema | None = None,
+        privacy: Privacy | None = None,
         iterations: int | None = None,
         split: Literal["clipped", "best", "halves"] = "clipped",
         n_public: int | None = None,
@@ -131,7 +132,7 @@ class KMeans(Learner):
         init: Any = None,
         engine: Any = None,
         ledger: Any = None,
-        rng: Any = None,
+        rng: Random | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.schema = schema
@@ -334,15 +335,20 @@ class KMeans(Learner):
         """The number of the nearest centre of every row."""
         return np.asarray(self._distances(X).argmin(axis=1))
 
-    def transform(self, X: Any) -> Floats:
-        """The distance of every row to every centre."""
-        return np.asarray(np.sqrt(self._distances(X)))
+    def transform(self, X: Any) -> Any:
+        """The distance of every row to every centre: an array, or a frame where `set_output` asks for one."""
+        return self._in_output(np.sqrt(self._distances(X)), X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns of `transform`: kmeans0, kmeans1 ..., as in scikit-learn."""
+        self._require_fitted()
+        return np.array([f"kmeans{i}" for i in range(len(self.cluster_centers_))], object)
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.intp]:
         """Fit, then the nearest centre of every row."""
         return self.fit(X).predict(X)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit, then the distance of every row to every centre."""
         return self.fit(X).transform(X)
 

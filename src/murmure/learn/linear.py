@@ -25,6 +25,7 @@ from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up
+from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.least_squares import Floats, check_ridge, product_variance, solve, weight_covariance
@@ -32,7 +33,7 @@ from murmure.learn.prediction_columns import numbers_to_predict, rows_to_predict
 from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Local, noise_in
+from murmure.plan.privacy import Central, Local, Privacy, noise_in
 from murmure.statistics.learning.gram import Gram, GramEstimate
 
 METHODS = ("functional", "gaussian", "adassp", "lecture")
@@ -87,9 +88,9 @@ class LinearRegression(Learner):
 
     def __init__(
         self,
-        schema: Any = None,
+        schema: Schema | None = None,
         target: str | None = None,
-        privacy: Any = None,
+        privacy: Privacy | None = None,
         method: Literal["functional", "gaussian", "adassp", "lecture"] = "functional",
         shape: str | None = None,
         radius: float | None = None,
@@ -98,7 +99,7 @@ class LinearRegression(Learner):
         fit_intercept: bool = True,
         engine: Any = None,
         ledger: Any = None,
-        rng: Any = None,
+        rng: Random | None = None,
     ) -> None:
         self.schema = schema
         self.target = target

@@ -20,7 +20,7 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate
+from murmure.core.types import Certificate, NumberDomain
 from murmure.learn.local_rows import chosen_names
 from murmure.local.base.oracle_choice import SQUARE_ORACLES
 from murmure.local.spl import SPL
@@ -101,7 +101,8 @@ class _Readings:
                 epsilon=part.epsilon,
             )
         # z = a code + b, with z in half ranges
-        low, step, _ = domain.scale()  # type: ignore[attr-defined]
+        assert isinstance(domain, NumberDomain)
+        low, step, _ = domain.scale()
         a, b = step / (axis.unit * g), (low - axis.middle) / (axis.unit * g)
         return cls(axis, (a * code + b)[:, None], (a * a * square + 2 * a * b * code + b * b)[:, None])
 

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, deviation, try_bind
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
@@ -43,7 +44,7 @@ from murmure.learn.prediction_columns import rows_to_predict
 from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Local, noise_in
+from murmure.plan.privacy import Central, Local, Privacy, noise_in
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
 from murmure.statistics.learning.gradient import FINE, MAX_GRID_WEIGHT, Gradient, GradientEstimate
 from murmure.statistics.learning.gram import Gram, GramEstimate
@@ -91,9 +92,9 @@ class LogisticRegression(Classifier):
 
     def __init__(
         self,
-        schema: Any = None,
+        schema: Schema | None = None,
         target: str | None = None,
-        privacy: Any = None,
+        privacy: Privacy | None = None,
         method: Literal["auto", "taylor", "gradient"] = "auto",
         shape: str | None = None,
         radius: float | None = None,
@@ -103,7 +104,7 @@ class LogisticRegression(Classifier):
         max_iter: int = 50,
         engine: Any = None,
         ledger: Any = None,
-        rng: Any = None,
+        rng: Random | None = None,
     ) -> None:
         self.schema = schema
         self.target = target

@@ -19,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
+from murmure import learn
 from murmure.core.blocks import Cost
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import CannotWrite, InvalidParameter, Phrase, shorten
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate
-from murmure.learn import LEARNERS
-from murmure.learn import __getattr__ as learner_named
+from murmure.core.types import Certificate, NumberDomain
 from murmure.learn.base import EXECUTION_PARAMETERS, Learner
 from murmure.plan.codec import PARTS
 
@@ -125,11 +124,11 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
         )
     try:
         name = document["learner"]
-        if not isinstance(name, str) or name not in LEARNERS:
+        if not isinstance(name, str) or name not in learn.LEARNERS:
             raise InvalidParameter("{what} holds an unknown learner {name}.", what=what, name=shorten(name))
         if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
-        learner: Learner = learner_named(name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
+        learner: Learner = getattr(learn, name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
         learner.privacy = PARTS.from_dict(document["privacy"], PRIVACY)
         learner.schema = learner.schema_ = _parse_schema(document["schema"])
         for attribute, value in document["learned"].items():
@@ -202,7 +201,8 @@ def _try_out(learner: Any) -> None:
 def _first_value(domain: Domain) -> Any:
     if isinstance(domain, Categories):
         return 0 if isinstance(domain.values, int) else domain.values[0]
-    return float(domain.low)  # type: ignore[attr-defined]
+    assert isinstance(domain, NumberDomain)
+    return float(domain.low)
 
 
 def learner_from_json(text: str, what: str = "this") -> Learner:

@@ -32,6 +32,7 @@ from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
+from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import FOR_MEANS, FOR_MOMENTS, ask_class_counts, deviation
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
@@ -40,7 +41,7 @@ from murmure.learn.prediction_columns import categories_to_predict, numbers_to_p
 from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Central, Local, noise_in
+from murmure.plan.privacy import Central, Local, Privacy, noise_in
 from murmure.statistics.base.grid_design import MAX_DESIGN_COLUMNS
 from murmure.statistics.learning.class_moments import ClassMoments, ClassSummary
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
@@ -102,15 +103,15 @@ class NaiveBayes(Classifier):
 
     def __init__(
         self,
-        schema: Any = None,
+        schema: Schema | None = None,
         target: str | None = None,
-        privacy: Any = None,
+        privacy: Privacy | None = None,
         split: Literal["best", "equal", "vaidya"] = "best",
         alpha: float = 1.0,
         shrink: bool = True,
         engine: Any = None,
         ledger: Any = None,
-        rng: Any = None,
+        rng: Random | None = None,
     ) -> None:
         self.schema = schema
         self.target = target
@@ -252,7 +253,7 @@ class NaiveBayes(Classifier):
 
     def _post_processing(self) -> str:
         # exact sums, and randomised rows that are taken as they are, have no known noise to shrink by
-        noise_known = getattr(self.privacy, "debias", noise_in(self.privacy) is not None)
+        noise_known = self.privacy.debias if isinstance(self.privacy, Local) else noise_in(self.privacy) is not None
         if hasattr(self, "post_") or not (noise_known and self.shrink):
             return super()._post_processing()
         return "means, variances and shares are pulled towards those of all classes, as far as the noise says"

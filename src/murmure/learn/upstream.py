@@ -41,13 +41,13 @@ def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | 
             "pass a table with named columns" if not steps else "leave scalers out: the schema's bounds do their work"
         )
         message = f"{owner}: {' '.join(parts)}\n  Hint: {hint}; warnings.simplefilter('error') stops here, uncharged"
-        warnings.warn(message, SchemaWarning, stacklevel=_stack_level())
+        warnings.warn(message, SchemaWarning, stacklevel=stack_level())
 
 
-def _stack_level() -> int:
-    """How far up the call came from: the first frame that is not of this package."""
+def stack_level(*others: str) -> int:
+    """How far up the call came from: the first frame that is not of this package, nor of others."""
     frame, levels = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("murmure."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(("murmure.", *others)):
         frame, levels = frame.f_back, levels + 1
     return levels
 
@@ -58,13 +58,15 @@ def steps_before(learner: Any) -> list[str]:
     A pipeline calls a learner as any other code does, and a scaler can keep the names of columns, so only the call
     stack shows it. If this finds nothing, a warning is missing; nothing else depends on it.
     """
+    from murmure.learn.base import Learner
+
     known = sys.modules.get("sklearn.pipeline")
     found: list[str] = []
     visited: set[int] = set()
     frame: FrameType | None = sys._getframe(1)
     while known is not None and frame is not None:
         caller = frame.f_locals.get("self") if frame.f_code.co_name.startswith("fit") else None
-        if caller is not learner and hasattr(caller, "_rows_to_learn"):
+        if caller is not learner and isinstance(caller, Learner):
             return []  # a learner inside a learner: the outer one spoke
         if isinstance(caller, known.Pipeline) and id(caller) not in visited:
             visited.add(id(caller))

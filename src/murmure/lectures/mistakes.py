@@ -86,7 +86,7 @@ class Redrawn:
     channel: Channel
     accepted: tuple[int, ...]
 
-    words, deep, slack = 0, 0, 0.0  # no fixed number of words: another reason not to
+    words, deep, slack, report_ndim = 0, 0, 0.0, 0  # no fixed number of words: another reason not to
 
     @property
     def inputs(self) -> int:

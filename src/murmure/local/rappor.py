@@ -31,6 +31,7 @@ from murmure.core.domain import Categories, Domain, with_outside
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon, times_up
 from murmure.core.random import KeystreamWords, Random
+from murmure.core.types import Certifiable
 from murmure.laws.bits import BitsChannel, ChainedBits
 from murmure.local.base.randomisers import Supports, check_domain
 from murmure.local.unary import PackedOracle, symmetric_bits
@@ -130,7 +131,7 @@ def check_values(values: object) -> int:
 
 
 @dataclass(frozen=True)
-class ForEver:
+class ForEver(Certifiable):
     """Any number of reports of one client: they tell no more than the bits it keeps, one draw for each value."""
 
     mechanism: RAPPOR
@@ -155,6 +156,10 @@ class ForEver:
     @property
     def epsilon(self) -> float:
         return times_up(self.mechanism.epsilon, self.values)
+
+    @property
+    def asked(self) -> float:
+        return self.epsilon
 
     @property
     def channel(self) -> ChainedBits:

@@ -269,7 +269,7 @@ class RSRFD(FakeData):
         return tuple(Cut.of(prior) for prior in self.priors)
 
     @property
-    def assumption(self) -> str | None:  # type: ignore[override]
+    def assumption(self) -> str | None:
         """What the certificate rests on: priors that were paid for separately."""
         if self.paid is None:
             return None

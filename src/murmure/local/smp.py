@@ -25,6 +25,7 @@ from murmure.core.schema import Schema
 from murmure.laws.cut import Cut
 from murmure.laws.records import Draw, Sampled
 from murmure.local.base.oracle_choice import Oracle, build_parts, check_choices, check_smallest_share
+from murmure.local.base.randomisers import NumericOracle
 from murmure.local.base.record_mechanism import RecordMechanism
 
 
@@ -77,6 +78,10 @@ class SMP(RecordMechanism):
     def shows_some_columns(self) -> bool:
         return True
 
+    @property
+    def columns_shown(self) -> int:
+        return self.sample
+
     def why_no_pair(self, i: int, j: int) -> str | None:
         if self.sample == 1:
             return Phrase("a person reports one attribute, so reports know nothing of pairs")
@@ -110,7 +115,7 @@ class SMP(RecordMechanism):
             f, shown = np.asarray(f, float), n * chance
             # Drawing people without replacement adds the variance of the values / shown, times (n - shown) / (n - 1).
             spread = f * (1 - f)
-            if hasattr(part, "variance_polynomial"):  # a mean
+            if isinstance(part, NumericOracle):  # a mean
                 values = part.domain.numbers()
                 spread = np.array([f @ values**2 - (f @ values) ** 2])
             out.append(part.variance(f, shown) + spread * (n - shown) / (shown * max(1, n - 1)))

@@ -113,6 +113,10 @@ class Warner(YesNo):
             value = getattr(self, name)
             object.__setattr__(self, name, exact_probability(self, name, Fraction(1, 2) if value is None else value))
 
+    @property
+    def asked(self) -> float | None:
+        return self.epsilon
+
     @cached_property
     def channel(self) -> TableChannel | WindowChannel:
         if self.epsilon is not None:

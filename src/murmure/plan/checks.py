@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from murmure.catalogue import SHARINGS, persisted_name
+from murmure.catalogue import persisted_name
 from murmure.certify.certificate import certify
 from murmure.core.domain import Decimals, Domain
 from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import MAX_SUM, Statistic, Unit
+from murmure.core.types import MAX_SUM, Choosable, Chooser, Mechanism, Noise, Protectable, Sharing, Statistic, Unit
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -21,18 +21,22 @@ if TYPE_CHECKING:
 MAX_ROWS = 1 << 32
 
 
+INHERIT = "a class of your own inherits murmure.core.types.{}"
+
+
 def require_statistic(plan: Plan) -> None:
     if not isinstance(plan.statistic, Statistic):
         raise InvalidParameter(
             "Plan.statistic must be a statistic, got {got}.",
-            hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+            hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0)); {inherit}",
             got=shorten(plan.statistic),
+            inherit=INHERIT.format("Statistic"),
         )
 
 
 def check_plan(plan: Plan) -> None:
     """Everything that can be refused before rows are read is refused here."""
-    if plan.parties is not None and type(plan.parties).__name__ not in SHARINGS:
+    if plan.parties is not None and not isinstance(plan.parties, Sharing):
         raise InvalidParameter(
             "Plan.parties must say how parties share a sum, got {got}.",
             hint="Plan(Histogram(domain), parties=PairwiseMasks(5))",
@@ -69,11 +73,12 @@ def check_plan(plan: Plan) -> None:
 
 
 def _check_person(plan: Plan) -> None:
-    if not hasattr(plan.person, "affine") or not hasattr(plan.person, "domain"):
+    if not isinstance(plan.person, Mechanism):
         raise InvalidParameter(
             "Plan.person must be a mechanism, got {got}.",
-            hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+            hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0)); {inherit}",
             got=shorten(plan.person),
+            inherit=INHERIT.format("Mechanism"),
         )
     if plan.person.domain != plan.statistic.domain:
         raise PlanRefused(
@@ -93,7 +98,7 @@ def _check_person(plan: Plan) -> None:
                 asked=certificate.asked,
                 epsilon=certificate.epsilon,
             )
-    problem = plan.statistic.why_unanswerable(plan.person.affine())  # type: ignore[attr-defined]
+    problem = plan.statistic.why_unanswerable(plan.person.affine())
     if problem is not None:
         raise PlanRefused(
             "Plan refused: {kind} cannot answer {statistic}: {problem}.",
@@ -110,16 +115,16 @@ def _check_curator(plan: Plan) -> None:
             "Plan refused: its answers are randomised at the person already, and need no noise at the curator.",
             hint="fill one of the two places",
         )
-    if not hasattr(plan.curator, "bind") and not hasattr(plan.curator, "bind_scores"):
+    if not isinstance(plan.curator, Noise | Chooser):
         raise InvalidParameter(
             "Plan.curator must be noise, got {got}.",
-            hint="Plan(Histogram(domain), curator=DiscreteLaplace(epsilon=1.0))",
+            hint="Plan(Histogram(domain), curator=DiscreteLaplace(epsilon=1.0)); {inherit}",
             got=shorten(plan.curator),
+            inherit=INHERIT.format("Noise"),
         )
-    wanted = "candidates" if plan.chooses else "blocks"
-    if not hasattr(plan.statistic, wanted):
+    if not isinstance(plan.statistic, Choosable if plan.chooses else Protectable):
         what = Phrase("choose among the answers of") if plan.chooses else "protect"
-        chooser = getattr(plan.statistic, "choose_with", None)
+        chooser = plan.statistic.choose_with if isinstance(plan.statistic, Choosable) else None
         raise PlanRefused(
             "Plan refused: {kind} cannot {what} {statistic}.",
             hint=chooser
@@ -142,7 +147,7 @@ def _check_curator(plan: Plan) -> None:
             statistic=persisted_name(plan.statistic),
             rows=rows,
         )
-    asked = getattr(plan.curator, "epsilon", None)
+    asked = plan.curator.epsilon
     if asked is not None and plan.bound.epsilon > asked:
         raise PlanRefused(
             "Plan refused: {kind} was asked for {asked!r}, costs {epsilon!r}.",
@@ -160,9 +165,9 @@ def _check_parties(plan: Plan) -> None:
             hint="noise that is thrown in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
             kind=type(plan.curator).__name__,
         )
-    if getattr(plan.statistic, "weights", None) is not None:
+    if plan.statistic.weights is not None:
         raise PlanRefused("Plan refused: weights are for tables that people randomised.")
-    wanted = getattr(plan.statistic, "min_honest", 2)
+    wanted = plan.statistic.min_honest
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(

@@ -22,6 +22,7 @@ from murmure.statistics.conditions.conditions import Conditions, conditions_of
 from murmure.statistics.conditions.disclosure import MAX_HIDING_EPSILON, disclosure_counts, reader_epsilon
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL, first_problem
 from murmure.statistics.conditions.refusals import refusal
+from murmure.statistics.exact.function_sums import FunctionSums
 
 RATIO = Fraction(1, 3)
 # The fields of FunctionSums that stay the same from round to round: all but the coefficients.
@@ -80,8 +81,8 @@ class DisclosureRules:
         )
 
     def _check_conditions(self, plan: Plan, rows: int) -> None:
-        finest = getattr(self.model, "finest_cells", None)
-        if hasattr(plan.statistic, "inputs"):
+        finest = None if self.model is None else self.model.finest_cells
+        if isinstance(plan.statistic, FunctionSums):
             asked = [getattr(plan.statistic, name) for name in ROUNDS]
             if asked in self._known:  # the same at other coefficients
                 return

@@ -87,7 +87,7 @@ def _at_curator(plan: Plan) -> Certificate:
         if plan.parties is None
         else f"column {plan.unit} tells people apart, nobody has more than {plan.rows_per_person} rows, and all "
         "rows of one person lie at one party",
-        asked=getattr(plan.curator, "epsilon", None),
+        asked=plan.curator.epsilon,
     )
 
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
 
@@ -18,25 +18,40 @@ from murmure.core.errors import InvalidParameter, MurmureError, Phrase, PlanMism
 from murmure.core.estimates.column_estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate, Observer, Relation, Release, Statistic, Total, int_array, room_for
+from murmure.core.types import (
+    Answer,
+    Certificate,
+    Choosable,
+    Chooser,
+    Observer,
+    PostProcessed,
+    Promises,
+    Protectable,
+    Relation,
+    Release,
+    Statistic,
+    Total,
+    int_array,
+    room_for,
+)
 from murmure.laws.records import Records
+from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.plan.checks import check_plan, require_statistic
 from murmure.plan.codec import plan_from_dict, plan_to_dict
 from murmure.plan.guarantees import guarantees
 from murmure.plan.reports import Reports
 from murmure.plan.step import TallyStep
 from murmure.secure.ring import RingEncoder
-from murmure.statistics.base.left_out_rows import with_left_out_count
-from murmure.statistics.base.statistic import in_words
 
 if TYPE_CHECKING:
     from murmure.central.base.bound_choice import BoundChoice
     from murmure.central.base.bound_noise import BoundNoise
     from murmure.central.base.gate import Gate
+    from murmure.central.base.noise_shares import BoundShares
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Promises, Generic[Answer]):
     """Which mechanism is at which of three places: the person, the parties, the curator.
 
     unit: what a guarantee protects, "row" or the name of the column that tells people apart. With a name, one person
@@ -55,7 +70,7 @@ class Plan:
     Total(n=3, sum=array([1, 2]))
     """
 
-    statistic: Statistic
+    statistic: Statistic[Answer]
     person: Any = None
     parties: Any = None
     curator: Any = None
@@ -66,27 +81,29 @@ class Plan:
     def __post_init__(self) -> None:
         require_statistic(self)
         if self.lenient:
-            object.__setattr__(self, "statistic", with_left_out_count(self.statistic))
+            object.__setattr__(self, "statistic", self.statistic.with_left_out_count())
         check_plan(self)
 
     @property
     def chooses(self) -> bool:
         """Whether the curator picks one of several candidates instead of adding noise."""
-        return hasattr(self.curator, "bind_scores")
+        return isinstance(self.curator, Chooser)
 
     @cached_property
     def bound(self) -> BoundNoise | BoundChoice:
         """The curator's noise, bound to what one person can move."""
         rows = int(self.rows_per_person)
         if self.chooses:
-            ask: Any = self.statistic
-            return self.curator.bind_scores(ask.candidates, ask.score_sensitivity, self.relation, rows)  # type: ignore[no-any-return]
+            assert isinstance(self.statistic, Choosable)
+            candidates, moves = self.statistic.candidates, self.statistic.score_sensitivity
+            return self.curator.bind_scores(candidates, moves, self.relation, rows)  # type: ignore[no-any-return]
+        assert isinstance(self.statistic, Protectable)
         if self.parties is not None:
             from murmure.central.base.noise_shares import bind_shares
 
-            blocks, sharing = self.statistic.blocks, self.parties  # type: ignore[attr-defined]
+            blocks, sharing = self.statistic.blocks, self.parties
             return bind_shares(self.curator, blocks, self.relation, rows, sharing.honest, sharing.parties)
-        return self.curator.bind(self.statistic.blocks, self.relation, rows)  # type: ignore[no-any-return, attr-defined]
+        return self.curator.bind(self.statistic.blocks, self.relation, rows)  # type: ignore[no-any-return]
 
     @property
     def lenient(self) -> bool:
@@ -102,17 +119,15 @@ class Plan:
     def tallier(self) -> Any:
         """What adds reports up and estimates from the sum: the mechanism, or its view of what the statistic asks."""
         if self.person is None:
-            if getattr(self.statistic, "weights", None) is not None:
+            if self.statistic.weights is not None:
                 raise PlanRefused("Plan refused: weights are for tables that people randomised.")
             return None
-        if hasattr(self.statistic, "tallier"):
-            return self.statistic.tallier(self.person)
-        return self.person
+        return self.statistic.tallier(self.person)
 
     @property
     def max_entry(self) -> int:
         """What one row can add to one entry of the sum, at most."""
-        return self.statistic.largest if self.person is None else getattr(self.statistic, "max_entry", 1)
+        return self.statistic.largest if self.person is None else self.statistic.max_entry
 
     @cached_property
     def encoder(self) -> RingEncoder:
@@ -123,7 +138,7 @@ class Plan:
             entries, noise = 1 + self._sum_width, 0
         else:
             entries = self.statistic.width
-            noise = max(law.quantile(2.0**-64) for law in self.bound.shares)  # type: ignore[union-attr]
+            noise = max(law.quantile(2.0**-64) for law in cast("BoundShares", self.bound).shares)
         return RingEncoder(entries, max(rows, rows * self.max_entry) + noise, self.parties.parties)
 
     @property
@@ -141,7 +156,7 @@ class Plan:
 
     def weigh(self, records: Records, rows: Any, kept: Any = None) -> Records:
         """The same records with the public weights that the statistic asks for, if it does; kept: of which rows."""
-        weights = self.statistic.weigh(rows) if hasattr(self.statistic, "weigh") else None
+        weights = self.statistic.weigh(rows)
         if weights is not None and kept is not None:
             weights = weights[kept]
         return records if weights is None else replace(records, weights=weights)
@@ -174,13 +189,13 @@ class Plan:
                 digest=self.digest[:12],
             )
         data = reports.data
-        if isinstance(data, Records) and hasattr(self.person, "refuse_others"):
+        if isinstance(data, Records) and isinstance(self.person, RecordMechanism):
             self.person.refuse_others(data)  # a digest that somebody wrote by hand is not what drew them
-        if isinstance(data, Records) and data.weights is None and getattr(self.statistic, "weights", None) is not None:
+        if isinstance(data, Records) and data.weights is None and self.statistic.weights is not None:
             raise PlanRefused("Plan refused: these reports carry no weights.", hint="run(plan, frame) reads them")
         return Total(len(reports), self.tallier.tally(data))
 
-    def settle(self, total: Total, seeded: bool = False) -> Release:
+    def settle(self, total: Total, seeded: bool = False) -> Release[Answer]:
         """Beside the curator: from the sum to what may be shown."""
         return self.release(self.interpret_total(total), seeded)
 
@@ -188,7 +203,7 @@ class Plan:
         """What the statistic makes of an exact sum, or of a sum of reports."""
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
-        if not getattr(self.statistic, "wide", False):
+        if not self.statistic.wide:
             room_for(total.n, self.max_entry, Phrase("the tally"))
         by_people = self.statistic.interpret_exact if self.person is None else self.tallier.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
@@ -197,21 +212,22 @@ class Plan:
             estimate = replace(estimate, remark=f"{estimate.remark}; {about}" if estimate.remark else about)
         return estimate
 
-    def release(self, estimate: Any, seeded: bool = False) -> Release:
+    def release(self, estimate: Any, seeded: bool = False) -> Release[Answer]:
         """An estimate with what the plan guarantees, and which plan it answers."""
         return Release(estimate, guarantees(self), self.digest, seeded, about=self.describe())
 
     def protect(self, total: Total, gate: Gate) -> tuple[int, ...]:
         """Beside the curator: the sum passes the gate, and this is all that leaves."""
         if self.chooses:
-            gate.choose(self.digest, self.statistic.scores(total.sum), self.bound)  # type: ignore[attr-defined, arg-type]
+            assert isinstance(self.statistic, Choosable)
+            gate.choose(self.digest, self.statistic.scores(total.sum), cast("BoundChoice", self.bound))
         else:
-            gate.add(self.digest, total.sum, self.bound)  # type: ignore[arg-type]
+            gate.add(self.digest, total.sum, cast("BoundNoise", self.bound))
         return gate.answers[-1].answer
 
     def record_masked_answer(self, values: Sequence[int], gate: Gate) -> tuple[int, ...]:
         """Between parties: the sum came with their shares of the noise, and the gate keeps what left."""
-        gate.note_answer(self.digest, self.bound, tuple(int(v) for v in values))  # type: ignore[arg-type]
+        gate.note_answer(self.digest, cast("BoundShares", self.bound), tuple(int(v) for v in values))
         return gate.answers[-1].answer
 
     def interpret(self, answer: Sequence[int], survivors: int | None = None) -> Any:
@@ -220,20 +236,24 @@ class Plan:
         survivors: between parties, how many added their share of the noise; None: not known, and all are counted.
         """
         if self.chooses:
-            return self.statistic.chosen(int(answer[0]))  # type: ignore[attr-defined]
-        known = self.parties is not None and survivors is not None
-        laws = (self.bound.for_survivors(survivors) if known else self.bound).laws  # type: ignore[union-attr, arg-type]
-        noisy = NoisySum(self.bound.blocks, np.array(answer, np.int64), laws)  # type: ignore[union-attr]
-        estimate = self.statistic.interpret(noisy)  # type: ignore[attr-defined]
-        if hasattr(self.curator, "post_process"):  # what left the gate is biased
+            assert isinstance(self.statistic, Choosable)
+            return self.statistic.chosen(int(answer[0]))
+        assert isinstance(self.statistic, Protectable)
+        bound = cast("BoundNoise", self.bound)
+        if self.parties is not None and survivors is not None:
+            bound = cast("BoundShares", bound).for_survivors(survivors)
+        estimate = self.statistic.interpret(NoisySum(bound.blocks, np.array(answer, np.int64), bound.laws))
+        if isinstance(self.curator, PostProcessed):  # what left the gate is biased
             return without_bars(estimate, "its sums were cut to a public range after noise was added")
         return estimate
 
-    def release_answer(self, answer: Sequence[int], seeded: bool = False, survivors: int | None = None) -> Release:
+    def release_answer(
+        self, answer: Sequence[int], seeded: bool = False, survivors: int | None = None
+    ) -> Release[Answer]:
         """A protected answer with its guarantees."""
         return self.release(self.interpret(answer, survivors), seeded)
 
-    def estimate(self, reports: Reports) -> Release:
+    def estimate(self, reports: Reports) -> Release[Answer]:
         """From collected reports to a release."""
         return self.settle(self.tally(reports), reports.seeded)
 
@@ -260,7 +280,7 @@ class Plan:
         exact = "in the clear" if self.parties is None else "exactly"
         through = exact if slot is None else f"through {type(slot).__name__}"
         among = "" if self.parties is None else f", between {self.parties.parties} parties"
-        return f"{in_words(self.statistic)} {through}{among}"
+        return f"{self.statistic.in_words()} {through}{among}"
 
     def to_json(self) -> str:
         """Versioned; carries the integers of the law, so that no client ever computes an exponential."""

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from murmure.catalogue import load
 from murmure.certify.accounting import sequential
@@ -23,7 +23,12 @@ from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
 
 @dataclass(frozen=True)
-class Clear:
+class Privacy:
+    """How people are treated: Clear, Central, Local or Secure."""
+
+
+@dataclass(frozen=True)
+class Clear(Privacy):
     """No privacy: exact sums.
 
     >>> import murmure as mu
@@ -34,6 +39,9 @@ class Clear:
     ['no', 'yes'] inf
     """
 
+    unit: ClassVar[str] = "row"
+    rows_per_person: ClassVar[int] = 1
+
     def noises(self, weights: Sequence[float], of: Any = None) -> list[None]:
         return [None for _ in weights]
 
@@ -42,7 +50,7 @@ class Clear:
 
 
 @dataclass(frozen=True)
-class Central:
+class Central(Privacy):
     """Noise at the curator: those who read the model learn at most epsilon (and delta) about one person.
 
     relation: "add/remove" hides whether somebody is in the data; "replace" hides what they hold. unit, rows_per_person:
@@ -118,7 +126,7 @@ class Central:
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(Privacy):
     """Every row is randomised before anybody learns from it.
 
     mechanism: how, as a name for all columns or a mapping from columns to names; None: the learner's own choice.
@@ -142,12 +150,15 @@ class Local:
     mechanism: Any = None
     debias: bool = True
 
+    unit: ClassVar[str] = "row"
+    rows_per_person: ClassVar[int] = 1
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Local", self.epsilon))
 
 
 @dataclass(frozen=True)
-class Secure:
+class Secure(Privacy):
     """Between parties: sums over everybody's rows by pairwise masks, and nobody sees a row or a subtotal.
 
     dropouts, colluders, coordinator, rows: as in `PairwiseMasks`. With coordinator="lying" its totals are not trusted
@@ -234,7 +245,7 @@ class Secure:
         return replace(self.noise.plan(statistic, noise), parties=self.sharing)
 
 
-Privacy = Clear | Central | Local | Secure
+AnyPrivacy = Clear | Central | Local | Secure  # all that there are, for those who tell them apart
 
 
 def rules_of(privacy: Privacy, model: Any = None) -> DisclosureRules:
@@ -244,8 +255,8 @@ def rules_of(privacy: Privacy, model: Any = None) -> DisclosureRules:
     return DisclosureRules(privacy.rows_are_public, privacy.minimum_cell, privacy.epsilon, model)
 
 
-def check_privacy(owner: object, privacy: Any) -> Privacy:
-    if not isinstance(privacy, Clear | Central | Local | Secure):
+def check_privacy(owner: object, privacy: Any) -> AnyPrivacy:
+    if not isinstance(privacy, AnyPrivacy):
         name = owner if isinstance(owner, str) else type(owner).__name__
         raise InvalidParameter(
             "{name}.privacy must be Clear(), Central(epsilon), Secure() or Local(epsilon), got {got}.",

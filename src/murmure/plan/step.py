@@ -25,8 +25,7 @@ class TallyStep:
         """All that is read of a table; None where the plan names no column."""
         domain = self.plan.statistic.domain
         if isinstance(domain, Schema):
-            weights = getattr(self.plan.statistic, "weights", None)
-            return domain.private if weights is None else (*domain.private, *domain.open)
+            return domain.private if self.plan.statistic.weights is None else (*domain.private, *domain.open)
         return None if domain.column is None else (domain.column,)
 
     @property
@@ -37,21 +36,19 @@ class TallyStep:
     def __call__(self, task: Task) -> Total:
         plan = self.plan
         try:
-            column = getattr(plan.statistic.domain, "column", None)
-            rows = task.batch if plan.of_records else column_of_batch(task.batch, column)
+            domain = plan.statistic.domain
+            rows = task.batch if isinstance(domain, Schema) else column_of_batch(task.batch, domain.column)
             if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
-                return Total(len(task), plan.statistic.tally(plan.statistic.encode_lenient(rows)))  # type: ignore[attr-defined]
+                return Total(len(task), plan.statistic.tally(plan.statistic.encode_lenient(rows)))
             if plan.person is None:
                 codes = plan.statistic.encode(rows)
                 n = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
                 return Total(n if plan.drops else len(task), plan.statistic.tally(codes))
-            if not plan.of_records:
+            if not isinstance(domain, Schema):
                 reports = plan.person.report(rows, task.rng)
                 return Total(len(reports) if plan.drops else len(task), plan.tallier.tally(reports))
-            public = (
-                plan.drops and getattr(plan.statistic, "weights", None) is not None
-            )  # then these columns are read too
-            codes, kept = plan.statistic.domain.encode_kept(rows, public)  # type: ignore[union-attr]
+            public = plan.drops and plan.statistic.weights is not None  # then these columns are read too
+            codes, kept = domain.encode_kept(rows, public)
             records = plan.person.randomise(codes, task.rng, task.first or 0)
             return Total(len(records), plan.tallier.tally(plan.weigh(records, rows, kept)))
         except OutsideDomain as error:  # the row of the whole source, not of its batch

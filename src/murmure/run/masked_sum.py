@@ -51,7 +51,7 @@ def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = No
             n=local.n,
             rows=plan.parties.rows,
         )
-    if not getattr(plan.statistic, "wide", False):
+    if not plan.statistic.wide:
         room_for(local.n, plan.max_entry, Phrase("a party's own sum"))
     if plan.curator is None:
         return PartySum(local.n, [local.n, *local.sum.tolist()])

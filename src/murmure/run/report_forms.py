@@ -339,7 +339,7 @@ def rows_of(values: Any) -> list[Any]:
 def form_of(mechanism: Any) -> ReportForm:
     """How reports of this mechanism are written."""
     channel = mechanism.channel
-    outcomes: Any = None if getattr(channel, "report_ndim", 0) else channel.outcomes()
+    outcomes: Any = None if channel.report_ndim else channel.outcomes()
     if not hasattr(outcomes, "__len__"):
         return ReportForm(mechanism)
     return AnswerForm(mechanism) if len(outcomes) == mechanism.domain.size else IndexForm(mechanism)

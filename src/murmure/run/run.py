@@ -13,7 +13,7 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
-from murmure.core.types import Release
+from murmure.core.types import Answer, Release
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
@@ -28,7 +28,7 @@ NO_COST = Cost(0.0, 0.0)  # of exact sums, and of what people randomised before 
 
 
 def run(
-    plan: Plan,
+    plan: Plan[Answer],
     frame: Any = None,
     engine: Any = None,
     ledger: Any = None,
@@ -38,7 +38,7 @@ def run(
     reports: Any = None,
     rows_are_public: bool = False,
     minimum_cell: int = MINIMUM_CELL,
-) -> Release:
+) -> Release[Answer]:
     """Randomise, add up and estimate. Secure randomness unless a seeded generator is passed; then the release says so.
 
     Pass one of frame and reports. frame holds what is true: `run` randomises it where the plan has a mechanism at the

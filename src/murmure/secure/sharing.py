@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, Phrase, pluralise, shorten
+from murmure.core.types import Sharing
 from murmure.secure.graph import MIN_PARTIES, SECURITY_AGAINST_TRIES, graph_parameters, max_dropouts, quorum
 
 Trust = Literal["curious", "lying"]
@@ -23,7 +24,7 @@ MAX_PARTIES = 1 << 14  # reading a stranger's study searches for a graph, which 
 
 
 @dataclass(frozen=True)
-class PairwiseMasks:
+class PairwiseMasks(Sharing):
     """A sum over parties of which nobody sees a part.
 
     dropouts: how many may vanish; with fewer survivors nothing is released, and every party sees to it. None: a fifth,

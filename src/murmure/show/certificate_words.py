@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import shorten
+from murmure.core.schema import Schema
 from murmure.show.number_format import describe_domain
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ def mechanism_title(mechanism: Any) -> str:
 
 def _without_public_columns(domain: Any) -> Any:
     """A schema without its public columns, which no mechanism touches; any other domain unchanged."""
-    if not getattr(domain, "open", ()):
+    if not isinstance(domain, Schema) or not domain.open:
         return domain
-    return type(domain)({name: domain.column_specs[name] for name in domain.private})
+    return Schema({name: domain.column_specs[name] for name in domain.private})
 
 
 def _format_setting(value: Any) -> str:

@@ -135,7 +135,7 @@ def _ledger_paragraph(content: ReportContent, w: Language) -> str:
 
 
 def _sensitivity_table(content: ReportContent, w: Language) -> str:
-    bound = getattr(content.plan, "bound", None)
+    bound = None if content.plan is None or content.plan.curator is None else content.plan.bound
     if bound is None:
         return ""
     who = w("one row", "une ligne") if content.rows_per_person is None else w("one person", "une personne")

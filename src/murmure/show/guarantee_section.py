@@ -7,6 +7,7 @@ import math
 import re
 
 from murmure.core.types import Certificate
+from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.show.certificate_words import promise, promise_in_french
 from murmure.show.html_parts import WIDE, Language
 from murmure.show.public_facts import public_facts
@@ -87,7 +88,8 @@ def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> st
         return ""
     a, b, _ = c.witness
     shown = content.release.estimate if content.many_columns else ()
-    names = list(getattr(getattr(content.plan, "person", None), "columns", None) or shown)
+    person = None if content.plan is None else content.plan.person
+    names = list(person.columns if isinstance(person, RecordMechanism) else shown)
     if content.of_records and len(a) != len(names):  # figures of some columns, and no plan that names the others
         first, second = _witness_people(c)
     elif content.of_records:

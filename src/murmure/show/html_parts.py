@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from murmure.core.show import level_percent
@@ -147,7 +148,7 @@ class Language:
         times = "" if digits == "1" else f"{digits.replace('.', self('.', ','))}{NARROW}·{NARROW}"
         return f"{times}10{raised}"
 
-    def plain(self, value: float) -> str:
+    def plain(self, value: float | Decimal) -> str:
         text = f"{value:.6g}"
         return text.replace(".", ",") if self.french else text
 

@@ -6,6 +6,7 @@ import html
 import re
 from typing import Any
 
+from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.show.html_parts import NARROW, WIDE, Language
@@ -15,7 +16,7 @@ from murmure.show.report_content import ReportContent
 def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:
     # The first public fact of a certificate is the domain. Where the plan is known, its columns replace it.
     items = [_public_item(item, w) for item in c.public]
-    domain = getattr(getattr(content.plan, "statistic", None), "domain", None)
+    domain = None if content.plan is None else content.plan.statistic.domain
     if isinstance(domain, Schema) and (content.of_records or content.curated):
         specs = domain.column_specs
         items = [_column_item(name, domain[name], specs[name].public, w) for name in domain.columns] + items[1:]
@@ -67,15 +68,15 @@ def _in_french(domain: str) -> str | None:
 
 
 def _column_item(name: str, domain: Any, is_public: bool, w: Language) -> str:
-    if hasattr(domain, "cells"):
+    if isinstance(domain, Interval):
         low, high, cells = w.plain(domain.low), w.plain(domain.high), w.number(domain.cells, 0)
         text = w(f"numbers from {low} to {high} in {cells} cells", f"nombres de {low} à {high} en {cells} cases")
-    elif hasattr(domain, "places"):
+    elif isinstance(domain, Decimals):
         low, high, places = w.plain(domain.low), w.plain(domain.high), w.number(domain.places, 0)
         text = w(
             f"numbers from {low} to {high} to {places} decimals", f"nombres de {low} à {high} à {places} décimales"
         )
-    elif hasattr(domain, "low"):
+    elif isinstance(domain, Integers):
         low, high = w.number(domain.low, 0), w.number(domain.high, 0)
         text = w(f"whole numbers from {low} to {high}", f"nombres entiers de {low} à {high}")
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from murmure.catalogue import entries
 from murmure.core.catalogue_entries import RecordEntry, StatisticEntry
-from murmure.core.estimates.estimate import Estimate
+from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.schema import Schema
 from murmure.core.show import no_figure
 from murmure.show.html_parts import WIDE, Language, facts
@@ -118,7 +118,7 @@ def _outside_rules(content: ReportContent, w: Language) -> str:
                 f"Un nombre hors bornes{columns} a été ramené à la borne la plus proche avant le tirage.",
             )
         )
-    every = getattr(content.receipt, "invalid", "refuse") == "drop"
+    every = content.receipt is not None and content.receipt.invalid == "drop"
     if every or dropped is not None:
         in_columns = "" if every or dropped is None else _in_parentheses(dropped)
         beyond = ("", "")
@@ -151,9 +151,10 @@ def contents_table(content: ReportContent, w: Language) -> str:
         return ""
     rows = []
     protocols = any(content.protocol(column.name) for column in content.columns)
-    has_shown = any(hasattr(column.estimate.estimator, "shown") for column in content.columns)
+    has_shown = any(isinstance(column.estimate.estimator, SampledEstimator) for column in content.columns)
     for column in content.columns:
-        shown = getattr(column.estimate.estimator, "shown", None)
+        estimator = column.estimate.estimator
+        shown = estimator.shown if isinstance(estimator, SampledEstimator) else None
         cells = f'<th scope="row"><a href="#{w.lang}-{column.number}">{html.escape(column.name)}</a></th>'
         cells += f"<td>{figure_kind(column.estimate, w)}</td>"
         cells += f"<td>{html.escape(content.protocol(column.name))}</td>" if protocols else ""

@@ -9,7 +9,11 @@ from typing import Any
 from murmure.catalogue import entries
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories
+from murmure.core.types import Nested
 from murmure.show.html_parts import Language
+from murmure.statistics.base.statistic import column_names
+from murmure.statistics.count import Count
+from murmure.statistics.group_by import GroupBy
 
 
 @dataclass(frozen=True)
@@ -26,15 +30,14 @@ class QuestionWords:
     def of(cls, statistic: Any) -> QuestionWords:
         by: list[str] = []
         where: list[Any] = []
-        while type(statistic).__name__ in ("GroupBy", "Where"):
-            if type(statistic).__name__ == "GroupBy":
-                by += _column_names(statistic.by)
+        while isinstance(statistic, Nested):
+            if isinstance(statistic, GroupBy):
+                by += column_names(statistic.by)
             else:
                 where.append(statistic)
             statistic = statistic.statistic
-        kind, domain = type(statistic).__name__, statistic.domain
-        columns = (statistic.first, statistic.second) if hasattr(statistic, "first") else _column_names(domain)
-        return cls(kind, tuple(columns), tuple(by), tuple(where), kind == "Count" and isinstance(domain, Categories))
+        kind, of_labels = type(statistic).__name__, isinstance(statistic.domain, Categories)
+        return cls(kind, statistic.asked_columns, tuple(by), tuple(where), type(statistic) is Count and of_labels)
 
     @classmethod
     def from_words(cls, kind: str, text: str) -> QuestionWords:
@@ -84,12 +87,6 @@ class QuestionWords:
         return text + "."
 
 
-def _column_names(domain: Any) -> list[str]:
-    if hasattr(domain, "private"):
-        return list(domain.private)
-    return [domain.column] if domain.column else []
-
-
 def _condition_text(where: Any, w: Language) -> str:
     if isinstance(where, str):
         text: str = where
@@ -101,7 +98,7 @@ def _condition_text(where: Any, w: Language) -> str:
             )
             text = re.sub(r" is (['\"\[\d-].*)$", r" vaut \1", text)
         return text
-    name = (_column_names(where.column) or [w("it", "elle")])[0]
+    name = (column_names(where.column) or (w("it", "elle"),))[0]
     if where.between is not None:
         low, high = (w.plain(float(end)) for end in where.between)
         return w(f"{name} is from {low} to {high}", f"{name} va de {low} à {high}")

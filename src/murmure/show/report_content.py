@@ -17,10 +17,13 @@ from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.show import simultaneous_level, true_values, truths_of
-from murmure.core.types import Certificate, Release, Target
+from murmure.core.types import Certificate, Nested, Release, Target
 from murmure.local.base.record_mechanism import protocol_names
 from murmure.show.html_parts import WIDE, Language
 from murmure.show.question_words import QuestionWords
+from murmure.statistics.mean import Mean
+from murmure.statistics.mode import Chosen
+from murmure.statistics.quantile import Quantile
 
 MAX_SHORT_LABEL = 14  # letters of a label that fit a narrow column
 
@@ -97,9 +100,9 @@ class ReportContent:
         self.release, self.level, self.target, self.receipt = release, level, target, receipt
         self.simultaneous = simultaneous
         self.simulated = truth is not None
-        self.plan = getattr(receipt, "plan", None) if plan is None else plan
+        self.plan = receipt.plan if plan is None and receipt is not None else plan
         self._check_plan_and_receipt()
-        self.weights = weights or getattr(getattr(self.plan, "statistic", None), "weights", None)
+        self.weights = weights or (None if self.plan is None else self.plan.statistic.weights)
         # "Histogram of age by region through GRR": statistic, question, mechanism. The plan may be unknown, so the
         # sentence of the release is parsed.
         kind, _, rest = release.about.partition(" ")
@@ -132,13 +135,12 @@ class ReportContent:
                     plan=release.plan[:12],
                     digest=plan.digest[:12],
                 )
-        rows = getattr(self.receipt, "rows", None)
-        if rows is not None and rows != release.estimate.n:
+        if self.receipt is not None and self.receipt.rows != release.estimate.n:
             raise PlanMismatch(
                 "this release is about {n} rows, the receipt about {rows}.",
                 hint="pass the receipt of the table that was estimated",
                 n=release.estimate.n,
-                rows=rows,
+                rows=self.receipt.rows,
             )
 
     def _columns(self, truth: Any) -> Iterator[ReportColumn]:
@@ -172,7 +174,7 @@ class ReportContent:
     @property
     def chosen(self) -> Any:
         """The one of several candidates that was drawn; None where the answer is figures."""
-        return self.release.estimate if hasattr(self.release.estimate, "candidates") else None
+        return self.release.estimate if isinstance(self.release.estimate, Chosen) else None
 
     @cached_property
     def question(self) -> QuestionWords:
@@ -187,13 +189,12 @@ class ReportContent:
     def value_bounds(self) -> tuple[float, float] | None:
         """The public bounds of what is shown, where it is values of one column."""
         # Groups and conditions wrap the statistic whose values are shown.
-        inner: Any = getattr(self.plan, "statistic", None)
-        while hasattr(inner, "statistic"):
+        inner: Any = None if self.plan is None else self.plan.statistic
+        while isinstance(inner, Nested):
             inner = inner.statistic
-        domain: Any = getattr(inner, "domain", None)
-        if not self.curated or self.question.kind not in ("Mean", "Quantile") or not hasattr(domain, "low"):
+        if not self.curated or not isinstance(inner, Mean | Quantile):
             return None
-        return float(domain.low), float(domain.high)
+        return float(inner.domain.low), float(inner.domain.high)
 
     def people(self, w: Language) -> str:
         """How many people, or rows if one person may have several; "about" where the number is noisy."""
@@ -255,10 +256,9 @@ class ReportContent:
 
     def protocol(self, name: str) -> str:
         """GRR, OUE ...: what randomised this column, where the plan is known."""
-        person = getattr(self.plan, "person", None)
-        if person is None or not self.many_columns:
+        if self.plan is None or self.plan.person is None or not self.many_columns:
             return ""
-        return protocol_names(person)[list(person.columns).index(name)]
+        return protocol_names(self.plan.person)[list(self.plan.person.columns).index(name)]
 
     @cached_property
     def long_labels(self) -> bool:

@@ -16,12 +16,12 @@ from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import CountEstimator, with_cached_laws
-from murmure.core.types import Array, Ints
-from murmure.statistics.base.statistic import CuratorStatistic, people_count
+from murmure.core.types import Array, FromCounts, Ints
+from murmure.statistics.base.statistic import ProtectableStatistic, people_count
 
 
 @dataclass(frozen=True)
-class Count(CuratorStatistic):
+class Count(ProtectableStatistic[Estimate], FromCounts):
     """The number of rows. Where(Count(domain), ...) counts some of them, GroupBy(Count(domain), ...) each group.
 
     >>> import murmure as mu

@@ -26,14 +26,13 @@ from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import stacked, with_cached_laws
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, FromCounts, Ints, Nested
 from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     MAX_JOINT_CELLS,
-    CuratorStatistic,
+    ProtectableStatistic,
     check_protectable,
     codes_for,
-    in_words,
     joint_codes,
     lacking_rows,
     merged_schema,
@@ -47,7 +46,7 @@ from murmure.statistics.mean import Mean
 
 
 @dataclass(frozen=True)
-class GroupBy(CuratorStatistic):
+class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
     """The answer for every key: `GroupBy(Mean(schema["income"]), by=schema["region"])`.
 
     by: the domain of a column, or a Schema of several, whose combinations are then the keys.
@@ -76,7 +75,7 @@ class GroupBy(CuratorStatistic):
 
     def in_words(self) -> str:
         """The question in the words of a ledger."""
-        return f"{in_words(self.statistic)} by {names_in(self.by)}"
+        return f"{self.statistic.in_words()} by {names_in(self.by)}"
 
     def __post_init__(self) -> None:
         check_protectable("GroupBy", self.statistic)
@@ -163,7 +162,7 @@ class GroupBy(CuratorStatistic):
     def tally(self, x: tuple[Array, ...]) -> Ints:
         key, inner = self._parts(x)
         size = 0 if isinstance(inner, tuple) else self.statistic.domain.size + 1  # the last value is nobody
-        if size and hasattr(self.statistic, "from_counts") and (self.groups + 1) * size <= MAX_JOINT_CELLS:
+        if size and isinstance(self.statistic, FromCounts) and (self.groups + 1) * size <= MAX_JOINT_CELLS:
             place = key.astype(np.int32) * np.int32(size) + inner.astype(np.int32)
             counts = histogram(place, (self.groups + 1) * size).reshape(self.groups + 1, size)
             return self._laid_out(self.statistic.from_counts(counts[:-1]))

@@ -19,13 +19,13 @@ from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.types import Affine, Array, Ints, NoAffine
+from murmure.core.types import Affine, Array, FromCounts, Ints, NoAffine, Protectable
 from murmure.statistics.base.one_hot_cells import exact_share_estimate, one_hot_block, share_estimate
 from murmure.statistics.base.statistic import BaseStatistic, counts_of, one_hot
 
 
 @dataclass(frozen=True)
-class Histogram(BaseStatistic):
+class Histogram(BaseStatistic[Estimate], Protectable[Estimate], FromCounts):
     """Shares of every value of a domain.
 
     >>> import murmure as mu

@@ -27,7 +27,7 @@ from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
 from murmure.core.estimates.noisy_estimators import with_cached_laws
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, CountsLeftOut, Ints, NumberDomain, Protectable
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field
 from murmure.statistics.base.statistic import BaseStatistic
 from murmure.statistics.histogram import Histogram
@@ -37,7 +37,7 @@ GRID = 1000  # weights are whole numbers of thousandths: sums stay integers
 
 
 @dataclass(frozen=True)
-class Marginals(BaseStatistic):
+class Marginals(BaseStatistic[Estimates], Protectable[Estimates], CountsLeftOut):
     """Shares of every category and of whole numbers with few values; the mean of every other number.
 
     >>> import murmure as mu
@@ -136,7 +136,11 @@ class Marginals(BaseStatistic):
     @property
     def max_entry(self) -> int:
         """What one person adds to a weighted sum, at most: the square of the largest weight."""
-        return 1 if self.weights is None else int(np.ceil(self.domain[self.weights].high * GRID)) ** 2  # type: ignore[attr-defined]
+        if self.weights is None:
+            return 1
+        domain = self.domain[self.weights]
+        assert isinstance(domain, NumberDomain)
+        return int(np.ceil(domain.high * GRID)) ** 2
 
     def weigh(self, batch: Any) -> Ints | None:
         """Public weights in thousandths, one per person."""

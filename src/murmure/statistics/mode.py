@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, Choosable, Ints, Releasable
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
 FIGURES_HINT = Phrase("Histogram(domain) with DiscreteLaplace gives every value a figure and an interval")
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Chosen(Releasable):
     """One of several public candidates. There is no error bar: the law of the choice says how sure it is."""
 
     label: str
@@ -75,7 +75,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Mode(CuratorStatistic):
+class Mode(CuratorStatistic[Chosen], Choosable):
     """The commonest value of a domain, as a choice: `Plan(Mode(domain), curator=PermuteAndFlip(epsilon=1.0))`.
 
     >>> import murmure as mu
@@ -115,7 +115,7 @@ class Mode(CuratorStatistic):
     largest = 1
     handles_nobody = True
     score_sensitivity = 1
-    choose_with = "PermuteAndFlip"  # noise that is added to sums cannot protect a choice; this can
+    choose_with = "PermuteAndFlip"
 
     @property
     def width(self) -> int:

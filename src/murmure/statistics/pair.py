@@ -19,13 +19,13 @@ from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, Ints, Protectable
 from murmure.statistics.base.one_hot_cells import exact_share_estimate, one_hot_block, share_estimate
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, BaseStatistic, counts_of, joint_codes, one_hot
 
 
 @dataclass(frozen=True)
-class Pair(BaseStatistic):
+class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
     """The joint shares of two columns of a record.
 
     >>> import murmure as mu
@@ -86,6 +86,10 @@ class Pair(BaseStatistic):
 
     largest = 1
     handles_nobody = True
+
+    @property
+    def asked_columns(self) -> tuple[str, ...]:
+        return self.first, self.second
 
     @property
     def pair(self) -> tuple[Domain, Domain]:

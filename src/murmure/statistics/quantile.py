@@ -27,10 +27,10 @@ from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, variance_of, with_cached_laws
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, CountsLeftOut, FromCounts, Ints
 from murmure.statistics.base.left_out_rows import counts_left_out, left_out_field, left_out_of
 from murmure.statistics.base.moments import Number, check_number
-from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_with_nobody, people_count
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS, ProtectableStatistic, counts_with_nobody, people_count
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def branching(size: int) -> int:
 
 
 @dataclass(frozen=True)
-class Quantile(CuratorStatistic):
+class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`.
 
     >>> import murmure as mu
@@ -62,7 +62,7 @@ class Quantile(CuratorStatistic):
     """
 
     domain: Number
-    q: float | tuple[float, ...] = 0.5
+    q: float | tuple[float, ...] | list[float] = 0.5
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
 
     entry = StatisticEntry(
@@ -104,7 +104,7 @@ class Quantile(CuratorStatistic):
 
     @cached_property
     def probabilities(self) -> tuple[float, ...]:
-        return self.q if isinstance(self.q, tuple) else (self.q,)
+        return tuple(self.q) if isinstance(self.q, tuple | list) else (self.q,)
 
     @cached_property
     def levels(self) -> tuple[int, ...]:

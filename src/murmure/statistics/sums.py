@@ -27,7 +27,7 @@ MAX_EXPRESSIONS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Sums(ExactSums):
+class Sums(ExactSums[SumsEstimate]):
     """Exact sums: `Sums(schema, ("age", "age * stay", "(smoker == 'yes') * stay"))`.
 
     Expressions: numbers, columns, + - * **, comparisons, and or not, min, max, abs. Columns that none of them reads are
@@ -46,7 +46,7 @@ class Sums(ExactSums):
     """
 
     domain: Schema
-    expressions: tuple[str, ...]
+    expressions: tuple[str, ...] | list[str]
 
     entry = StatisticEntry(order=110)
 
@@ -96,6 +96,10 @@ class Sums(ExactSums):
             out.append(Block(text, 1, term.max_abs, term.max_abs**2, 1.0, apart, apart**2))
         return tuple(out)
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return tuple(self.expressions)
+
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
         if self.width < 4:
@@ -105,7 +109,7 @@ class Sums(ExactSums):
 
     def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> SumsEstimate:
         grid = tuple(name for name in self.domain.private if isinstance(self.domain[name], Interval))
-        return SumsEstimate.of(self.expressions, tuple(integers), self.units, laws, n, grid)
+        return SumsEstimate.of(self.formulas, tuple(integers), self.units, laws, n, grid)
 
 
 _HOSPITAL = Schema({"age": Integers(0, 99), "stay": Integers(-2, 30), "smoker": Categories(["no", "yes"])})

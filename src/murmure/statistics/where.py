@@ -19,14 +19,13 @@ from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
 from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Answer, Array, FromCounts, Ints, Nested, Protectable
 from murmure.laws.tallies import histogram
 from murmure.statistics.base.statistic import (
     DENSE,
-    CuratorStatistic,
+    ProtectableStatistic,
     check_protectable,
     codes_for,
-    in_words,
     lacking_rows,
     merged_schema,
     names_in,
@@ -40,7 +39,7 @@ MAX_CONDITION_VALUES = 1 << 24  # of a column in a condition: which of them matc
 
 
 @dataclass(frozen=True)
-class Where(CuratorStatistic):
+class Where(ProtectableStatistic[Answer], Nested):
     """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
 
     column: the domain of a column, or a Schema of one, which also says what replaces a missing answer.
@@ -57,10 +56,10 @@ class Where(CuratorStatistic):
     about 598 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
     """
 
-    statistic: Any
+    statistic: Protectable[Answer]
     column: Domain | Schema
-    is_in: tuple[Any, ...] | None = None
-    between: tuple[float, float] | None = None
+    is_in: tuple[Any, ...] | list[Any] | None = None
+    between: tuple[float, float] | list[float] | None = None
 
     entry = StatisticEntry(
         order=130,
@@ -77,7 +76,7 @@ class Where(CuratorStatistic):
             rows = f"is {shorten(self.is_in[0] if len(self.is_in) == 1 else list(self.is_in))}"
         else:
             rows = "lies between {} and {}".format(*(self.between or ("", "")))
-        return f"{in_words(self.statistic)} where {names_in(self.column)} {rows}"
+        return f"{self.statistic.in_words()} where {names_in(self.column)} {rows}"
 
     def __post_init__(self) -> None:
         check_protectable("Where", self.statistic)
@@ -187,18 +186,20 @@ class Where(CuratorStatistic):
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         matches, inner = self._parts(x)
-        size = 0 if isinstance(inner, tuple) else self.statistic.domain.size
-        if 0 < size <= DENSE and hasattr(self.statistic, "from_counts"):
+        domain = self.statistic.domain
+        size = 0 if isinstance(domain, Schema) else domain.size
+        if 0 < size <= DENSE and isinstance(self.statistic, FromCounts):
             place = inner + np.int32(size + 1) * ~matches  # rows that do not match are counted beyond
             return np.asarray(self.statistic.from_counts(histogram(place, 2 * (size + 1))[: size + 1]))
         return np.asarray(self.statistic.tally(take_rows(inner, matches)))
 
-    def interpret(self, noisy: NoisySum) -> Any:
+    def interpret(self, noisy: NoisySum) -> Answer:
         return self.statistic.interpret(NoisySum(self.statistic.blocks, noisy.sum, noisy.laws))
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         matches, inner = self._parts(x)
-        return np.asarray(self.statistic.reference(take_rows(inner, matches)))
+        ask: Any = self.statistic  # those that are checked have a reference
+        return np.asarray(ask.reference(take_rows(inner, matches)))
 
 
 _REGION, _AGE = Categories(["north", "south", "west"], "region"), Integers(0, 99, "age")

@@ -18,6 +18,7 @@ import pytest
 import murmure as mu
 from murmure import catalogue
 from murmure.core.errors import InvalidParameter, OutsideDomain
+from murmure.core.types import Model
 from murmure.econometrics import model as models
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.formula import read_formula
@@ -79,7 +80,7 @@ class Said(ModelResult):
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Model):
     """First the mean; then the sum of squares around it, which nobody can ask before. fails: how it goes wrong."""
 
     noise_refusal: ClassVar[str | None] = "it is only for tests"

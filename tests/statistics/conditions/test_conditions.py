@@ -325,3 +325,10 @@ def test_a_statistic_that_says_nothing_may_single_out_each_value() -> None:
     expected = [condition.text for condition in conditions_of(mu.Histogram(age)).conditions]
 
     assert [condition.text for condition in conditions_of(SimpleNamespace(domain=age)).conditions] == expected
+
+
+def test_a_statistic_has_the_conditions_of_the_class_that_it_inherits() -> None:
+    """Rows is a Count: it is about everybody, whatever the column that it reads."""
+    age = mu.Integers(18, 99, "age")
+
+    assert conditions_of(mu.Rows(age)).conditions == conditions_of(mu.Count(age)).conditions == ()

@@ -16,11 +16,12 @@ from murmure.plan.plan import Plan
 from murmure.statistics.exact.function_sums import FunctionSums
 from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
 from murmure.statistics.expressions import row_functions
+from murmure.statistics.expressions.row_functions import RowFunction
 
 SCHEMA = mu.Schema({"y": mu.Integers(-50, 50), "x": mu.Integers(0, 1000), "ward": mu.Categories(["A", "B"])})
 
 
-class Given:
+class Given(RowFunction):
     """A function that gives back what it was told: what is tested is the adding up."""
 
     found: Any = None

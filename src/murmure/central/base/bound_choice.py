@@ -11,7 +11,7 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.random import Random
-from murmure.core.types import Ints, Relation
+from murmure.core.types import Chooser, Ints, Relation
 from murmure.laws.noise.laplace import at_rate
 
 
@@ -44,7 +44,7 @@ class BoundChoice:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Chooser):
     """The curator slot of a question whose answer is one of several candidates, with a pure epsilon.
 
     monotone: one person moves all scores the same way, as adding a row does to counts.

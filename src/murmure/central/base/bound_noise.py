@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from murmure.core.blocks import Block, Cost, NoiseLaw, Norm
 from murmure.core.types import Relation
@@ -37,9 +36,3 @@ class BoundNoise:
         """What travels in the JSON of a plan."""
         pairs = zip(self.blocks, self.laws, self.sensitivities(), strict=True)
         return [{"block": b.name, "moves": str(moves), **law.integers()} for b, law, moves in pairs]
-
-
-class Noise(Protocol):
-    """The curator slot: noise that can be bound to what it protects."""
-
-    def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise: ...

@@ -16,7 +16,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.noise_shares import BoundShares
 from murmure.core.blocks import NoisySum
 from murmure.core.random import Random, random_or_secure
-from murmure.core.types import Ints
+from murmure.core.types import Ints, PostProcessed
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Gate:
         # Modulo 2**64: a wrapped sum is a function of the noisy one, so it costs nothing; plans keep sums far below.
         noisy = total + np.concatenate(noise)
         # A function of the noisy sum costs nothing.
-        noisy = bound.noise.post_process(noisy) if hasattr(bound.noise, "post_process") else noisy
+        noisy = bound.noise.post_process(noisy) if isinstance(bound.noise, PostProcessed) else noisy
         self.answers.append(GateAnswer(question, bound, tuple(noisy.tolist())))
         return NoisySum(bound.blocks, noisy, bound.laws)
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
+from murmure.core.types import Noise
 from murmure.core.zcdp import checked_delta, epsilon_from_rho, rho_from_epsilon
 
 
 @dataclass(frozen=True)
-class RhoBudget:
+class RhoBudget(Noise):
     """With a rho, delta is the one at which an epsilon is stated."""
 
     epsilon: float | None = None

@@ -19,8 +19,12 @@ import numpy as np
 from murmure.certify.checks.assertions import FAILURE, chi_squared, require
 from murmure.core.errors import Phrase
 from murmure.core.random import Random
+from murmure.core.types import Chooser
 from murmure.core.zcdp import epsilon_from_rho
 from murmure.laws import kernel_loader
+from murmure.laws.noise.digits import Digits
+from murmure.laws.noise.skellam import SkellamLaw
+from murmure.laws.noise.staircase import StaircaseLaw
 
 DRAWS = 40_000
 REACH = 400  # magnitudes that are checked one by one
@@ -30,7 +34,7 @@ RELATIONS = ("add/remove", "replace")
 def check_noise(example: tuple[Any, Any], seed: int = 1) -> None:
     """Law, samples, variance, kernel and certificate of one example."""
     noise, what = example
-    if hasattr(noise, "bind_scores"):
+    if isinstance(noise, Chooser):
         candidates, sensitivity = what
         return check_choice_noise(noise, candidates, sensitivity, seed)
     bound = noise.bind(what)
@@ -45,14 +49,14 @@ def check_noise(example: tuple[Any, Any], seed: int = 1) -> None:
 def _seams(law: Any) -> list[int]:
     """Magnitudes around the places where a law is composed of pieces: carries of tables, escapes, ends of stairs."""
     places = {0}
-    for digits in (law, getattr(law, "stairs", law)):
-        if hasattr(digits, "tables"):
-            unit = 1
-            for _ in digits.tables[1:]:
-                places |= {unit, 256 * unit, 5 * 256 * unit}
-                unit *= 256
-            places |= {digits.period * k for k in (1, 2, 3)}
-    if hasattr(law, "step"):
+    digits = law.stairs if isinstance(law, StaircaseLaw) else law
+    if isinstance(digits, Digits):
+        unit = 1
+        for _ in digits.tables[1:]:
+            places |= {unit, 256 * unit, 5 * 256 * unit}
+            unit *= 256
+        places |= {digits.period * k for k in (1, 2, 3)}
+    if isinstance(law, StaircaseLaw):
         places |= {law.step * k + j for k in places | {1, 2} for j in (0, law.r)}
     return sorted({p + d for p in places for d in range(-2, 3) if p + d >= 0})
 
@@ -76,7 +80,7 @@ def check_noise_law(noise: object, law: Any) -> None:
     grid = np.unique(np.linspace(0, law.quantile(1e-15), 4001).astype(np.int64))  # trapezoids, where it is wide
     if len(grid) - 1 == grid[-1]:
         variance, tolerance = 2 * float((np.exp(law.log_prob(grid)) * grid.astype(float) ** 2).sum()), 1e-9
-    elif not hasattr(law, "step"):
+    elif not isinstance(law, StaircaseLaw):
         variance, tolerance = 2 * float(np.trapezoid(np.exp(law.log_prob(grid)) * grid.astype(float) ** 2, grid)), 1e-3
     else:
         variance, tolerance = law.variance, 0.0  # a wide staircase jumps between the points; samples judge it
@@ -149,7 +153,7 @@ def check_certified(noise: Any, bound: Any) -> None:
         noise,
         Phrase("certifies {epsilon}, above the {asked} asked for", epsilon=bound.epsilon, asked=asked),
     )
-    if all(hasattr(law, "kappa") for law in bound.laws):
+    if all(isinstance(law, SkellamLaw) for law in bound.laws):
         return _check_curved(noise, bound)
     if bound.norm == "l2":
         return _check_concentrated(noise, bound)

@@ -40,10 +40,9 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
     n = 1000
     x = _some_codes(statistic.domain, np.frombuffer(Random.seeded(seed).words(n).tobytes(), np.uint32)[:n])
     lifted = statistic.lift(x)
-    wide = getattr(statistic, "wide", False)  # sums that may pass 2**63 are Python's integers
-    raw = getattr(statistic, "raw_width", statistic.width)  # of a party's sums, before it computes what it sends
+    wide = statistic.wide
     require(
-        lifted.shape == (n, raw) and lifted.dtype == (object if wide else np.int64),
+        lifted.shape == (n, statistic.raw_width) and lifted.dtype == (object if wide else np.int64),
         statistic,
         Phrase("lift is not (n, width) {detail}", detail=Phrase("of whole numbers") if wide else Phrase("int64")),
     )
@@ -61,9 +60,8 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
         statistic,
         Phrase("the order of people matters"),
     )
-    if hasattr(statistic, "party_contribution"):
-        total = statistic.party_contribution(Total(n, total)).sum
-        require(total.shape == (statistic.width,), statistic, Phrase("what a party makes of its sums is not (width,)"))
+    total = statistic.party_contribution(Total(n, total)).sum
+    require(total.shape == (statistic.width,), statistic, Phrase("what a party makes of its sums is not (width,)"))
     answer = statistic.interpret_exact(total, n)
     estimates = list(answer.values()) if isinstance(answer, Estimates) else [answer]
     for estimate in estimates:

@@ -82,7 +82,7 @@ def _code_of(domain: Domain, value: Any) -> int:
 
 def can_be_nobody(domain: Domain) -> bool:
     """Whether a row can be nobody. A label always can; a number where missing ones, or those outside, are left out."""
-    return isinstance(domain, Categories) or domain.outside == "drop" or getattr(domain, "absent", None) is None
+    return isinstance(domain, Categories) or domain.outside == "drop" or domain.absent is None
 
 
 @dataclass(frozen=True)
@@ -95,12 +95,12 @@ class _LenientEncoder:
 
     @classmethod
     def of(cls, domain: Domain, absent: int | None) -> _LenientEncoder:
-        if absent is None and getattr(domain, "absent", None) is not None:
-            absent = _code_of(domain, domain.absent)  # type: ignore[attr-defined]
         if not isinstance(domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
                 "stand takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
             )
+        if absent is None and domain.absent is not None:
+            absent = _code_of(domain, domain.absent)
         return cls(domain, domain.size if absent is None else absent, domain.size)
 
     @property
@@ -111,7 +111,7 @@ class _LenientEncoder:
     def encode(self, values: Any) -> tuple[Codes, Mask | None]:
         """The codes, and which rows the column drops (None: none)."""
         values, drops = one_column(values), self.domain.outside == "drop"
-        labels = getattr(self.domain, "_labels", None)
+        labels = self.domain._labels if isinstance(self.domain, Categories) else None
         if labels is not None:
             table = np.append(np.arange(labels.size), [self.absent, self.nobody]).astype(self.kind)
             found = labels.codes(self.domain, values)

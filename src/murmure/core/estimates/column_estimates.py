@@ -13,11 +13,11 @@ from murmure.core.errors import MissingColumn, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.intervals import level_of_each
 from murmure.core.estimates.share_means import mean_of
-from murmure.core.types import Floats, Target
+from murmure.core.types import Floats, Releasable, Target
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates(Mapping[str, Estimate]):
+class Estimates(Mapping[str, Estimate], Releasable):
     """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns.
 
     >>> import murmure as mu

@@ -16,7 +16,7 @@ from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, sh
 from murmure.core.estimates import intervals
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
 from murmure.core.estimates.sampling_limits import two_moments
-from murmure.core.types import Floats, Ints, Target
+from murmure.core.types import Floats, Ints, Releasable, Target
 
 
 def check_target(target: str) -> None:
@@ -55,6 +55,12 @@ class Estimator(Protocol):
     def variance(self, target: Target) -> Floats: ...
     def covariance(self, target: Target) -> Floats: ...
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]: ...
+
+
+class CountingEstimator:
+    """An estimator that keeps how many people each of its figures is about, or gave each report."""
+
+    counts: Any  # None where they are not known
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ MIN_FOR_INTERVAL = 20
 
 
 @dataclass(frozen=True)
-class CodeEstimator:
+class CodeEstimator(CountingEstimator):
     """A mean of codes 0 .. top from unbiased readouts, mapped to values by  low + step * code.
 
     One report's readout has variance v0 + v1 c + v2 c**2 at code c, so what matters is the mean and the mean square
@@ -230,7 +236,7 @@ class SampledEstimator:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Releasable):
     """Figures about a population. `mean` holds shares for a histogram, values for a mean and people for a count.
 
     >>> import murmure as mu
@@ -267,8 +273,8 @@ class Estimate:
         """Shares times people; of protected counts, the counts."""
         if self.unit == "count":
             return self.mean
-        if isinstance(counts := getattr(self.estimator, "counts", None), np.ndarray):
-            return counts.astype(np.float64)
+        if isinstance(self.estimator, CountingEstimator) and self.estimator.counts is not None:
+            return self.estimator.counts.astype(np.float64)
         if self.unit != "share":
             raise InvalidParameter("counts belong to shares; this estimate holds values.")
         return self.mean * self.n

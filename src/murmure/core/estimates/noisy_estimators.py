@@ -24,7 +24,7 @@ import numpy as np
 
 from murmure.core.blocks import NoiseLaw, NoisySum
 from murmure.core.errors import NoUnbiasedEstimate
-from murmure.core.estimates.estimate import Estimate, Estimator
+from murmure.core.estimates.estimate import CountingEstimator, Estimate, Estimator
 from murmure.core.estimates.intervals import BONFERRONI, clopper_pearson, level_of_each, method_name, normal_quantile
 from murmure.core.estimates.sampling_limits import TWO_MOMENTS, garwood, mover, two_moments
 from murmure.core.types import Floats, Ints, Target
@@ -79,7 +79,7 @@ def quadratic_interval(a: float, b: float, c: float, low: float, high: float) ->
 
 
 @dataclass(frozen=True, eq=False)
-class CountEstimator:
+class CountEstimator(CountingEstimator):
     """Counts of people, each with noise of the same law.
 
     superpopulation: the rows are a Poisson draw, and the target is the number to be expected (variance: itself).
@@ -110,7 +110,7 @@ class CountEstimator:
 
 
 @dataclass(frozen=True, eq=False)
-class ShareEstimator:
+class ShareEstimator(CountingEstimator):
     """Shares of noisy counts in their noisy sum:  C_j / T,  T = C_1 + ... + C_k, all with noise of one law.
 
     C_j - theta T = (1 - theta) C_j - theta (the others), so k noises enter with (1-theta)^2 + (k-1) theta^2.

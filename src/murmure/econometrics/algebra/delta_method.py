@@ -26,7 +26,7 @@ class Traced:
 
     def _combine(self, other: Any, value: float, mine: float, theirs: float) -> Traced:
         slope = {k: mine * v for k, v in self.slope.items()}
-        for k, v in getattr(other, "slope", {}).items():
+        for k, v in other.slope.items() if isinstance(other, Traced) else ():
             slope[k] = slope.get(k, 0.0) + theirs * v
         return Traced(value, slope)
 

@@ -24,7 +24,7 @@ from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Anova(OneRound):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AnovaResult(ModelResult):
+class AnovaResult(ModelResult, Drawable):
     """`statistic` (F), `pvalue`, `df` (between, within), `eta_squared`, `omega_squared`; None with noise."""
 
     column: str

@@ -18,6 +18,7 @@ from murmure.core.catalogue_entries import ModelEntry, ModelFunction
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.core.types import Model
 from murmure.econometrics.design.columns import decimal_text, exact_number, name_list, require_number, select_columns
 from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.from_formula import schema_for
@@ -34,7 +35,7 @@ MAX_QUANTILES = 100
 
 
 @dataclass(frozen=True)
-class Bisection:
+class Bisection(Model):
     """Quantiles of a column. probabilities: decimals from 0 to 1. tolerance: largest width of a bracket; 0: exact."""
 
     domain: Schema

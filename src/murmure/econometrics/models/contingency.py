@@ -31,7 +31,7 @@ from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -142,7 +142,7 @@ class Contingency(OneRound):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ContingencyResult(ModelResult):
+class ContingencyResult(ModelResult, Drawable):
     """`table` and `expected` counts, `statistic` (X^2), `pvalue`, `df`, `g`, `g_pvalue`, `cramers_v`.
 
     statistic is corrected where the table is two by two and yates=True; `uncorrected` never is.

@@ -31,7 +31,7 @@ from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
 
@@ -223,7 +223,7 @@ class CovarianceResult(ColumnMomentsResult):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CorrelationResult(ColumnMomentsResult):
+class CorrelationResult(ColumnMomentsResult, Drawable):
     """`correlation`, `statistic` (Student's t with `df` degrees of freedom), `pvalue`: arrays, NaN on the diagonal."""
 
     scatter: ColumnMoments

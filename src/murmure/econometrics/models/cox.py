@@ -24,6 +24,7 @@ from murmure.core.codec import OMIT_IF_DEFAULT
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.core.types import Model
 from murmure.econometrics.algebra.matrices import Vector, dot
 from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.design.columns import grid_cuts, label_condition, no_and_yes
@@ -53,7 +54,7 @@ from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
 
 
 @dataclass(frozen=True)
-class Cox:
+class Cox(Model):
     """Proportional hazards of the columns of a design without outcome and intercept.
 
     time: an expression, the time at which a row leaves. event: an expression, 1 if it leaves by the event and 0 if it

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
+from murmure.core.types import Model
 from murmure.econometrics.algebra.delta_method import Traced, traced
 from murmure.econometrics.algebra.moments import central, cross, kurtosis, skewness
 from murmure.econometrics.algebra.rounding import root
@@ -42,7 +43,7 @@ MOMENTS = (2, 4)
 
 
 @dataclass(frozen=True)
-class Describe:
+class Describe(Model):
     """Sums of powers of columns. moments: 2 for means and variances, 4 for skewness and kurtosis too.
 
     apart: each column takes a separate round. With noise this is needed if powers of long numbers do not fit into a

@@ -21,7 +21,7 @@ from murmure.econometrics.design.constant_columns import refuse_constant
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.fit import ask
-from murmure.econometrics.model import Example
+from murmure.econometrics.model import ClusterErrors, Example
 from murmure.econometrics.models.ols import OLS, Errors
 from murmure.econometrics.results.regression import Regression
 
@@ -29,7 +29,7 @@ TRENDS = "The effect is causal only if both groups would have moved alike withou
 
 
 @dataclass(frozen=True)
-class DiD:
+class DiD(ClusterErrors):
     """Least squares whose coefficient `effect` is the difference in differences."""
 
     design: Design

@@ -21,7 +21,7 @@ from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, count_cells
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -84,7 +84,7 @@ class ECDF(OneRound):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ECDFResult(CumulativeResult):
+class ECDFResult(CumulativeResult, Drawable):
     """`points` and `shares` (F at each), `band(alpha)`; calling it returns F at a point of the grid."""
 
     distribution: CumulativeCounts

@@ -54,6 +54,7 @@ class FixedEffects(OneQuestion):
     """Least squares with a level for every party, which replaces the intercept of the formula."""
 
     noise_refusal: ClassVar[str | None] = NOISE
+    party_statistic = WithinPartyProducts
     design: Design
 
     entry = ModelEntry(

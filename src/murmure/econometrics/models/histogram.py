@@ -22,7 +22,7 @@ from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
 from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, count_cells
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -80,7 +80,7 @@ class Bins(ECDF):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HistogramResult(ModelResult):
+class HistogramResult(ModelResult, Drawable):
     """`edges`, `counts`, `density` (per row and unit), rows `below` and `above` the edges."""
 
     distribution: CumulativeCounts

@@ -31,7 +31,7 @@ from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
 from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes, Lifetimes
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -185,7 +185,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Survival(ModelResult):
+class Survival(ModelResult, Drawable):
     """`curves`, one for each group: `.times`, `.survival`, `.se`, `.conf_int()`, `.median`; also by `[label]`."""
 
     time: str

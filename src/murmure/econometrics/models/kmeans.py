@@ -21,6 +21,7 @@ from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunctio
 from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.core.types import Model
 from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.design.columns import (
     bounds_of_domain,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Lloyd:
+class Lloyd(Model):
     """k-means of some columns of numbers.
 
     centres: where to start, one tuple of decimals for each cluster; () for the public rule. scaled: distances in shares

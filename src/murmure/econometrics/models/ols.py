@@ -22,7 +22,7 @@ from murmure.core.schema import Schema
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.from_formula import design_from_formula, expression_of
 from murmure.econometrics.fit import ask
-from murmure.econometrics.model import Example
+from murmure.econometrics.model import ClusterErrors, Example
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.steps.least_squares import regression_of
 from murmure.econometrics.steps.robust_errors import robust_steps
@@ -37,7 +37,7 @@ Errors = Literal["nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster"]
 
 
 @dataclass(frozen=True)
-class OLS:
+class OLS(ClusterErrors):
     """Least squares of an outcome on the columns of a design.
 
     errors: "nonrobust", "HC0" to "HC3" (heteroscedasticity), or "cluster" (rows of one party depend on one another).

@@ -32,7 +32,7 @@ from murmure.econometrics.models.covariance import (
     products_of,
 )
 from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import ResultTable
+from murmure.econometrics.results.result import Drawable, ResultTable
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class PCA(OneRound):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PCAResult(ColumnMomentsResult):
+class PCAResult(ColumnMomentsResult, Drawable):
     """`eigenvalues`, `explained` (shares), `loadings` (a column for each component), `project(rows)`."""
 
     scatter: ColumnMoments

@@ -27,6 +27,7 @@ from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, with_column
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.core.types import Model
 from murmure.econometrics.algebra.matrices import Matrix, condition_number, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
 from murmure.econometrics.algebra.rounding import rounded
@@ -56,7 +57,7 @@ BELOW_ZERO = (
 
 
 @dataclass(frozen=True)
-class RandomisedOLS:
+class RandomisedOLS(Model):
     """A formula, and the columns of the table that hold reports, each with its mechanism (as JSON)."""
 
     design: Design  # over the true answers

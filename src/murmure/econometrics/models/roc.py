@@ -32,7 +32,7 @@ from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -126,7 +126,7 @@ class ROC(OneRound):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ROCResult(ModelResult):
+class ROCResult(ModelResult, Drawable):
     """`auc`, `se`, `conf_int()`, `error` (of the grid, at most); `thresholds`, `fpr`, `tpr` from the strictest on."""
 
     score: str

@@ -25,8 +25,7 @@ def summary_html(result: ModelResult, language: str = "en") -> str:
     if facts:
         parts.append(f"<table>{facts}</table>")
     parts += [_table_html(table, say) for table in result.tables()]
-    french = language == "fr" and result.how is not None
-    origin = result.how.lines_in_french() if french else result.origin  # type: ignore[union-attr]
+    origin = result.how.lines_in_french() if language == "fr" and result.how is not None else result.origin
     parts += [f"<p class='note'>{html.escape(note)}</p>" for note in (*result.notes, *origin)]
     return f"{STYLE}<div class='murmure'>{''.join(parts)}</div>"
 

@@ -11,6 +11,7 @@ from murmure.core.notices import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearse
 from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
+from murmure.statistics.estimates.sums_estimate import SumsInterface
 
 Say = Callable[[str, str], str]  # chooses between English and French
 
@@ -117,9 +118,10 @@ def how_of(
     """
     noise, secure = noise_in(privacy), isinstance(privacy, Secure)
     parties = privacy.parties if isinstance(privacy, Secure) else apart
-    rows = next((a.n for a in answers if getattr(a, "n", None) is not None), None)
-    bits = [a.bits for a in answers if getattr(a, "bits", None)]
-    grid = dict.fromkeys(name for a in answers for name in getattr(a, "grid", ()))
+    rows = next((a.n for a in answers if a.n is not None), None)
+    sums = [a for a in answers if isinstance(a, SumsInterface)]
+    bits = [a.bits for a in sums if a.bits]
+    grid = dict.fromkeys(name for a in sums for name in a.grid)
     guarantees = guarantees_of(plans, privacy)
     rehearsal = secure and in_process
     return How(
@@ -207,7 +209,7 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
         who = say("Whoever ran this saw every row.", "Qui a fait ce calcul a vu chaque ligne.")
     if noise is None:
         # pairs of English and French
-        statements = [plan.statistic.reveals for plan in plans if hasattr(plan.statistic, "reveals")]
+        statements = [plan.statistic.reveals for plan in plans if plan.statistic.reveals is not None]
         more = dict.fromkeys(say(*both) for both in statements) if isinstance(privacy, Secure) else {}
         exact = say(
             "The sums are exact: no differential privacy.",

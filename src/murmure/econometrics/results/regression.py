@@ -21,7 +21,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
 from murmure.econometrics.algebra.rounding import Floats, root, to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
-from murmure.econometrics.results.result import ModelResult, ResultTable, plain
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable, plain
 
 if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
@@ -55,7 +55,7 @@ INVERSE_LINKS: dict[str, Callable[[Floats], Floats]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Regression(ModelResult):
+class Regression(ModelResult, Drawable):
     """Coefficients with errors, tests and measures of fit.
 
     rss, tss: sums of squares of residuals and of the outcome (about its mean, if there is an intercept).
@@ -95,6 +95,10 @@ class Regression(ModelResult):
     how: How | None = None
 
     # -- coefficients
+
+    @property
+    def heading(self) -> str:
+        return self.formula or self.title
 
     @property
     def params(self) -> Floats:

@@ -33,6 +33,14 @@ class ResultTable:
     rows: tuple[tuple[Any, ...], ...]
 
 
+class Drawable:
+    """A result with a picture."""
+
+    if TYPE_CHECKING:
+
+        def plot(self, ax: Any = None) -> Any: ...
+
+
 class ModelResult:
     """The base of every result. A result is a frozen dataclass with a field `how`, which `ask` fills in."""
 
@@ -50,6 +58,21 @@ class ModelResult:
     def title(self) -> str:
         return type(self).__name__
 
+    @property
+    def heading(self) -> str:
+        """Of a page: what was asked."""
+        return self.title
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader must know about the figures."""
+        return ()
+
+    @property
+    def reason(self) -> str | None:
+        """Why there are no standard errors, where there should be some."""
+        return None
+
     def facts(self) -> list[tuple[str, Any]]:
         """Single figures about the whole, in two columns above the tables: ("Rows", 16), ("R-squared", 0.995).
 
@@ -63,9 +86,8 @@ class ModelResult:
     @property
     def notes(self) -> list[str]:
         """What a reader must know, such as why a figure is missing."""
-        remarks: list[str] = [str(remark) for remark in getattr(self, "remarks", ())]
-        reason = getattr(self, "reason", None)
-        return [*remarks, f"No standard errors: {reason}."] if reason else remarks
+        remarks = [str(remark) for remark in self.remarks]
+        return [*remarks, f"No standard errors: {self.reason}."] if self.reason else remarks
 
     @property
     def origin(self) -> list[str]:

@@ -14,7 +14,7 @@ from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
 from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
 
 if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
@@ -57,7 +57,7 @@ class RidgeFit:
 
 
 @dataclass(frozen=True, eq=False)
-class RidgePath(ModelResult):
+class RidgePath(ModelResult, Drawable):
     """Fits with many penalties: `at(lambda)` gives any, `best` the one with the least generalised cross-validation."""
 
     formula: str
@@ -108,6 +108,10 @@ class RidgePath(ModelResult):
         if self.n is not None and df < self.n:
             gcv = (rss / self.n) / (1 - df / self.n) ** 2
         return RidgeFit(lambda_, self.names, beta, df, rss, gcv)
+
+    @property
+    def heading(self) -> str:
+        return self.formula or self.title
 
     @property
     def fits(self) -> list[RidgeFit]:

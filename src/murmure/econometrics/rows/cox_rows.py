@@ -14,6 +14,7 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import linear_predictor, stack_sums, weighted_products
+from murmure.statistics.expressions.row_functions import RowFunction
 
 # |x'b| is cut here, so that e^(x'b) cannot overflow; cut rows are counted.
 CAP = 40.0
@@ -48,7 +49,7 @@ def _parse(inputs: int, settings: tuple[str, ...]) -> _Settings:
 
 
 @dataclass(frozen=True)
-class CoxRows:
+class CoxRows(RowFunction):
     """The row function. inputs: time, event and columns. settings: what is added up ("start", "step"; with Efron's ties
     "efron start", "efron step"), the number of columns, the times that events share ("efron step" only, by their
     indices in the grid), the exponents of two that divide the columns, and the grid. at: b, then what is subtracted

@@ -29,6 +29,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
+from murmure.statistics.expressions.row_functions import RowFunction
 
 MAX_SUMMAND = 2.0**61  # what one row adds is cut here; cut rows are counted
 # A step moves separated rows by one or more; rows that it moves by less than this have settled.
@@ -198,7 +199,7 @@ FAMILIES = {
 
 
 @dataclass(frozen=True)
-class FamilyRows:
+class FamilyRows(RowFunction):
     """The row function of one family, for FunctionSums.
 
     inputs: the outcome, the offset if there is one, then the columns. settings: what is added up (MODES), "offset" or

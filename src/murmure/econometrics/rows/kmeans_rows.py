@@ -11,13 +11,13 @@ import numpy as np
 from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import stack_sums
-from murmure.statistics.expressions.row_functions import name_list
+from murmure.statistics.expressions.row_functions import RowFunction, name_list
 
 MAX_CLUSTERS = 1000
 
 
 @dataclass(frozen=True)
-class KMeansRows:
+class KMeansRows(RowFunction):
     """The row function. inputs: the columns. settings: the number of centres, and the exponent of two that divides each
     column. at: the centres one after the other, in divided columns, then a factor for each column.
     """

@@ -27,12 +27,13 @@ from murmure.econometrics.rows.glm_rows import (
     times_columns,
     weighted_products,
 )
+from murmure.statistics.expressions.row_functions import RowFunction
 
 MODES = ("start", "step", "squares", "score", "separation")
 CAP = 700.0  # |eta| is cut at it
 
 
-class MultinomialRows:
+class MultinomialRows(RowFunction):
     """The row function. settings: what is added up, the number of labels, and the exponents of two that divide the
     columns.
     """

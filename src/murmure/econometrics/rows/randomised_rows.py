@@ -11,9 +11,10 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
+from murmure.statistics.expressions.row_functions import RowFunction
 
 
-class RandomisedRows:
+class RandomisedRows(RowFunction):
     """settings: which of the two, and the columns, mechanisms and terms as JSON (CorrectedProducts.to_text)."""
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:

@@ -20,13 +20,13 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.double_double import DoubleDoubleSums, Low, added, squares
-from murmure.statistics.expressions.row_functions import name_list
+from murmure.statistics.expressions.row_functions import RowFunction, name_list
 
 KINDS = ("HC0", "HC2", "HC3", "scores")
 ALONE = 1e-12  # 1 - h below it: a column that only this row has fits the row exactly
 
 
-class WhitenedScores:
+class WhitenedScores(RowFunction):
     """inputs: y, then p columns. at: b (p numbers), s, n, the upper half of T by rows; then the low parts of b and T.
     s is a power of two. settings, one word:
 

@@ -34,11 +34,14 @@ from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inve
 from murmure.econometrics.algebra.positive_definite import is_positive_definite
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.errors import FitFailed, NotConverged, TooFewObservations
+from murmure.econometrics.model import ClusterErrors
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.rows.glm_rows import MAX_SUMMAND
 from murmure.econometrics.steps.digest_of_code import digest_of_code
 from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, newton_step
+from murmure.statistics.conditions.conditions import conditions_in
 from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.expressions.row_functions import RowFunction
 
 Score = Callable[[Floats, dict[str, Floats]], Any]
 Errors = Literal["sandwich", "hessian", "opg"]
@@ -50,7 +53,7 @@ DIFFERENCE_STEP = 2.0**-17
 
 
 @dataclass(frozen=True, eq=False)
-class CustomRows:
+class CustomRows(RowFunction):
     """The row function of a custom score."""
 
     columns: tuple[str, ...]
@@ -125,13 +128,18 @@ class CustomSums(FunctionSums):
         return out
 
 
+# Nobody can see the conditions in a function of one's own: it is judged by its columns, as what learners ask is.
+conditions_in.register(CustomSums, conditions_in.dispatch(object))
+
+
 @dataclass(frozen=True)
-class MLE:
+class MLE(ClusterErrors):
     """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
     noise_refusal: ClassVar[str | None] = Phrase(
         "nobody knows how far one row can move sums of a function of one's own"
     )
+    runs_away: ClassVar[bool] = False
     domain: Schema
     columns: tuple[str, ...]
     names: tuple[str, ...]

@@ -30,6 +30,7 @@ from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewObservations
+from murmure.econometrics.model import ClusterErrors
 from murmure.econometrics.results.regression import INVERSE_LINKS, Regression
 from murmure.econometrics.results.result import ResultTable
 from murmure.econometrics.rows.glm_rows import FAMILIES, MODE_WORDS, NAMES, Family
@@ -97,13 +98,14 @@ class LinkedRegression(Regression):
 
 
 @dataclass(frozen=True)
-class LinkedModel:
+class LinkedModel(ClusterErrors):
     """The base of these regressions. errors: "nonrobust", "HC0", "HC1", or "cluster" (rows of a party are a cluster).
 
     rounds: how many questions it asks at most.
     """
 
     noise_refusal: ClassVar[str | None] = NO_NOISE
+    runs_away: ClassVar[bool] = False
     family: ClassVar[str]
     design: Design
     errors: str = "nonrobust"
@@ -405,7 +407,7 @@ class LinkedModel:
         extras: dict[str, Any] = {
             name: float(iterate.sums[label]) for name, label in measures.items() if label in iterate.sums
         }
-        remarks = list(getattr(self.design, "remarks", ()))
+        remarks = list(self.design.remarks)
         if not intercept:
             remarks.append(
                 "there is no intercept: the model with a constant alone is no part of this one, and neither a "

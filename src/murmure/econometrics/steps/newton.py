@@ -83,6 +83,8 @@ class Iterate:
 class Ascent(Protocol):
     """A function to maximise: the questions of a model, and how their answers are interpreted."""
 
+    @property
+    def runs_away(self) -> bool: ...  # whether steps that gain less and less may have no maximum to reach
     def question(self, at: Vector) -> Any: ...
     def interpret(self, at: Vector, answer: Any) -> Iterate: ...
     def step(self, iterate: Iterate) -> Vector: ...
@@ -143,7 +145,7 @@ def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, A
         if slow and len(gains) >= checked + 3:
             checked = len(gains)
             yield from _refuse_separated(ascent, step, rounds)
-            if getattr(ascent, "runs_away", False) and len(gains) > 8 and _is_slow(gains[-8:]):
+            if ascent.runs_away and len(gains) > 8 and _is_slow(gains[-8:]):
                 refuse_separated(rounds.what, ascent.moving_columns(step))
         if slow and gain <= STALLED:
             return _move(iterate.at, step, Fraction(1)), iterate

@@ -150,7 +150,7 @@ class CoxRegression:
         mean = ascent.means
         # Sums at risk are those of e^(x'b - mean'b), so these are hazards at the means.
         at_means = [d / float(s) if d else 0.0 for d, s in zip(events, iterate.risk.risk, strict=True)]
-        remarks = [*getattr(self.design, "remarks", ()), self.times_in_words]
+        remarks = [*self.design.remarks, self.times_in_words]
         lost = lost_digits(iterate.information)
         if lost is not None:
             remarks.append(lost)

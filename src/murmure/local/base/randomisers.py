@@ -18,7 +18,7 @@ from murmure.core.estimates.estimate import CellEstimator, CodeEstimator, Estima
 from murmure.core.estimates.report_means import ReportLaw
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
-from murmure.core.types import Affine, Array, Ints, NoAffine
+from murmure.core.types import Affine, Array, Ints, Mechanism, NoAffine
 from murmure.laws.law import Channel, Law
 from murmure.laws.tallies import histogram
 
@@ -34,8 +34,8 @@ def check_domain(owner: object, domain: object) -> None:
     check_few_values(f"{type(owner).__name__}.domain", domain)
 
 
-def check_epsilon(owner: object) -> None:
-    object.__setattr__(owner, "epsilon", positive_epsilon(type(owner).__name__, getattr(owner, "epsilon", None)))
+def check_epsilon(owner: Any) -> None:
+    object.__setattr__(owner, "epsilon", positive_epsilon(type(owner).__name__, owner.epsilon))
 
 
 def check_slope(owner: Any) -> None:
@@ -76,7 +76,7 @@ def exact_probability(owner: object, name: str, value: Fraction | float) -> Frac
     return exact
 
 
-class Randomiser:
+class Randomiser(Mechanism):
     """Value -> law -> report. Subclasses have a `domain` and a `channel`."""
 
     domain: Domain
@@ -143,11 +143,17 @@ class Supports:
 class FrequencyOracle(Randomiser):
     """Shares from support counts: fhat = (r - q) / (p - q)  (Wang et al., USENIX Security 2017: pure protocols)."""
 
+    epsilon: float
+
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
         room_for_cells(type(self).__name__, self.domain.size)
         check_epsilon(self)
         check_slope(self)
+
+    @property
+    def asked(self) -> float:
+        return self.epsilon
 
     @property
     def supports(self) -> Supports:
@@ -221,6 +227,10 @@ class NumericRandomiser(Randomiser):
             )
         check_few_values(f"{type(self).__name__}.domain", self.domain)
         check_epsilon(self)
+
+    @property
+    def asked(self) -> float:
+        return self.epsilon
 
     @property
     def outputs(self) -> int:

@@ -23,19 +23,18 @@ from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.core.types import Affine, Ints, NoAffine, Unit
+from murmure.core.types import Affine, Ints, Mechanism, NoAffine, Unit
 from murmure.laws.records import Columns, RecordChannel, RecordLaw, Records
 from murmure.local.base.attribute_pairs import PairOracle, why_not_paired
+from murmure.local.base.randomisers import NumericRandomiser
 from murmure.local.base.weighted_columns import WeightedColumns
 
 
-class RecordMechanism:
+class RecordMechanism(Mechanism):
     """Record -> law -> report. Subclasses have `domain` (a schema), `parts` and `channel`."""
 
     domain: Schema
     epsilon: float
-
-    assumption: str | None = None  # what the certificate rests on
 
     @property
     def remark(self) -> str | None:
@@ -72,8 +71,17 @@ class RecordMechanism:
         return self.epsilon if unit == "record" else None
 
     @property
+    def asked(self) -> float | None:
+        return self.requested_epsilon("record")
+
+    @property
     def columns(self) -> tuple[str, ...]:
         return self.domain.private
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The protocol of every column: GRR, OUE-z, Hybrid ..."""
+        return tuple(type(part).__name__ for part in self.parts)
 
     @property
     def domains(self) -> tuple[Domain, ...]:
@@ -119,6 +127,11 @@ class RecordMechanism:
     def shows_some_columns(self) -> bool:
         """Whether only some people show an attribute, so that their number is part of the tally."""
         return False
+
+    @property
+    def columns_shown(self) -> int | None:
+        """How many columns each person shows, where that is fixed and not all of them."""
+        return None
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
@@ -184,7 +197,7 @@ class RecordMechanism:
             )
         if self.shows_some_columns:
             people = np.array([shown for shown, _ in self.pieces(total)], np.int64)
-            check_counts(type(self).__name__, people, n, len(people), getattr(self, "sample", None))
+            check_counts(type(self).__name__, people, n, len(people), self.columns_shown)
         out = {}
         for name, part, (shown, tally) in zip(self.columns, self.parts, self.pieces(total), strict=True):
             out[name] = self._estimate_column(part, tally, n, shown)
@@ -230,7 +243,7 @@ class RecordMechanism:
 
 
 def tally_width(part: Any) -> int:
-    return int(getattr(part, "outputs", part.domain.size))
+    return part.outputs if isinstance(part, NumericRandomiser) else part.domain.size  # type: ignore[no-any-return]
 
 
 def check_weights(owner: object, name: str, given: Any, schema: Schema) -> tuple[float, ...] | None:
@@ -267,6 +280,4 @@ def check_weights(owner: object, name: str, given: Any, schema: Schema) -> tuple
 
 def protocol_names(mechanism: Any) -> tuple[str, ...]:
     """What randomises each column: GRR, OUE-z, Hybrid ..."""
-    if hasattr(mechanism, "names"):
-        return tuple(mechanism.names)
-    return tuple(type(part).__name__ for part in mechanism.parts)
+    return tuple(mechanism.names)

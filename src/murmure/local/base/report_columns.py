@@ -20,8 +20,9 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.types import Array
 from murmure.laws.bits import packed_words
+from murmure.laws.hashed import Hashed
 from murmure.local.base.hidden_attribute import HiddenOracle
-from murmure.local.base.randomisers import NumericOracle
+from murmure.local.base.randomisers import NumericOracle, NumericRandomiser
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,10 @@ class ReportColumnCodec:
     def width(self) -> int | None:
         """Bytes of a binary cell; None where a report is one code."""
         channel = self._real.channel
-        if getattr(channel, "report_ndim", 0) == 0:
+        if channel.report_ndim == 0:
             return None
-        if hasattr(channel, "value_bits"):  # local hashing: a few 16-bit words
-            return 2 * (int(channel.value_bits) + 2)
+        if isinstance(channel, Hashed):  # a few 16-bit words
+            return 2 * (channel.value_bits + 2)
         return -(-self._real.domain.size // 8)
 
     @cached_property
@@ -53,8 +54,7 @@ class ReportColumnCodec:
         if self.width is not None:
             return None
         real, domain = self._real, self._real.domain
-        outputs = getattr(real, "outputs", None) or real.channel.outcomes()
-        count = outputs if isinstance(outputs, int) else len(outputs)
+        count = real.outputs if isinstance(real, NumericRandomiser) else len(real.channel.outcomes())
         if isinstance(real, NumericOracle):
             low, step, _ = domain.scale()
             return pa.array(low + step * np.array(real.readout, float))
@@ -147,7 +147,7 @@ class ReportColumnCodec:
             raise self._not_a_report(Phrase("cells of type {type}", type=column.type))
         raw: Array = np.frombuffer(column.buffers()[1], np.uint8)
         raw = raw[column.offset * self.width : (column.offset + len(column)) * self.width].reshape(-1, self.width)
-        if hasattr(self._real.channel, "value_bits"):
+        if isinstance(self._real.channel, Hashed):
             return np.ascontiguousarray(raw).view(np.uint16)
         # Cells have whole bytes; packed reports have whole words of 64 bits.
         padded = np.zeros((len(raw), 8 * packed_words(self._real.domain.size)), np.uint8)

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
+from murmure.core.types import Sharing
 from murmure.parties.study.json_codec import (
     HINT,
     VERSION,
@@ -150,7 +151,7 @@ class Study:
 
     def _check_plans(self) -> None:
         check_plans(self.plans, self.models)
-        if self.parties is not None and type(self.parties).__name__ != "PairwiseMasks":
+        if self.parties is not None and not isinstance(self.parties, Sharing):
             raise InvalidParameter(
                 "Study.parties must say how parties share a sum, got {got}.",
                 hint="PairwiseMasks(5)",

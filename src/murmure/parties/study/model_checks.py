@@ -20,7 +20,7 @@ NO_NOISE = Phrase("noise = false for this model; or leave [noise] out, for exact
 def answer_words(model: Any, first: Any = None) -> int:
     """About how long the answer to a model's first question is, in words of 64 bits."""
     first = first or first_statistic(model)
-    return 0 if first is None else first.width * (2 + int(getattr(first, "largest", 1)).bit_length() // 64)
+    return 0 if first is None else first.width * (2 + first.largest.bit_length() // 64)
 
 
 def check_work(words: int) -> None:

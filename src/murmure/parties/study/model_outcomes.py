@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.catalogue import persisted_name
 from murmure.core.show import STYLE
+from murmure.econometrics.errors import FitFailed
 from murmure.parties.study.visible_text import visible
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def outcome_to_dict(outcome: ModelOutcome) -> dict[str, Any]:
     if outcome.error is not None:
         message, hint = outcome.error.message, outcome.error.hint
         error = {"type": persisted_name(outcome.error), "message": message, "hint": hint}
-        error["columns"] = list(getattr(outcome.error, "columns", ()))
+        error["columns"] = list(outcome.error.columns) if isinstance(outcome.error, FitFailed) else []
     return {
         "model": type(outcome.model).__name__,
         "about": outcome.model.in_words()[0],

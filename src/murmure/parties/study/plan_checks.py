@@ -65,15 +65,6 @@ def check_noise(plans: Iterable[Plan]) -> None:
         )
 
 
-def expressions_of(statistic: Any) -> tuple[str, ...]:
-    """All formulas of columns in a statistic."""
-    if hasattr(statistic, "of"):  # of each party, or at each place
-        return expressions_of(statistic.of)
-    weight = getattr(statistic, "weight", None)
-    texts = (getattr(statistic, name, ()) for name in ("expressions", "factors", "inputs"))
-    return (*(text for group in texts for text in group), *([weight] if isinstance(weight, str) else []))
-
-
 def _passes(letter: str) -> bool:
     """Visible, or half of a surrogate pair: json_codec.py refuses those when the study is written."""
     return is_visible(letter) or unicodedata.category(letter) == "Cs"
@@ -137,7 +128,7 @@ def check_model_plan(number: int, plan: Plan) -> None:
                 number=number,
                 label=shorten(label),
             )
-    check_expressions(number, expressions_of(plan.statistic))
+    check_expressions(number, plan.statistic.formulas)
     if plan.encoder.entries > MAX_NUMBERS_PER_ROUND:
         raise InvalidParameter(
             "Study: question {number} takes {entries:_} numbers of every party, more than {max_numbers_per_round:_}.",

@@ -65,10 +65,11 @@ class StudyQuestion:
         later round for at most as many as in the first; with a design of p columns, for p + 1 scores, their products,
         and EXTRA_FIGURES.
         """
-        declared, first = getattr(self.model, "max_sums", None), self.plan.statistic.width
+        declared, first = None if self.model is None else self.model.max_sums, self.plan.statistic.width
         if declared is not None or self.rounds == 1:
             return first if declared is None else int(declared)
-        p = len(getattr(getattr(self.model, "design", None), "terms", ()))
+        design = designs_of(self.model).get("design")
+        p = 0 if design is None else len(design.terms)
         return first + (self.rounds - 1) * max(first, (p + 1) * (p + 4) // 2 + EXTRA_FIGURES if p else 0)
 
     @cached_property
@@ -89,7 +90,7 @@ class StudyQuestion:
         """All conditions that its sums are restricted to, in any round (statistics/conditions/conditions.py)."""
         if self.model is None:
             return conditions_of(self.plan.statistic)
-        return conditions_of(self.plan.statistic, texts_of(self.model), getattr(self.model, "finest_cells", None))
+        return conditions_of(self.plan.statistic, texts_of(self.model), self.model.finest_cells)
 
     @property
     def max_numbers(self) -> int:
@@ -108,11 +109,7 @@ def exact_questions(study: Study) -> list[StudyQuestion]:
 
 def by_party(model: Any) -> Any:
     """The statistic of party_products.py that a model asks about each organisation separately, if it does."""
-    if model is None:
-        return None
-    from murmure.econometrics.fit import party_statistic
-
-    return party_statistic(model)
+    return None if model is None else model.party_statistic
 
 
 def model_question(number: int, model: Any, privacy: Secure, masks: PairwiseMasks) -> StudyQuestion:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_words import describe_model
-from murmure.parties.study.plan_checks import expressions_of
 from murmure.parties.study.protection import describe_masking, describe_noise, warn_public_rows, warn_rare_conditions
 from murmure.parties.study.question_words import LanguageCode, StudyLanguage, describe_statistic
 from murmure.parties.study.visible_text import is_visible
@@ -106,7 +105,7 @@ def _what(study: Study, say: StudyLanguage) -> list[str]:
         question_in_words = say("Question {} of {}: {}", "Question {} sur {} : {}")
         out.append(question_in_words.format(question.number, len(study.questions), sentence))
         out += [f"  - {line}" for line in lines]
-        formulas += " " + " ".join(expressions_of(statistic))
+        formulas += " " + " ".join(statistic.formulas)
     signs = [
         say(english, french)
         for sign, english, french in SIGNS

@@ -12,6 +12,7 @@ from typing import Any
 
 from murmure.core.errors import Phrase
 from murmure.econometrics.errors import FitFailed
+from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cells import Cells
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.sums import Sums
@@ -37,9 +38,9 @@ def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> 
 
 def check_matrix(statistic: Any, answer: Any) -> None:
     """Sums of squares are not below 0; and (sum of a b)^2 <= (sum of a^2) (sum of b^2), by Cauchy."""
-    matrix = getattr(answer, "matrix", None)
-    if matrix is None:
+    if not isinstance(answer, CrossProductsEstimate):
         return
+    matrix = answer.matrix
     side = range(len(matrix))
     if any(matrix[i][i] < 0 for i in side):
         raise _impossible(Phrase("a sum of squares is below 0"))

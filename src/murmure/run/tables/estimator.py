@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanMismatch
-from murmure.core.types import Release, Total
+from murmure.core.estimates.column_estimates import Estimates
+from murmure.core.types import Answer, Release, Statistic, Total
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, unrandomised
 from murmure.engines.sources.table_reader import TableReader
@@ -38,6 +39,20 @@ class TableTallyStep:
         except OutsideDomain as error:
             raise (error if task.first is None else error.later(task.first)) from None
         return Total(records.n, self.plan.tallier.tally(self.plan.weigh(records, task.batch)))
+
+
+@overload
+def estimate(source: Any, plan: None = None, statistic: None = None, engine: Any = None) -> Release[Estimates]: ...
+
+
+@overload
+def estimate(source: Any, plan: Plan[Answer], statistic: None = None, engine: Any = None) -> Release[Answer]: ...
+
+
+@overload
+def estimate(
+    source: Any, plan: Plan | None = None, statistic: Statistic[Answer] = ..., engine: Any = None
+) -> Release[Answer]: ...
 
 
 def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engine: Any = None) -> Release:

@@ -6,18 +6,19 @@ its metadata. So anyone who has the file can estimate, and nobody needs the orig
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate
+from murmure.core.types import Certificate, Mechanism
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, numbered
 from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type
@@ -119,6 +120,28 @@ def readable_rows(batch: Any, schema: Schema) -> Any:
     return read if bad is None else read.filter(pc.invert(bad))
 
 
+class SanitiseSettings(TypedDict, total=False):
+    """The other arguments of `sanitise`, for type checkers."""
+
+    invalid: InvalidPolicy
+    unit: str
+    rows_per_person: int
+    rng: Random | None
+    engine: Any
+    overwrite: bool
+    ledger: Any
+
+
+@overload
+def sanitise(source: Any, mechanism: Any, out: None = None, **settings: Unpack[SanitiseSettings]) -> Any: ...
+
+
+@overload
+def sanitise(
+    source: Any, mechanism: Any, out: str | os.PathLike[str], **settings: Unpack[SanitiseSettings]
+) -> Receipt: ...
+
+
 def sanitise(
     source: Any,
     mechanism: Any,
@@ -152,7 +175,7 @@ def sanitise(
     """
     if invalid not in ("refuse", "drop"):
         raise InvalidParameter('sanitise.invalid must be "refuse" or "drop", got {got}.', got=shorten(invalid))
-    schema = getattr(mechanism, "domain", None)
+    schema = mechanism.domain if isinstance(mechanism, Mechanism) else None
     if not isinstance(schema, Schema):
         raise InvalidParameter(
             "sanitise takes a mechanism of records, got {got}.",

@@ -18,12 +18,12 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.grid_design import Axis, Floats, GridDesign, check_target
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.statistic import ProtectableStatistic
 
 FACTORS = {"l1": (1, 2), "l2": (5, 7)}  # of squares and of products, by the norm that the noise counts in
 
 
-class DesignStatistic(CuratorStatistic):
+class DesignStatistic(ProtectableStatistic):
     """Sums over the grid vectors of rows. Subclasses say which design, and what is summed."""
 
     domain: Schema

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import NoisySum
 from murmure.core.schema import Schema
-from murmure.core.types import MAX_SUM, Array, Floats
+from murmure.core.types import MAX_SUM, Answer, Array, Floats, Protectable
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.expressions.exact_summation import ExactSummation
 from murmure.statistics.expressions.parser import columns_in
@@ -24,7 +24,7 @@ from murmure.statistics.expressions.terms import Term, Terms
 MAX_INT64_ROWS = 1 << 32  # an int64 sum holds this many rows; where it could not, Python's integers are added up
 
 
-class TermsStatistic(CuratorStatistic):
+class TermsStatistic(CuratorStatistic[Answer]):
     """A statistic of expressions. terms: all of their terms. wanted: the numbers of those that are summed."""
 
     # Not dataclass fields: they follow from the expressions, and are neither compared nor persisted.
@@ -42,7 +42,7 @@ class TermsStatistic(CuratorStatistic):
         object.__setattr__(self, "domain", terms.schema)
 
 
-class ExactSums(TermsStatistic):
+class ExactSums(TermsStatistic[Answer], Protectable[Answer]):
     """Every figure is the sum of one term over the rows."""
 
     _factor_pairs: Any = None  # of every figure, two terms whose product it is; None: they are found
@@ -85,15 +85,15 @@ class ExactSums(TermsStatistic):
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
         return self._summation.total(x)
 
-    def interpret(self, noisy: NoisySum) -> Any:
+    def interpret(self, noisy: NoisySum) -> Answer:
         laws = tuple(law for block, _, law in noisy for _ in range(block.width))
         return self._estimate([int(v) for v in noisy.sum], laws, None)
 
-    def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> Any:
+    def interpret_exact(self, total: Sequence[int] | NDArray[Any], n: int) -> Answer:
         """The exact sums of n rows, from whole numbers however large."""
         return self._estimate([int(v) for v in total], (None,) * self.width, n)
 
-    def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> Any:
+    def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> Answer:
         raise NotImplementedError
 
     def reference(self, x: Sequence[Array]) -> Floats:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories, Domain, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array
+from murmure.core.types import Array, NumberDomain
 
 Floats = NDArray[np.float64]
 
@@ -71,9 +71,9 @@ class Axis:
     @property
     def middle(self) -> float:
         """The value, in the units of the column, that zero on the grid means."""
-        if isinstance(self.domain, Categories):
+        if not isinstance(self.domain, NumberDomain):
             return 0.0 if self.indicators else 0.5
-        low, step, _ = self.domain.scale()  # type: ignore[attr-defined]
+        low, step, _ = self.domain.scale()
         return float(low + step * self._steps / 2)
 
     @property
@@ -81,7 +81,7 @@ class Axis:
         """How far one grid step is, in the units of the column."""
         if self.indicators:
             return 1 / self.g
-        step = 1.0 if isinstance(self.domain, Categories) else self.domain.scale()[1]  # type: ignore[attr-defined]
+        step = self.domain.scale()[1] if isinstance(self.domain, NumberDomain) else 1.0
         return float(step * self._steps / (2 * self.largest))
 
     @property

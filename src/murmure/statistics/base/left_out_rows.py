@@ -10,7 +10,7 @@ a curator's plan, since others refuse such rows or drop them before they count.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -32,15 +32,6 @@ def left_out_field() -> Any:
     Plans set it. Where it is false their JSON leaves it out, so that plans keep the digests they had before it existed.
     """
     return field(default=False, metadata=OMIT_IF_DEFAULT)
-
-
-def with_left_out_count(statistic: Any) -> Any:
-    """The same question for a curator, who also counts the rows that are left out."""
-    if hasattr(statistic, "left_out"):
-        return replace(statistic, left_out=True)
-    if hasattr(statistic, "statistic"):  # GroupBy or Where: the question is inside
-        return replace(statistic, statistic=with_left_out_count(statistic.statistic))
-    return statistic
 
 
 def counts_left_out(statistic: Any) -> bool:

@@ -16,10 +16,11 @@ import numpy as np
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import NoisyMoments
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, CountsLeftOut, FromCounts, Ints
 from murmure.statistics.base.left_out_rows import counts_block, counts_left_out, left_out_field, lift_count
-from murmure.statistics.base.statistic import DENSE, CuratorStatistic, counts_with_nobody
+from murmure.statistics.base.statistic import DENSE, ProtectableStatistic, counts_with_nobody
 
 Number = Integers | Interval | Decimals
 
@@ -52,7 +53,7 @@ def moments_of(domain: Number, noisy: NoisySum) -> NoisyMoments:
 
 
 @dataclass(frozen=True)
-class NumberStatistic(CuratorStatistic):
+class NumberStatistic(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     """A question about one number, whose sums follow from how often each code occurs."""
 
     domain: Number

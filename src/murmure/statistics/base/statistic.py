@@ -19,7 +19,7 @@ from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, with_column
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Answer, Array, Ints, Protectable, Statistic
 from murmure.laws.tallies import histogram
 
 DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
@@ -27,19 +27,13 @@ MAX_JOINT_CELLS = 1 << 20
 CURATOR_ONLY = Phrase("only a curator can answer it: reports of single people are read as shares or as a mean")
 
 
-class BaseStatistic:
-    """What all statistics share: the domain turns rows into codes, and an estimate is released as it is.
+class BaseStatistic(Statistic[Answer]):
+    """What all statistics share: the domain turns rows into codes, and an estimate is released as it is."""
 
-    handles_nobody: the statistic reads each column separately, and decides what a row without a value adds. The others
-    read whole rows: a row that lacks a number is left out as a whole.
-    """
-
-    handles_nobody = False
-
-    def encode(self: Any, rows: Any) -> Any:
+    def encode(self, rows: Any) -> Any:
         return self.domain.encode(rows)
 
-    def encode_lenient(self: Any, rows: Any) -> Any:
+    def encode_lenient(self, rows: Any) -> Any:
         """Codes for every row, whatever it holds."""
         if not isinstance(self.domain, Schema):
             return encode_domain_lenient(self.domain, rows)
@@ -49,20 +43,35 @@ class BaseStatistic:
     def finish(self, released: Any) -> Any:
         return released
 
+    @property
+    def asked_columns(self) -> tuple[str, ...]:
+        """The columns that the question is about, where they have names."""
+        return column_names(self.domain)
 
-class CuratorStatistic(BaseStatistic):
-    """A statistic that only a curator can answer. Exact sums are interpreted as noisy sums whose noise is zero."""
+    def in_words(self) -> str:
+        """The question in the words of a ledger and a release: "Mean of age by region"."""
+        names = self.asked_columns
+        of = " and ".join(names) if len(names) < 3 else f"{len(names)} columns"
+        return persisted_name(self) + (f" of {of}" if of else "")
 
-    def interpret_exact(self: Any, total: Ints, n: int) -> Any:
-        return self.interpret(NoisySum.exact(self.blocks, total))
+
+class CuratorStatistic(BaseStatistic[Answer]):
+    """A statistic that reports of single people cannot answer."""
 
     def why_unanswerable(self, affine: Any) -> str | None:
         return CURATOR_ONLY
 
 
+class ProtectableStatistic(CuratorStatistic[Answer], Protectable[Answer]):
+    """One that noise can protect. Exact sums are interpreted as noisy sums whose noise is zero."""
+
+    def interpret_exact(self, total: Ints, n: int) -> Answer:
+        return self.interpret(NoisySum.exact(self.blocks, total))
+
+
 def check_protectable(owner: str, statistic: Any) -> None:
     """Refuse an inner question that noise cannot protect."""
-    if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
+    if not isinstance(statistic, Protectable):
         raise InvalidParameter(
             "{owner}.statistic must be a question that can be protected by noise, got {got}.",
             hint='{owner}(Mean(schema["age"]), schema["region"])',
@@ -71,21 +80,15 @@ def check_protectable(owner: str, statistic: Any) -> None:
         )
 
 
-def in_words(statistic: Any) -> str:
-    """The question in the words of a ledger and a release: "Mean of age by region"."""
-    domain = statistic.domain
-    if hasattr(statistic, "in_words"):
-        return str(statistic.in_words())
+def column_names(domain: Domain | Schema) -> tuple[str, ...]:
+    """The private columns of a schema; of a domain its column, if it has a name."""
     if isinstance(domain, Schema):
-        names = (statistic.first, statistic.second) if hasattr(statistic, "first") else domain.private
-        of = " and ".join(names) if len(names) < 3 else f"{len(names)} columns"
-    else:
-        of = domain.column or ""
-    return persisted_name(statistic) + (f" of {of}" if of else "")
+        return domain.private
+    return () if not domain.column else (domain.column,)
 
 
 def names_in(domain: Domain | Schema) -> str:
-    return ", ".join(domain.private) if isinstance(domain, Schema) else domain.column or ""
+    return ", ".join(column_names(domain))
 
 
 def counts_of(x: Array, size: int) -> Ints:

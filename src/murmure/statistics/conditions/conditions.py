@@ -13,23 +13,40 @@ condition makes the same columns,  x + 10**6 * x * (ward == "A")  has weights of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property, reduce, singledispatch
 from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
 
-from murmure.catalogue import persisted_name
 from murmure.core.domain import Categories, Domain
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
 from murmure.statistics.conditions.regions import MAX_POINTS, Mask, Region, intersection, make_box, make_region
 from murmure.statistics.conditions.weights import weights_in
+from murmure.statistics.count import Count
+from murmure.statistics.exact.cells import Cells
+from murmure.statistics.exact.cross_products import CrossProducts
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.exact.function_sums_by_place import FunctionSumsByPlace
+from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
 from murmure.statistics.expressions.parser import quote_name, read_expression
 from murmure.statistics.expressions.terms import COMPARISONS, ORDERS, Term, Terms, grid_of
+from murmure.statistics.group_by import GroupBy
+from murmure.statistics.histogram import Histogram
+from murmure.statistics.learning.clusters import Clusters
+from murmure.statistics.marginals import Marginals
+from murmure.statistics.mean import Mean
+from murmure.statistics.mode import Mode
+from murmure.statistics.pair import Pair
+from murmure.statistics.quantile import Quantile
+from murmure.statistics.sum import Sum
+from murmure.statistics.sums import Sums
+from murmure.statistics.variance import Variance
+from murmure.statistics.where import Where
 
 MAX_SMOOTH_POINTS = 1 << 14  # combinations of values at which a polynomial is evaluated
 MAX_EXPANDED_CELLS = 1 << 12  # cells of a table that are judged one by one; of larger ones the smallest
@@ -83,7 +100,7 @@ def conditions_of(statistic: Any, texts: Iterable[str] = (), finest: tuple[str, 
 
     finest: a column, and how many cells of it later rounds may come to; "" for cells that belong to no column.
     """
-    out = _of_statistic(statistic)
+    out = conditions_in(statistic)
     domain = statistic.domain
     if isinstance(domain, Schema):
         more = [_of_text(text, domain) for text in texts]
@@ -120,29 +137,65 @@ def _of_text(text: str, schema: Schema) -> Conditions:
 # -- statistics --------------------------------------------------------------------------------------------------------
 
 
-def _of_statistic(statistic: Any) -> Conditions:
-    kind = persisted_name(statistic)
-    maker: Callable[[Any], Conditions] | None = {
-        "Sums": lambda s: _of_terms(s.terms, s.wanted, s.expressions),
-        "CrossProducts": lambda s: _of_terms(s.terms, s.wanted, s.labels),
-        "Within": lambda s: _of_statistic(s.raw),
-        "Scattered": lambda s: _of_statistic(s.of),
-        "Evaluated": _of_evaluated,
-        "Placed": _of_placed,
-        "Cells": lambda s: Conditions(tuple(_crossed(_axes_of_cells(s)))),
-        **dict.fromkeys(("Histogram", "Mode", "Quantile"), _of_values),
-        "Marginals": lambda s: Conditions(
-            tuple(c for cells in _columns_cells(s.domain, s.domain.private) for c in cells)
-        ),
-        "Pair": lambda s: Conditions(tuple(_crossed(_columns_cells(s.domain, (s.first, s.second))))),
-        "GroupBy": _of_groups,
-        "Where": _of_where,
-        "Clusters": lambda s: Conditions((_nearest(len(s.centres)),)),
-        **dict.fromkeys(("Mean", "Sum", "Count", "Rows", "Variance"), lambda s: Conditions()),
-    }.get(kind)  # type: ignore[assignment]
-    return _of_columns(statistic) if maker is None else maker(statistic)
+@singledispatch
+def conditions_in(statistic: Any) -> Conditions:
+    """What the sums of a statistic are restricted to. Unless its class says otherwise, what learners ask: each label of
+    each column, alone and together with each label of another; of one column, each value: it may single out any.
+    """
+    domain: Any = statistic.domain
+    if not isinstance(domain, Schema):
+        return _of_values(statistic)
+    named = _columns_cells(domain, [name for name in domain.private if isinstance(domain[name], Categories)])
+    pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
+    return Conditions((*(c for some in named for c in some), *pairs))
 
 
+@conditions_in.register(Mean | Sum | Count | Variance)
+def _of_everybody(statistic: Any) -> Conditions:
+    return Conditions()
+
+
+@conditions_in.register
+def _of_sums(statistic: Sums) -> Conditions:
+    return _of_terms(statistic.terms, statistic.wanted, statistic.expressions)
+
+
+@conditions_in.register
+def _of_products(statistic: CrossProducts) -> Conditions:
+    return _of_terms(statistic.terms, statistic.wanted, statistic.labels)
+
+
+@conditions_in.register
+def _of_products_within(statistic: WithinPartyProducts) -> Conditions:
+    return conditions_in(statistic.raw)
+
+
+@conditions_in.register
+def _of_outer_products(statistic: PartyOuterProducts) -> Conditions:
+    return conditions_in(statistic.of)
+
+
+@conditions_in.register
+def _of_cells(statistic: Cells) -> Conditions:
+    return Conditions(tuple(_crossed(_axes_of_cells(statistic))))
+
+
+@conditions_in.register
+def _of_marginals(statistic: Marginals) -> Conditions:
+    return Conditions(tuple(c for cells in _columns_cells(statistic.domain, statistic.domain.private) for c in cells))
+
+
+@conditions_in.register
+def _of_pair(statistic: Pair) -> Conditions:
+    return Conditions(tuple(_crossed(_columns_cells(statistic.domain, statistic.asked_columns))))
+
+
+@conditions_in.register
+def _of_clusters(statistic: Clusters) -> Conditions:
+    return Conditions((_nearest(len(statistic.centres)),))
+
+
+@conditions_in.register(Histogram | Mode | Quantile)
 def _of_values(statistic: Any) -> Conditions:
     return Conditions(tuple(_value_cells(statistic.domain.column or "", statistic.domain)))
 
@@ -157,20 +210,8 @@ def _nearest(cells: int) -> Condition:
     return Condition(text, None, frozenset(), nominal=Fraction(1, cells))
 
 
-def _of_columns(statistic: Any) -> Conditions:
-    """What learners ask: each label of each column, alone and together with each label of another.
-
-    Of a statistic of one column that says nothing about its conditions, each value: it may single out any of them.
-    """
-    domain: Any = statistic.domain
-    if not isinstance(domain, Schema):
-        return _of_values(statistic)
-    named = _columns_cells(domain, [name for name in domain.private if isinstance(domain[name], Categories)])
-    pairs = [c for a, b in combinations(named, 2) for c in _crossed([a, b])]
-    return Conditions((*(c for some in named for c in some), *pairs))
-
-
-def _of_evaluated(statistic: Any) -> Conditions:
+@conditions_in.register
+def _of_functions(statistic: FunctionSums) -> Conditions:
     """Functions of rows multiply their inputs with one another."""
     found = _of_terms(statistic.terms, statistic.wanted, statistic.inputs)
     if statistic.function == "nearest":
@@ -191,10 +232,11 @@ def _met(picked: Sequence[Condition], size: int) -> list[Condition]:
     return [one for one in met if one.share != 0]
 
 
-def _of_placed(statistic: Any) -> Conditions:
+@conditions_in.register
+def _of_places(statistic: FunctionSumsByPlace) -> Conditions:
     """Each place, with each input of the function."""
     of = statistic.of
-    found = _of_evaluated(of)
+    found = _of_functions(of)
     terms, places = of.terms, statistic.places
     at = terms[of.wanted[0]]
     if at.kind == "column":
@@ -213,7 +255,8 @@ def _of_placed(statistic: Any) -> Conditions:
     return replace(found, conditions=(*found.conditions, *cells, *(c.within(one) for c in cells for one in picks)))
 
 
-def _of_groups(statistic: Any) -> Conditions:
+@conditions_in.register
+def _of_groups(statistic: GroupBy) -> Conditions:
     by = statistic.by
     named = {name: by[name] for name in by.private} if isinstance(by, Schema) else {by.column or "": by}
     return _within_each(
@@ -221,19 +264,20 @@ def _of_groups(statistic: Any) -> Conditions:
     )
 
 
-def _of_where(statistic: Any) -> Conditions:
+@conditions_in.register
+def _of_where(statistic: Where) -> Conditions:
     column = statistic.column
     name = column.private[0] if isinstance(column, Schema) else column.column or ""
     domain, mask = statistic._values_domain, statistic._matching[:-1]
     text = f"{quote_name(name)} between {statistic.between[0]} and {statistic.between[1]}" if statistic.between else ""
-    text = text or f"{quote_name(name)} is {', '.join(map(str, statistic.is_in))}"
+    text = text or f"{quote_name(name)} is {', '.join(map(str, statistic.is_in or ()))}"
     loose = frozenset[str]() if statistic.between and not isinstance(domain, Categories) else frozenset([name])
     return _within_each([Condition(text, make_box({name: mask}), frozenset([name]), loose)], statistic.statistic)
 
 
 def _within_each(outer: Sequence[Condition], statistic: Any) -> Conditions:
     """The inner question, asked of each of these parts."""
-    inner = _of_statistic(statistic)
+    inner = conditions_in(statistic)
     if len(outer) * (1 + len(inner.conditions)) > MAX_EXPANDED_CELLS:
         outer = [min(outer, key=lambda one: one.share or 0)]
     return replace(inner, conditions=(*outer, *(one.within(c) for one in outer for c in inner.conditions)))

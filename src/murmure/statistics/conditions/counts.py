@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.blocks import Block
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.statistic import CuratorStatistic
@@ -28,10 +27,6 @@ class ConditionCounts(CuratorStatistic):
     def width(self) -> int:
         return len(self.conditions)
 
-    @property
-    def blocks(self) -> tuple[Block, ...]:
-        return ()
-
     def lift(self, x: Sequence[Array]) -> Ints:
         codes = dict(zip(self.domain.private, map(np.asarray, x), strict=True))
         masks = [np.broadcast_to(one.region.holds(codes), len(x[0])) for one in self.conditions]  # type: ignore[union-attr]
@@ -42,9 +37,6 @@ class ConditionCounts(CuratorStatistic):
 
     def interpret_exact(self, total: Ints, n: int) -> Any:
         return [int(v) for v in total]
-
-    def interpret(self, noisy: Any) -> Any:
-        raise NotImplementedError("counts at home have no noise, and are not released")
 
     def reference(self, x: Sequence[Array]) -> Any:
         return self.tally(x).astype(np.float64)

@@ -28,14 +28,14 @@ WORD = 64  # the most bits that one count covers, however wide the schema says t
 def disclosure_counts(statistic: Any) -> list[int]:
     """For every sum, how many sums it counts as."""
     if not isinstance(statistic, ExactSums):
-        counts = getattr(statistic, "trailing_counts", 0)  # of rows or parties, the last figures
+        counts = statistic.trailing_counts
         return [real_sum(statistic.domain) if of_reals(statistic) else 1] * (statistic.width - counts) + [1] * counts
     return [times_counted(term, statistic.domain) for term in statistic.figures]
 
 
 def of_reals(statistic: Any) -> bool:
     """Whether it adds up long numbers that are not products of columns: real functions, or squares of parties' sums."""
-    return bool(getattr(statistic, "wide", False)) and not isinstance(statistic, ExactSums)
+    return statistic.wide and not isinstance(statistic, ExactSums)
 
 
 def real_sum(schema: Schema) -> int:

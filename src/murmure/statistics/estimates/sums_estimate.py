@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from murmure.core.errors import NoUnbiasedEstimate, Phrase
 from murmure.core.estimates.estimate import Estimate, check_level, check_target
 from murmure.core.estimates.intervals import level_of_each, method_name
 from murmure.core.estimates.noisy_estimators import EXACTLY, variance_of
-from murmure.core.types import Floats
+from murmure.core.types import Floats, Releasable
 
 POPULATION_HINT = Phrase("Sum, Mean and Variance answer for the population that people were drawn from")
 
@@ -48,13 +48,20 @@ class SumsEstimator:
         return np.stack([self.sums - reach_in_units, self.sums + reach_in_units], axis=1), method
 
 
-class SumsInterface:
+class SumsInterface(Releasable):
     """What sums and the answers that are made of them have in common: error bars, rows, a picture.
 
     summed: the sums themselves; of a SumsEstimate, that estimate.
     """
 
     summed: Any
+
+    if TYPE_CHECKING:  # a dataclass would take these for the defaults of its fields
+
+        @property
+        def bits(self) -> int | None: ...  # of the longest whole number among the sums; None: it is not kept
+        @property
+        def grid(self) -> tuple[str, ...]: ...  # columns whose numbers count as the middles of their cells
 
     @property
     def estimator(self) -> Any:
@@ -129,6 +136,10 @@ class SumsEstimate(SumsInterface):
     @property
     def summed(self) -> Self:  # type: ignore[override]
         return self
+
+    @property
+    def bits(self) -> int | None:
+        return None
 
     @property
     def sums(self) -> tuple[Fraction, ...]:

@@ -30,7 +30,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.one_hot_cells import one_hot_block
-from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, joint_codes, one_hot
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS, ProtectableStatistic, counts_of, joint_codes, one_hot
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.expressions.factors import rounded_columns
 from murmure.statistics.expressions.terms import grid_of, is_number
@@ -39,7 +39,7 @@ CUT_PATTERN = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d{0,80})?|\.\d{1,80})(?:[eE][+-
 
 
 @dataclass(frozen=True)
-class Cells(CuratorStatistic):
+class Cells(ProtectableStatistic):
     """`Cells(schema, (None, ("18", "65")))`: the number of rows in each cell of two columns.
 
     domain: its private columns, in this order, are the axes. cuts: one for each; None: every value is a cell.

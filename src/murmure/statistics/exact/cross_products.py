@@ -154,6 +154,10 @@ class CrossProducts(ExactSums):
             at += width
         return tuple(out)
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return self.factors if self.weight is None else (*self.factors, self.weight)
+
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
         few = len(self.factors) < 6

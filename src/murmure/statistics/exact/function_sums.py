@@ -109,9 +109,7 @@ class FunctionSums(TermsStatistic):
                     "Evaluated.at: {text} is beyond floats.", hint="scale the columns", text=shorten(text)
                 )
         _ = self.labels
-        check = getattr(self._function, "check", None)
-        if check is not None:
-            check(self.inputs, self.at, self.settings)
+        self._function.check(self.inputs, self.at, self.settings)
         terms = Terms(self.domain)
         numbers = tuple(read_expression(text, terms) for text in self.inputs)
         for text, k in zip(self.inputs, numbers, strict=True):
@@ -149,6 +147,10 @@ class FunctionSums(TermsStatistic):
         """What one step of each integer sum is worth."""
         return (*(UNIT,) * len(self.labels), Fraction(1))
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return self.inputs
+
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
         return f"Sums of {self.words()[0]}"
@@ -176,7 +178,7 @@ class FunctionSums(TermsStatistic):
             n = int(here.sum())
             values = terms.values(order, codes)
             columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k].unit, n) for k in numbers)
-            if getattr(self._function, "pairs", False):
+            if self._function.pairs:
                 low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
                 columns = tuple(zip(columns, low, strict=True))
             with np.errstate(all="ignore"):  # NaN and infinity are handled by kept_within

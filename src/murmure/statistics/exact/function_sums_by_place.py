@@ -88,6 +88,10 @@ class FunctionSumsByPlace(CuratorStatistic):
         each, rest = names[1 : 1 + self._each], names[1 + self._each :]
         return (*(f"{name} at {t + 1}" for t in range(self.places) for name in each), *rest)
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return self.of.formulas
+
     def in_words(self) -> str:
         return f"{self.of.in_words()}, at each of {self.places} places"
 

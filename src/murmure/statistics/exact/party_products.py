@@ -127,6 +127,10 @@ class WithinPartyProducts(CuratorStatistic):
     def labels(self) -> tuple[str, ...]:
         return (*(f"({self.factors[a]}) * ({self.factors[b]}), within" for a, b in self._entries), PARTIES)
 
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return self.factors
+
     def in_words(self) -> str:
         of = ", ".join(self.factors) if len(self.factors) < 6 else f"{len(self.factors)} expressions"
         return f"{self.width} sums of products of two of {of}, each less its mean at the party"
@@ -229,6 +233,10 @@ class PartyOuterProducts(CuratorStatistic):
     def labels(self) -> tuple[str, ...]:
         names = self.of.labels
         return (*(f"[{a}] [{b}]" for i, a in enumerate(names) for b in names[i:]), PARTIES)
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        return self.of.formulas
 
     def in_words(self) -> str:
         return f"Products of each party's {self.of.in_words()[0].lower()}{self.of.in_words()[1:]}"

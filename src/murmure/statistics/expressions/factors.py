@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from murmure.core.domain import Interval
+from murmure.core.domain import Decimals, Domain, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.statistics.expressions.parser import read_expression
@@ -112,11 +112,11 @@ def read_factor(text: str, terms: Terms) -> int:
 
 def rounded_columns(schema: Schema) -> tuple[str, ...]:
     """The columns whose numbers are rounded to a grid before they are added up."""
-    return tuple(
-        name
-        for name in schema.private
-        if isinstance(schema[name], Interval) or getattr(schema[name], "rounding", None) == "nearest"
-    )
+    return tuple(name for name in schema.private if _is_rounded(schema[name]))
+
+
+def _is_rounded(domain: Domain) -> bool:
+    return isinstance(domain, Interval) or (isinstance(domain, Decimals) and domain.rounding == "nearest")
 
 
 def named_product(a: str, b: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,24 +39,25 @@ FUNCTIONS: dict[str, str] = {
 }
 
 
-class RowFunction(Protocol):
-    """What is added up of every row, given some columns of numbers and public parameters.
+class RowFunction:
+    """What is added up of every row, given some columns of numbers and public parameters."""
 
-    It may have `check(inputs, at, settings)` too, which raises where they do not fit together.
-    With `pairs = True` it gets (high, low) for every column: what the float rounds away too, or None for nothing.
-    """
+    pairs: ClassVar[bool] = False  # it gets (high, low) for every column: what the float rounds away too, or None
+
+    def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
+        """Raises where they do not fit together."""
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         """Of every figure; they fix how many there are."""
-        ...
+        raise NotImplementedError
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         """(rows, figures), finite."""
-        ...
+        raise NotImplementedError
 
     def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
         """English and French: what is added up, for those who approve a study."""
-        ...
+        raise NotImplementedError
 
 
 @cache
@@ -85,7 +86,7 @@ def name_list(texts: Sequence[str], most: int = 6) -> str:
     return Phrase("{names} ... ({count} in all)", names=", ".join(texts[: most - 1]), count=len(texts))
 
 
-class Residuals:
+class Residuals(RowFunction):
     """e = y - z b, with y the first input, z the others and b the public coefficients `at`.
 
     settings, one word:  meat     e^2 z_a z_b, a <= b      White, Econometrica 48(4), 1980, p. 820: sum e^2 z z'

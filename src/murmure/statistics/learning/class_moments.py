@@ -32,9 +32,9 @@ from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Ints
+from murmure.core.types import Array, Ints, NumberDomain
 from murmure.laws.tallies import histogram
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.statistic import ProtectableStatistic
 
 Floats = NDArray[np.float64]
 Split = Literal["best", "equal"]
@@ -49,7 +49,7 @@ OFFSET = (1 + NOISE_RATIO - NOISE_RATIO**2 / 4) / 2  # m
 
 
 @dataclass(frozen=True)
-class ClassMoments(CuratorStatistic):
+class ClassMoments(ProtectableStatistic):
     """Counts, moments and tables of every class of `target`; every other private column is an attribute.
 
     shares: the blocks' shares of the budget, in their order, instead of those of the split.
@@ -356,7 +356,8 @@ def _table(class_codes: Array, codes: Array, classes: int, size: int) -> Ints:
 
 def _grid(domain: Domain) -> tuple[float, float, float]:
     """The middle of a number's range, half its width, and the smallest variance that its grid resolves."""
-    low, step, _ = domain.scale()  # type: ignore[attr-defined]
+    assert isinstance(domain, NumberDomain)
+    low, step, _ = domain.scale()
     half = step * (domain.size - 1) / 2
     return low + half, half, step * step / 12
 

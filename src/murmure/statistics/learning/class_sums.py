@@ -26,7 +26,7 @@ from murmure.core.types import Array, Ints
 from murmure.statistics.base.design_sums import DesignStatistic, check_classes
 from murmure.statistics.base.grid_design import Floats
 from murmure.statistics.base.one_hot_cells import one_hot_block
-from murmure.statistics.base.statistic import CuratorStatistic, counts_of, one_hot
+from murmure.statistics.base.statistic import ProtectableStatistic, counts_of, one_hot
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ClassCountsEstimate:
 
 
 @dataclass(frozen=True)
-class ClassCounts(CuratorStatistic):
+class ClassCounts(ProtectableStatistic):
     """How many rows each class of the one column has."""
 
     domain: Schema

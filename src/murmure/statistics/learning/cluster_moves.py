@@ -28,7 +28,7 @@ from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.kernel_loader import kernels_for
 from murmure.statistics.base.grid_design import fill_caps, max_sum_of
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.statistic import ProtectableStatistic
 from murmure.statistics.learning.clusters import EXACT, ROWS, Clusters
 
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ MAX_REACH = {"l1": 1 << 44, "l2": 1 << 24}  # R: floats then tell lengths well e
 
 
 @dataclass(frozen=True)
-class ClusterMoves(CuratorStatistic):
+class ClusterMoves(ProtectableStatistic):
     """Counts of every cluster and sums of clipped offsets from its centre.
 
     centres, scales: as in Clusters. reach: R, a whole number. count_share: the counts' part of the budget.

@@ -27,7 +27,7 @@ from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.kernel_loader import kernels_for
-from murmure.statistics.base.statistic import CuratorStatistic
+from murmure.statistics.base.statistic import ProtectableStatistic
 
 Floats = NDArray[np.float64]
 Split = Literal["best", "halves"]
@@ -40,7 +40,7 @@ EXACT = 1 << 53
 
 
 @dataclass(frozen=True)
-class Clusters(CuratorStatistic):
+class Clusters(ProtectableStatistic):
     """Counts and sums of every cluster.
 
     centres: one tuple of whole numbers each, in the scaled coordinates s_j t_j. scales: the s_j; None: all 1.
