@@ -320,7 +320,7 @@ def test_a_plug_in_that_inherits_nothing_is_told_what_to_inherit(parts: dict[str
 
 
 def test_a_mechanism_that_inherits_nothing_is_told_what_to_inherit() -> None:
-    with pytest.raises(mu.MurmureError, match=r"inherits murmure\.core\.types\.Mechanism"):
+    with pytest.raises(mu.MurmureError, match=r"inherits murmure\.core\.types\.Certifiable"):
         mu.certify(InheritsNothing(mu.GRR(DOMAIN, epsilon=1.0)))
 
 

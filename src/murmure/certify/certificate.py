@@ -38,7 +38,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         return _certify_sharing(mechanism)
     if not isinstance(mechanism, Certifiable):
         hint = Phrase(
-            "certify(GRR(Categories(4), epsilon=1.0)); a class of your own inherits murmure.core.types.Mechanism"
+            "certify(GRR(Categories(4), epsilon=1.0)); a class of your own inherits murmure.core.types.Certifiable"
         )
         if isinstance(mechanism, Noise | Chooser):
             hint = Phrase("noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from murmure.core.domain import Categories
 from murmure.core.fixed import WORD, exactly, exp
 from murmure.core.random import RandomWords
-from murmure.core.types import Array
+from murmure.core.types import Array, Certifiable
 from murmure.laws.law import Channel
 from murmure.laws.mapped import Mapped
 from murmure.laws.table import TableChannel
@@ -32,13 +32,17 @@ from murmure.local.staircase import Gamma, gamma_of
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Lesson(Certifiable):
     """A law that a lecture proposes, with the epsilon it claims. It has no tally and no estimate: it cannot be run."""
 
     title: str
     domain: Categories
     channel: Channel
     epsilon: float
+
+    @property
+    def asked(self) -> float:
+        return self.epsilon
 
 
 # -- Lecture 000: the staircase, redrawn until inside -------------------------------------------------
