@@ -219,7 +219,8 @@ def result(which: str | None, folder: Path, as_json: bool) -> None:
             else "murmure party status shows how they stand",
         )
     record, sums = matching[-1]
-    show_outcomes(Study.open(record.signed), [RoundSums(*part) for part in sums], as_json)
+    earlier = home.store.ran_earlier(record.digest)
+    show_outcomes(Study.open(record.signed), [RoundSums(*part) for part in sums], as_json, earlier)
 
 
 def _matches(record: Any, which: str | None) -> bool:

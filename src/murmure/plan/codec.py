@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 VERSION = 1
 # What becomes of missing numbers at a curator. Before 0.6 they counted as the middle of their range.
 LEFT_OUT = "left out"
+OTHER_RELEASE = "another release of murmure wrote it: make the plan again with this one, or install that one"
 SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"}
 COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
 DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
@@ -51,12 +52,17 @@ def part_from_dict(part: Any, known: Mapping[str, str], ignored: tuple[str, ...]
     """The part that was written; refuses names that are not known, and fields that are missing or too many."""
     kind = part.get("type") if isinstance(part, dict) else part
     if not isinstance(kind, str) or kind not in known or not isinstance(part, dict):
-        raise PlanRefused(f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.")
+        raise PlanRefused(
+            f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.",
+            hint=OTHER_RELEASE,
+        )
     make = load(kind)
     arguments = {name: value for name, value in part.items() if name not in ("type", *ignored)}
     wanted = {f.name for f in fields(make) if not _added_later(f) or f.name in arguments}
     if set(arguments) != wanted:
-        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.")
+        raise PlanRefused(
+            f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.", hint=OTHER_RELEASE
+        )
     if "domain" in wanted and not isinstance(arguments["domain"], dict):
         raise PlanRefused(f"Plan refused: the domain of {kind} is no domain: {shorten(arguments['domain'])}.")
     return make(**{name: _from_json(name, value) for name, value in arguments.items()})
@@ -117,7 +123,9 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
         )
     unknown = set(document) - SLOTS
     if unknown:
-        raise PlanRefused(f"Plan refused: it has parts this version cannot read: {sorted(unknown)}.")
+        raise PlanRefused(
+            f"Plan refused: it has parts this version cannot read: {sorted(unknown)}.", hint=OTHER_RELEASE
+        )
     sharing = document.get("parties")
     parties = None if sharing is None else part_from_dict(sharing, SHARINGS)
     written = document.get("person")
