@@ -178,7 +178,7 @@ def test_a_budget_counts_one_relation() -> None:
     result = call("count", "--relation", "replace")
 
     assert result.exit_code == 2
-    assert "counts add/remove" in result.output
+    assert "counts rows (add/remove), and this release protects rows (replace)" in result.output
     assert len(Ledger("murmure-ledger.db").history()) == 2
 
 
@@ -432,17 +432,20 @@ def test_a_ledger_that_is_none_is_refused() -> None:
 # -- what is said beside the figures -----------------------------------------------------------------------------------
 
 
-def test_the_same_bytes_under_another_name_are_warned_about() -> None:
-    """A copy has a budget of its own; the ledger knows that it is one."""
-    answer("count", "--budget", 3)
+def test_the_same_bytes_under_another_name_are_the_same_account() -> None:
+    """A copy pays from the budget of the original, and says so; --dataset gives it one of its own, with a warning."""
+    first = answer("count", "--budget", 3)
     Path("copy.parquet").write_bytes(Path("people.parquet").read_bytes())
-    words = call("count", "--budget", 3, data="copy.parquet")
-    held = json.loads(call("count", "--json", data="copy.parquet").stdout)
+    words = call("count", data="copy.parquet")
+    copied = json.loads(call("count", "--json", data="copy.parquet").stdout)
 
     assert "WARNING: these very bytes were charged to 'people.parquet' before" in words.stderr
-    assert any("these very bytes" in one for one in held["warnings"])
+    assert any("these very bytes" in line for line in copied["warnings"])
+    assert copied["ledger"]["again"] and copied["figures"] == first["figures"]
     assert answer("count", "--dataset", "people.parquet", data="copy.parquet")["ledger"]["again"] is True
-    assert "copy.parquet" in call("count").stderr  # and the other way round
+    apart = call("count", "--dataset", "others", "--budget", 3, data="copy.parquet")
+    assert "more than one budget" in apart.stderr
+    assert "others" in call("count").stderr  # and the other way round
 
 
 def test_a_lost_key_is_said_before_it_is_made_again() -> None:

@@ -26,7 +26,10 @@ from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.engines.sources.tables import open_table
-from murmure.ledger.charge_file import NAME, ChargeFile
+from murmure.ledger.entries import Entry
+from murmure.ledger.journal import OpenJournal
+from murmure.ledger.ledger import DEFAULT_FILE as NAME
+from murmure.ledger.ledger import Ledger
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL
 
@@ -69,6 +72,13 @@ def answer(*args: Any, **how: Any) -> dict[str, Any]:
     return dict(json.loads(result.stdout))
 
 
+def charges(place: Path) -> list[Entry]:
+    """What the ledger holds; it is as it was written."""
+    ledger = Ledger(place)
+    ledger.verify()
+    return [entry for entry in ledger.history() if entry.kind == "charge"]
+
+
 def files(folder: Path) -> set[str]:
     return {p.name for p in folder.iterdir()} - {"people.parquet", "schema.toml", "priors.json"}
 
@@ -96,10 +106,11 @@ def test_every_solution(folder: Path, name: str) -> None:
     table = open_table("out.parquet")
     assert json.loads(table.metadata["murmure:plan"])["person"]["type"] == said["mechanism"]
     assert table.metadata["murmure:seeded"] == "no" and table.rows == 300
-    (charge,) = ChargeFile(folder / NAME).entries()
-    assert charge["plan"] == said["plan"]
-    assert charge["epsilon"]["person"] == record["epsilon"] == said["ledger"]["total"]
-    assert (charge["rows"], charge["output"], charge["seeded"]) == (300, "out.parquet", False)
+    (charge,) = charges(folder / NAME)
+    assert (charge.plan, charge.dataset, charge.seeded) == (said["plan"], "people.parquet", False)
+    assert charge.epsilon == record["epsilon"] == said["ledger"]["total"] == said["ledger"]["spent"]["epsilon"]
+    assert (charge.relation, charge.unit) == ("replace", "row")
+    assert charge.about is not None and "out.parquet" in charge.about
 
 
 def test_the_names_are_those_of_the_library() -> None:
@@ -116,7 +127,7 @@ def test_words(folder: Path) -> None:
     assert "a whole row epsilon = 1 (asked for 1), delta = 0" in text and "one attribute epsilon = 0." in text
     assert text.count("witness the report") == 2
     assert "protects one row: whoever stands in several rows pays epsilon = 1 for each of them" in text
-    assert "charge 1: these people have now paid epsilon = 1 in 1 release, by this ledger." in text
+    assert "'people.parquet': paid by charge 1. These people have now paid epsilon = 1 in 1 release" in text
 
 
 def test_sanitising_again_is_paid_again(folder: Path) -> None:
@@ -126,16 +137,17 @@ def test_sanitising_again_is_paid_again(folder: Path) -> None:
     result = call("other.parquet", out="again.csv")
     third = answer("people.parquet", out="third.arrow", epsilon=0.5)
 
-    assert "these people have now paid epsilon = 1 + 1 = 2 in 2 releases" in " ".join(result.stdout.split())
-    assert third["ledger"]["paid"] == [1.0, 1.0, 0.5] and third["ledger"]["total"] == 2.5
+    assert "These people have now paid epsilon = 2 in 2 releases" in " ".join(result.stdout.split())
+    assert third["ledger"]["spent"]["charges"] == 3 and third["ledger"]["total"] == 2.5
+    assert {charge.dataset for charge in charges(folder / NAME)} == {"people.parquet"}
     assert files(folder) >= {"out.parquet", "again.csv", "again.csv-metadata.json", "third.arrow"}
 
 
 def test_a_ledger_elsewhere(folder: Path) -> None:
     (folder / "books").mkdir()
-    answer("people.parquet", "--ledger", "books/all.jsonl")
+    answer("people.parquet", "--ledger", "books/all.db")
 
-    assert len(ChargeFile(folder / "books" / "all.jsonl").entries()) == 1
+    assert len(charges(folder / "books" / "all.db")) == 1
     assert NAME not in files(folder)
     refused(call("people.parquet", "--ledger", "x.parquet", out="x.parquet"), "cannot be the ledger too")
 
@@ -254,7 +266,7 @@ def test_seeded_runs(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch)
 
     assert tables[0].equals(tables[1]) and tables[1].equals(tables[2])
     assert not tables[0].equals(pa.Table.from_batches(open_table(f"other{suffix}").batches()))
-    assert "= 4 in 4 releases" in other.stdout and ChargeFile(folder / NAME).entries()[0]["seeded"]
+    assert "= 4 in 4 releases" in other.stdout and charges(folder / NAME)[0].seeded
 
 
 # ---- who is protected
@@ -263,11 +275,10 @@ def test_seeded_runs(folder: Path, suffix: str, monkeypatch: pytest.MonkeyPatch)
 def test_people_of_several_rows(folder: Path) -> None:
     """N rows cost N times; the column that tells people apart is read and not written."""
     said = answer("people.parquet", "--unit", "id", "--rows-per-person", 2)
-    (charge,) = ChargeFile(folder / NAME).entries()
+    (charge,) = charges(folder / NAME)
 
     assert said["protects"] == "one person (id) of at most 2 rows: epsilon = 2 for all of them together"
-    assert charge["epsilon"] == {"record": 1.0, "attribute": 1.0, "person": 2.0}
-    assert (charge["unit"], charge["rows_per_person"]) == ("id", 2)
+    assert (charge.epsilon, charge.unit) == (2.0, "id")
     assert pq.read_schema("out.parquet").names == ["smoker", "region", "kids"]
 
 
@@ -346,7 +357,7 @@ def test_outputs(folder: Path) -> None:
     there = Path("out.parquet").read_bytes()
     refused(call("people.parquet"), "'out.parquet' is there already", "--force")
     assert Path("out.parquet").read_bytes() == there
-    assert len(ChargeFile(folder / NAME).entries()) == first["ledger"]["charge"] == 1
+    assert len(charges(folder / NAME)) == first["ledger"]["charge"] == 1
     assert answer("people.parquet", "--force")["ledger"]["total"] == 2
     refused(call("out.parquet", out="twice.parquet"), "out.parquet is sanitised already")
     assert Path("people.parquet").read_bytes() == before
@@ -371,9 +382,7 @@ def test_invalid_rows(folder: Path, suffix: str) -> None:
     said = answer(source, "--invalid", "drop")
 
     assert (said["rows_in"], said["rows_out"], said["dropped"]) == (5, 2, 3)
-    assert (
-        "dropped" not in ChargeFile(folder / NAME).entries()[0]
-    )  # it lies beside OUT, and an exact count is the holder's
+    assert "dropped" not in json.dumps(charges(folder / NAME)[0].to_dict())  # an exact count is the holder's
     assert "dropped   3 outside the schema" in call(source, "--invalid", "drop", "--force").stdout
 
 
@@ -411,20 +420,24 @@ def test_a_ledger_that_is_no_ledger(folder: Path, monkeypatch: pytest.MonkeyPatc
     """Damaged, or not to be written: refused before anything is randomised."""
     library = importlib.import_module("murmure.run.tables.sanitiser")
     monkeypatch.setattr(library, "sanitise", lambda *_, **__: pytest.fail("randomised"))
-    (folder / NAME).write_text("once upon a time\n")
-    refused(call("people.parquet"), "is damaged: line 1 is no charge")
+    (folder / NAME).write_text("once upon a time\n" * 100)
+    refused(call("people.parquet"), "is not a ledger, or it is damaged")
     (folder / NAME).unlink()
     (folder / NAME).mkdir()
-    refused(call("people.parquet"), "is a directory")
-    refused(call("people.parquet", "--ledger", "no/x.jsonl"), "there is no folder")
+    refused(call("people.parquet"), "it is not a file")
+
+
+def test_a_ledger_in_no_folder(folder: Path) -> None:
+    refused(call("people.parquet", "--ledger", "no/x.db"), "there is no folder")
+    assert files(folder) == set()
 
 
 def test_a_charge_that_fails_releases_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(ChargeFile, "_append", full)
-    refused(call("people.parquet"), "no space left on device", "nothing is released without a charge")
+    monkeypatch.setattr(OpenJournal, "append", full)
+    refused(call("people.parquet"), "no space left on device", "nothing may be released")
     assert "out.parquet" not in files(folder) and not any(name.endswith(".part") for name in files(folder))
 
 
@@ -462,18 +475,18 @@ def test_kill_9_during_a_run(folder: Path) -> None:
     assert running.wait() == -9
     assert "out.parquet" not in files(folder)
     assert hashlib.sha256(Path("large.parquet").read_bytes()).digest() == before
-    assert ChargeFile(folder / NAME).entries() == []
+    assert charges(folder / NAME) == []
     assert answer("people.parquet")["ledger"]["charge"] == 1
 
 
 KILLED = """
 import os, signal, sys
-from murmure.ledger import charge_file
+from murmure.ledger import journal
 from murmure.cli import main
 from murmure.engines.sources import table_writer
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 place = sys.argv.pop(1)
-if place == "before": charge_file.ChargeFile._append = die
+if place == "before": journal.OpenJournal.append = die
 if place == "between": table_writer.TableWriter._commit = die
 if place == "metadata":
     commit = table_writer.HiddenFile.commit
@@ -493,7 +506,7 @@ def test_kill_9_around_the_charge(folder: Path, place: str, charged: int, releas
     done = subprocess.run([sys.executable, "-c", KILLED, place, *words], capture_output=True, timeout=60)
 
     assert done.returncode == -9
-    assert len(ChargeFile(folder / NAME).entries()) == charged
+    assert len(charges(folder / NAME)) == charged
     assert Path("out.csv").exists() == released
 
 
@@ -506,7 +519,7 @@ def test_two_at_once(folder: Path) -> None:
     said = [json.loads(process.communicate(timeout=60)[0]) for process in running]
 
     assert sorted(one["ledger"]["total"] for one in said) == [1, 2]
-    assert [entry["number"] for entry in ChargeFile(folder / NAME).entries()] == [1, 2]
+    assert [charge.number for charge in charges(folder / NAME)] == [1, 2]
 
 
 def test_a_disk_that_fills(folder: Path) -> None:
@@ -524,8 +537,7 @@ def test_a_disk_that_fills(folder: Path) -> None:
     assert "cannot write 'out.parquet': file too large" in done.stderr and "Traceback" not in done.stderr
     assert not {n for n in files(folder) if "out.parquet" in n}
     assert hashlib.sha256(Path("large.parquet").read_bytes()).digest() == before
-    charges = ChargeFile(folder / NAME).entries()
-    assert bool(charges) == ("although nothing was released" in done.stderr)
+    assert bool(charges(folder / NAME)) == ("although nothing was released" in done.stderr)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP], ids=["SIGTERM", "SIGHUP"])
@@ -546,7 +558,7 @@ def test_a_run_that_is_asked_to_stop_leaves_nothing(folder: Path, how: signal.Si
 
     assert running.returncode == 130 and "Stopped." in said
     assert not [name for name in files(folder) if "out.csv" in name]
-    assert not (folder / NAME).exists() or not ChargeFile(folder / NAME).entries()
+    assert charges(folder / NAME) == []
 
 
 def test_what_a_killed_run_left_is_mentioned(folder: Path) -> None:

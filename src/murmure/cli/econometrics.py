@@ -14,7 +14,7 @@ import click
 
 from murmure.catalogue import persisted_name
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options, open_ledger_session
+from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options
 from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person, split_columns
 from murmure.cli.terminal import print_json
 from murmure.core.errors import shorten
@@ -314,8 +314,10 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
     needed |= {f"--{name}": options[name] for name in map(_parameter, filter(_is_required, spec.options))}
     require_options(f"murmure {spec.name}", needed, example)
     _check_outputs(given)
-    privacy = _privacy(given, sources)
     session = _open_session(given, sources)
+    privacy = _privacy(given, sources, session)
+    if session is not None:
+        session.ensure_budget(given["delta"], privacy.relation, given["unit"])
     data: Any = list(sources) if len(sources) > 1 or given["secure"] else sources[0]
     arguments = {name: value for name, value in options.items() if value is not None}
     arguments |= {word.lower(): value for word, value in zip(spec.words, words, strict=True)}
@@ -328,6 +330,8 @@ def _run(spec: Spec, given: dict[str, Any]) -> None:
         ledger=session.account if session else None,
         rng=session.rng if session else None,
     )
+    if session is not None:
+        session.charge = result.how.charge
     _print_answer(spec, result, session, given)
 
 
@@ -358,7 +362,7 @@ def _check_outputs(given: dict[str, Any]) -> None:
         raise UsageError("--json and --latex exclude one another.", "leave one of them out")
 
 
-def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
+def _privacy(given: dict[str, Any], sources: Sequence[str], session: LedgerSession | None) -> Any:
     from murmure.plan.privacy import Central, Secure
 
     epsilon, delta = given["epsilon"], given["delta"]
@@ -377,7 +381,8 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
             "murmure schema init DATA drafts one",
         )
     rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
-    noise = dict(epsilon=epsilon, delta=delta or 0.0, unit=given["unit"], rows_per_person=rows)
+    relation = session.relation(None) if session else "add/remove"
+    noise = dict(epsilon=epsilon, delta=delta or 0.0, relation=relation, unit=given["unit"], rows_per_person=rows)
     rules = _secure_rules(given)
     if given["secure"]:
         if len(sources) < 3:
@@ -402,7 +407,7 @@ def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSessio
         return None
     if len(sources) > 1 and given["dataset"] is None and not given["no_ledger"]:
         raise UsageError("several tables have no one name: whose budget pays?", "--dataset visits, for example")
-    return open_ledger_session(sources[0], delta=given["delta"], **{name: given[name] for name in names})
+    return LedgerSession.open(sources[0], **{name: given[name] for name in names})
 
 
 def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,9 +29,11 @@ def ledger() -> None:
     murmure ledger show                           what they have paid, and what is left
     murmure ledger history patients               every charge
     murmure ledger answer 2                       what charge 2 paid for
+    murmure ledger import murmure-ledger.jsonl    take over the charges of murmure 0.5
 
-    Without a budget nothing is released. The ledger is a file of SQLite, or a database
-    postgresql://user@host/database; --ledger or MURMURE_LEDGER names it. Each command takes --json.
+    Without a budget nothing is released but sanitised tables, which are added up all the same. The ledger is a file of
+    SQLite, or a database postgresql://user@host/database; --ledger or MURMURE_LEDGER names it. Each command takes
+    --json.
     """
 
 
@@ -86,9 +89,12 @@ def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
     """Budget, spent and left of one data set, for JSON."""
     from murmure.ledger.figures import largest_gaussian, largest_pure
 
-    budget, spent, left = book.budget(name), book.spent(name), book.left(name)
+    state = book.state(name)
+    budget, spent, left = state.budget, state.spent(), state.left()
     return {
-        "budget": None if budget is None else dict(vars(budget)),
+        "unit": state.currency and state.currency.unit,
+        "relation": state.currency and state.currency.relation,
+        "budget": budget and budget.to_dict(),
         "spent": {key: json_number(value) for key, value in vars(spent).items()},
         "left": {
             **vars(left),
@@ -101,13 +107,20 @@ def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
 def _summary_lines(book: Ledger, name: str) -> list[str]:
     from murmure.ledger.figures import remaining_in_words, rounded_up
 
-    budget, spent, left = book.budget(name), book.spent(name), book.left(name)
-    assert budget is not None
+    state = book.state(name)
+    budget, spent, left = state.budget, state.spent(), state.left()
     charges = "1 charge" if spent.charges == 1 else f"{spent.charges} charges"
+    if budget is None:
+        return [
+            "budget   none: nothing limits what these people pay",
+            f"counts   {state.currency}",
+            f"spent    epsilon {rounded_up(spent.epsilon)} in {charges}",
+        ]
     lines = [
         f"budget   epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g} ({budget.relation})",
         f"spent    epsilon {rounded_up(spent.epsilon)} in {charges}",
         f"left     {remaining_in_words(budget, left)}",
+        *([f"counts   {state.currency}"] if budget.unit != "row" else []),
     ]
     if budget.delta > 0:
         pure = (
@@ -134,6 +147,7 @@ def _summary_lines(book: Ledger, name: str) -> list[str]:
     type=click.Choice(["add/remove", "replace"]),
     help="Which two data sets must look alike.  [default: as it is, or add/remove]",
 )
+@click.option("--unit", metavar="COLUMN", help="What counts: row, or people by COLUMN.  [default: as it is, or row]")
 @click.option("--who", help="Who sets it.  [default: the name you are logged in by]")
 @ledger_option
 @json_option
@@ -142,6 +156,7 @@ def budget(
     epsilon: float | None,
     delta: float | None,
     relation: Any,
+    unit: str | None,
     who: str | None,
     where: str | None,
     as_json: bool,
@@ -149,22 +164,24 @@ def budget(
     """Set what the people of DATASET may pay in all; without --epsilon, show it.
 
     It can be raised later, or lowered to what is spent; each time stays in the history. Decide before you look at
-    answers: what is promised is the largest budget that was ever set.
+    answers: what is promised is the largest budget that was ever set. --relation replace and --unit row count what was
+    paid anew, at twice the cost; the other way round nothing can be counted.
     """
-    given = [name for name, v in (("--delta", delta), ("--relation", relation), ("--who", who)) if v is not None]
+    options = {"--delta": delta, "--relation": relation, "--unit": unit, "--who": who}
+    given = [name for name, value in options.items() if value is not None]
     if epsilon is None and given:
         raise UsageError(f"{given[0]} says nothing without --epsilon.", "add --epsilon to set a budget")
     book = open_ledger(where, new=epsilon is not None)
     if epsilon is not None:
         old = book.budget(dataset)  # what is not given stays unchanged
         delta = delta if delta is not None else old.delta if old else 0.0
-        book.set_budget(dataset, epsilon, delta, who, relation or (old.relation if old else "add/remove"))
+        book.set_budget(dataset, epsilon, delta, who, relation, unit=unit)
     summary = dataset_summary(book, dataset)
     if as_json:
         print_json({"ledger": book.name, "dataset": dataset, **summary})
         return
     out = console()
-    if summary["budget"] is None:
+    if summary["budget"] is None and not summary["spent"]["charges"]:
         out.print(f"No budget is set for {dataset}: nothing is released.", soft_wrap=True)
         out.print("Set one with --epsilon.")
         return
@@ -226,3 +243,28 @@ def answer(number: int, where: str | None, as_json: bool) -> None:
             f"{entry['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""),
             soft_wrap=True,
         )
+
+
+# -- import ------------------------------------------------------------------------------------------------------------
+
+
+@ledger.command("import", cls=MurmureCommand, short_help="Take over the charges of murmure 0.5.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--dataset", metavar="NAME", help="Whose charges they are.  [default: the names of the sanitised files]")
+@ledger_option
+@json_option
+def import_charges(file: Path, dataset: str | None, where: str | None, as_json: bool) -> None:
+    """Take over the charges in FILE, which `murmure sanitize` of version 0.5 wrote beside its tables
+    (murmure-ledger.jsonl). Once: what the ledger has already is passed over. FILE stays as it is.
+    """
+    from murmure.ledger.old_charges import import_old_charges
+
+    book = open_ledger(where, new=True)
+    charges = import_old_charges(book, file, dataset)
+    if as_json:
+        print_json({"ledger": book.name, "imported": len(charges), "charges": [c.to_dict() for c in charges]})
+        return
+    out = console()
+    out.print(f"{book.name}: {len(charges)} {'charge' if len(charges) == 1 else 'charges'} taken over.", soft_wrap=True)
+    for charge in {charge.dataset: charge for charge in charges}.values():
+        out.print(f"{charge.dataset}: {charge.balance()}", soft_wrap=True)

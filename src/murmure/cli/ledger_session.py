@@ -13,12 +13,13 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import option_group
-from murmure.core.errors import BudgetExhausted
+from murmure.core.errors import BudgetExhausted, LedgerFailed, MurmureError
 
 if TYPE_CHECKING:
     from murmure.core.random import Random
     from murmure.core.types import Relation
-    from murmure.ledger.ledger import Account, Ledger
+    from murmure.ledger.account import Account, Charge
+    from murmure.ledger.ledger import Ledger
 
 NO_LEDGER_WARNING = (
     "WARNING: --no-ledger: nothing is charged, and nobody adds up what has been released about these people. "
@@ -30,11 +31,14 @@ SEED_WARNING = (
 
 
 # The options of every command whose releases are charged.
-ledger_options = option_group(
+account_options = option_group(
     click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
     click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
     click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
     click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
+)
+ledger_options = option_group(
+    account_options,
     click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
     click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
     click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
@@ -42,166 +46,142 @@ ledger_options = option_group(
 
 
 @dataclass
-class RememberingAccount:
-    """An account that remembers which charge paid: `run` is given it in place of the account itself."""
-
-    account: Account
-    fresh: bool
-    number: int | None = None  # of the charge that paid, now or earlier
-    earlier: str | None = None  # when it was paid, if not now
-    warnings: list[str] = field(default_factory=list)
-
-    def of_file(self, frame: Any) -> RememberingAccount:
-        self.account = self.account.of_file(frame)
-        if others := self.account.other_datasets():
-            named = " and ".join(repr(name) for name in others)
-            warn(
-                self.warnings,
-                f"WARNING: these very bytes were charged to {named} before: the same people have more than one "
-                "budget, and pay from each. Give the same people one --dataset.",
-            )
-        return self
-
-    # --fresh: an earlier answer is neither looked up nor reused when two runs pay at the same time.
-
-    def find(self, plan: str, *args: Any, **how: Any) -> Any:
-        answer = None if self.fresh else self.account.find(plan, *args, **how)
-        if answer is not None:
-            self.number, self.earlier = answer.number, answer.at
-        return answer
-
-    def check(self, *args: Any, **how: Any) -> None:
-        self.account.check(*args, **how)
-
-    def pay(self, once: bool = False, **charge: Any) -> int:
-        self.number = self.account.pay(once=once and not self.fresh, **charge)
-        return self.number
-
-
-@dataclass
 class LedgerSession:
-    """Where a run pays, and what is printed about it afterwards."""
+    """The account that pays for a run, and what is printed about it afterwards. Without an account nothing is charged.
 
-    dataset: str
-    ledger: Ledger | None
-    account: RememberingAccount | None
+    Opened before the plan is made, since the account says what is counted; the budget is set when all else is checked.
+    """
+
+    account: Account | None = None
     rng: Random | None = None
     warnings: list[str] = field(default_factory=list)
+    charge: Charge | None = None
+    budget: float | None = None  # as given on the command line
+    ledger_option: str = ""  # to repeat in hints
 
-    @property
-    def replayed(self) -> bool:
-        """The answer was paid for earlier."""
-        return self.account is not None and self.account.earlier is not None
+    @classmethod
+    def open(
+        cls,
+        source: Any,
+        ledger: str | None = None,
+        dataset: str | None = None,
+        who: str | None = None,
+        budget: float | None = None,
+        fresh: bool = False,
+        no_ledger: bool = False,
+        seed: int | None = None,
+    ) -> LedgerSession:
+        """Find the account, by its name or by the bytes of the data; nothing is written."""
+        if no_ledger:
+            given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget}
+            for name, value in {**given, "--fresh": fresh or None}.items():
+                if value is not None:
+                    raise UsageError(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of them out")
+            return cls.without_ledger([NO_LEDGER_WARNING], seed)
+        if seed is not None:
+            raise UsageError(
+                "--seed is for experiments, which no ledger charges.", "add --no-ledger; never for real people"
+            )
+        check_budget_option(budget)
+        session = cls(budget=budget)
+        session.account = open_account(source, ledger, dataset, who, session.warnings, fresh)
+        book = session.account.ledger
+        book.refuse_unimported(Path.cwd())
+        if ledger is not None:  # not as typed: a URL may contain a password
+            session.ledger_option = f" --ledger {shlex.quote(book.name)}"
+        return session
+
+    @classmethod
+    def without_ledger(cls, warnings: list[str], seed: int | None) -> LedgerSession:
+        from murmure.core.random import Random
+
+        session = cls(rng=None if seed is None else Random.seeded(seed))
+        for warning in [*warnings, *([SEED_WARNING] if seed is not None else [])]:
+            warn(session.warnings, warning)
+        return session
+
+    def relation(self, wanted: Relation | None) -> Relation:
+        """What the plan should hide: as typed, else what the account counts, else whether somebody is there."""
+        counted = None if self.account is None else self.account.ledger.state(self.account.dataset).currency
+        return wanted or (counted.relation if counted else "add/remove")
+
+    def ensure_budget(self, delta: float | None, relation: Relation, unit: str) -> None:
+        """Set the first budget. Later runs may repeat it, and not change it."""
+        if self.account is None:
+            return
+        book, name = self.account.ledger, self.account.dataset
+        existing, budget = book.budget(name), self.budget
+        command = f"murmure ledger budget {shlex.quote(name)}{self.ledger_option}"
+        if existing is None and budget is None:
+            raise BudgetExhausted(
+                f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
+                hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+            )
+        if existing is None and budget is not None:
+            counted = book.state(name).currency
+            kept = (counted.relation, counted.unit) if counted else (relation, unit)
+            book.set_budget(name, budget, delta or 0.0, self.account.who, kept[0], first=True, unit=kept[1])
+        elif existing is not None and delta and not existing.delta:
+            raise UsageError(
+                f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
+                f"leave --delta out, or change the budget: {command} --epsilon {existing.epsilon:.10g} "
+                f"--delta {delta:g}",
+            )
+        elif existing is not None and budget is not None and existing.epsilon != budget:
+            raise UsageError(
+                f"{name!r} has a budget of {existing.epsilon:.10g} already, in {book.name}.",
+                f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+            )
 
     def summary(self) -> str:
-        if self.ledger is None or self.account is None:
+        if self.charge is None:
             return "Nothing was charged (--no-ledger)."
-        from murmure.ledger.figures import remaining_in_words, rounded_up
-
-        left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
-        assert budget is not None
-        paid = f"paid by charge {self.account.number}"
-        if self.replayed:
-            paid += f" on {self.account.earlier}: the same answer again, at no cost (--fresh draws a new one)"
-        budget_text = (
-            f"epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g}"
-            if budget.delta
-            else rounded_up(budget.epsilon)
-        )
-        left_text = f"Left: {remaining_in_words(budget, left)}{', of' if budget.delta else ' of'} {budget_text}."
-        return f"Ledger {self.ledger.name}, {self.dataset!r}: {paid}. {left_text}"
+        hint = " (--fresh draws a new one)" if self.charge.earlier else ""
+        return str(self.charge).replace("at no cost.", f"at no cost{hint}.")
 
     def to_dict(self) -> dict[str, Any] | None:
-        if self.ledger is None or self.account is None:
-            return None
-        from murmure.ledger.figures import largest_gaussian, largest_pure
-
-        left, budget = self.ledger.left(self.dataset), self.ledger.budget(self.dataset)
-        spent = self.ledger.spent(self.dataset)
-        assert budget is not None
-        return {
-            "path": self.ledger.name,
-            "dataset": self.dataset,
-            "charge": self.account.number,
-            "again": self.replayed,
-            "budget": {"epsilon": budget.epsilon, "delta": budget.delta, "relation": budget.relation},
-            "spent": {"epsilon": json_number(spent.epsilon), "rho": json_number(spent.rho), "charges": spent.charges},
-            "left": {
-                "epsilon": left.epsilon,
-                "rho": left.rho,
-                "largest_pure": largest_pure(left),
-                "largest_gaussian": largest_gaussian(budget, left),
-            },
-        }
+        return None if self.charge is None else self.charge.to_dict()
 
 
-def open_ledger_session(
-    source: str,
+def open_account(
+    source: Any,
     ledger: str | None,
     dataset: str | None,
     who: str | None,
-    budget: float | None,
-    fresh: bool,
-    no_ledger: bool,
-    seed: int | None,
-    delta: float | None = None,
-    relation: Relation = "add/remove",
-) -> LedgerSession:
-    """The account that pays. Called last, after all other checks, because --budget is written here."""
-    if no_ledger:
-        given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget, "--fresh": fresh or None}
-        for name in (name for name, value in given.items() if value is not None):
-            raise UsageError(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of the two out")
-        return _session_without_ledger(source, seed)
-    if seed is not None:
-        raise UsageError(
-            "--seed is for experiments, which no ledger charges.", "add --no-ledger; never for real people"
-        )
+    warnings: list[str],
+    fresh: bool = False,
+) -> Account:
+    """The account of the people in this file: by its name, or by the bytes of the data."""
     from murmure.ledger.ledger import Ledger, default_place
 
+    book = Ledger(default_place() if ledger is None else ledger)
+    warn_lost_key(book, warnings)
+    name = _dataset_name(source) if dataset is None else dataset
+    try:
+        account = book.account_of(source, dataset, who, fresh)
+    except LedgerFailed:
+        raise
+    except MurmureError:  # a file that is not there: the command says so in its own words
+        return book.account(name, who, fresh=fresh)
+    if account.dataset != name:
+        warn(
+            warnings,
+            f"WARNING: these very bytes were charged to {account.dataset!r} before: the same people, so that account "
+            "pays. --dataset names another.",
+        )
+    elif others := account.other_datasets():
+        named = " and ".join(repr(other) for other in others)
+        warn(
+            warnings,
+            f"WARNING: these very bytes were charged to {named} before: the same people have more than one "
+            "budget, and pay from each. Give the same people one --dataset.",
+        )
+    return account
+
+
+def check_budget_option(budget: float | None) -> None:
     if budget is not None and not 0 < budget < math.inf:
         raise UsageError(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
-    # Without a budget nothing is released, so the first run must set one; a later run may repeat it, not change it.
-    name = _dataset_name(source) if dataset is None else dataset
-    book = Ledger(default_place() if ledger is None else ledger)
-    existing = book.budget(name)
-    command = f"murmure ledger budget {shlex.quote(name)}"
-    if ledger is not None:
-        command += f" --ledger {shlex.quote(book.name)}"  # not as typed: a URL may contain a password
-    if existing is None and budget is None:
-        raise BudgetExhausted(
-            f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
-            hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
-        )
-    if existing is None and budget is not None:
-        book.set_budget(name, budget, delta or 0.0, who, relation, first=True)
-    elif existing is not None and existing.relation != relation:
-        raise UsageError(
-            f"the budget of {name!r} counts {existing.relation}, and --relation {relation} does not add up with it.",
-            f"--relation {existing.relation}, or another --dataset if these are other people",
-        )
-    elif existing is not None and delta and not existing.delta:
-        raise UsageError(
-            f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
-            f"leave --delta out, or change the budget: {command} --epsilon {existing.epsilon:.10g} --delta {delta:g}",
-        )
-    elif existing is not None and budget is not None and existing.epsilon != budget:
-        raise UsageError(
-            f"{name!r} has a budget of {existing.epsilon:.10g} already, in {book.name}.",
-            f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
-        )
-    account = RememberingAccount(book.account(name, who), fresh)
-    warn_lost_key(book, account.warnings)
-    return LedgerSession(name, book, account, warnings=account.warnings)
-
-
-def _session_without_ledger(source: str, seed: int | None) -> LedgerSession:
-    from murmure.core.random import Random
-
-    warnings = [NO_LEDGER_WARNING] + ([SEED_WARNING] if seed is not None else [])
-    for warning in warnings:
-        click.echo(warning, err=True)
-    return LedgerSession(source, None, None, None if seed is None else Random.seeded(seed), warnings)
 
 
 def single_source(sources: Sequence[str]) -> str:

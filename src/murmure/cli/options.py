@@ -173,9 +173,8 @@ unit_options = option_group(
 relation_option = click.option(
     "--relation",
     type=click.Choice(["add/remove", "replace"]),
-    default="add/remove",
-    show_default=True,
-    help="What is hidden: whether somebody is in DATA, or only what they hold.",
+    help="What is hidden: whether somebody is in DATA, or only what they hold.  [default: as the budget counts, or "
+    "add/remove]",
 )
 interval_options = option_group(
     click.option(

@@ -30,6 +30,7 @@ from murmure.show.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
+    from murmure.parties.party.ledger_account import StudyAccount
     from murmure.parties.party.runner import RoundSums
     from murmure.parties.study.document import Study
 
@@ -66,6 +67,10 @@ MAX_SHOWN = 40  # figures on a terminal
     help="Rows that a condition of an exact sum must pick out, by public facts; at 1, one row will do.",
 )
 @click.option("--delta", type=float, metavar="D", help="At which --budget is meant.  [default: 1e-06]")
+@click.option(
+    "--ledger", metavar="FILE|URL", help="Pays for noise.  [default: $MURMURE_LEDGER, or murmure-ledger.db here]"
+)
+@click.option("--dataset", metavar="NAME", help="Whose budget pays there.  [default: the name of the file of rows]")
 @click.option(
     "--accept-new-key", "accepted", multiple=True, metavar="NAME", help="This party made a new key: you have asked it."
 )
@@ -105,6 +110,8 @@ def join(
     guard: Any,
     budget: float | None,
     delta: float | None,
+    ledger: str | None,
+    dataset: str | None,
     allow_more_sums: bool,
     rows_are_public: bool,
     minimum_cell: int,
@@ -149,7 +156,10 @@ def join(
         since = time.monotonic()
         client.patience = patience
         study = Study.open(signed)
-        terms = Invitation(home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted)
+        account = _study_account(study, rows, ledger, dataset)
+        terms = Invitation(
+            home, study, signed, client.address.url, policy, approve, coordinator_fingerprint, accepted, account
+        )
         check_known(terms)
         at_terminal = not (as_json or yes or approve) and _has_terminal()
         # A refusal may reveal earlier studies: a coordinator that nobody here has named is not told.
@@ -167,6 +177,24 @@ def join(
             local_sums = read_rows(terms, rows, query) if needs_rows(terms) else []
         outcomes = join_study(terms, client, local_sums, approval, _stage_printer(study, lang), client.log, wait)
     show_outcomes(study, outcomes, as_json)
+
+
+def _study_account(study: Study, rows: str, ledger: str | None, dataset: str | None) -> StudyAccount | None:
+    """The account that pays for noise: that of the file of rows, as for a question about it. Exact sums cost none."""
+    from murmure.cli.ledger_session import open_account
+    from murmure.parties.party.ledger_account import StudyAccount
+    from murmure.parties.party.row_sources import TABLE_MARK
+    from murmure.parties.study.costs import charges_of
+
+    if not charges_of(study):
+        return None
+    if "://" in rows:
+        if dataset is None:
+            raise UsageError("rows of a database have no name: whose budget pays for noise?", "--dataset visits")
+        from murmure.ledger.ledger import Ledger, default_place
+
+        return StudyAccount(Ledger(ledger or default_place()).account(dataset))
+    return StudyAccount(open_account(rows.partition(TABLE_MARK)[0], ledger, dataset, None, []))
 
 
 def _no_such_file(rows: str) -> bool:

@@ -16,7 +16,6 @@ from murmure.cli.ledger_session import (
     check_columns,
     check_delta,
     ledger_options,
-    open_ledger_session,
     single_source,
 )
 from murmure.cli.options import (
@@ -145,21 +144,25 @@ def query(
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
+    statistic, curator = options.statistic(schema), build_noise(question, epsilon, delta, noise)
+    source = single_source(sources)
+    session = LedgerSession.open(source, **ledger_settings)
+    relation = session.relation(relation)
     plan = Plan(
-        options.statistic(schema),
-        curator=build_noise(question, epsilon, delta, noise),
+        statistic,
+        curator=curator,
         unit=unit,
         rows_per_person=rows,
         relation=relation,
     )
     # Everything that can fail is checked before the ledger is charged.
-    source = single_source(sources)
     check_columns(source, [*(plan.step.columns or ()), *([] if unit == "row" else [unit])], schema.kinds)
     with keep_file_names():
         check_plot(plot)
         check_outputs(plot, html, source, None)
-    session = open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
+    session.ensure_budget(delta, relation, unit)
     release = run(plan, source, ledger=session.account, rng=session.rng)
+    session.charge = release.charge
     failed = None
     # The answer is paid for: it is shown even if a file cannot be written.
     try:
@@ -461,7 +464,7 @@ def _show(release: Release, plan: Plan, session: LedgerSession, options: QueryOp
         reader = release.guarantees["reader"]
         cost = f"epsilon {rounded_up(reader.epsilon)}" + (f", delta {reader.delta:g}" if reader.delta else "")
         out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
-        out.print(session.summary(), style=None if session.ledger else "bold red", soft_wrap=True)
+        out.print(session.summary(), style=None if session.charge else "bold red", soft_wrap=True)
 
 
 def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.ledger_session import LedgerSession, account_options, check_budget_option, open_account, warn
 from murmure.cli.option_words import option
 from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
 from murmure.cli.outputs import refuse_existing
@@ -23,7 +24,7 @@ from murmure.show.terminal_tables import name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
-    from murmure.ledger.charge_file import ChargeFile, ChargeTotals
+    from murmure.ledger.account import Account
     from murmure.run.tables.sanitiser import Receipt
 
 SOLUTION_NAMES = (
@@ -84,7 +85,7 @@ EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanit
     help="Rows that the schema does not hold.",
 )
 @click.option("--seed", type=int, metavar="N", help="Repeatable, for experiments. NOT FOR REAL PEOPLE.")
-@click.option("--ledger", type=click.Path(path_type=Path), metavar="FILE", help="[default: beside OUT]")
+@account_options
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @json_option
 def sanitise(
@@ -99,7 +100,10 @@ def sanitise(
     rows_per_person: int | None,
     invalid: Any,
     seed: int | None,
-    ledger: Path | None,
+    ledger: str | None,
+    dataset: str | None,
+    who: str | None,
+    budget: float | None,
     force: bool,
     as_json: bool,
     **settings: Any,
@@ -107,8 +111,9 @@ def sanitise(
     """Randomise every row of IN (CSV, Parquet or Arrow files, folders, patterns) and write it to OUT.
 
     OUT holds all that `murmure estimate` needs. --epsilon is the total of a row, whatever the solution. Every run is
-    charged in a ledger beside OUT: sanitising the same people again makes them pay again. (A file is recognised by its
-    path and its content; the same people in another file are not.)
+    charged in the ledger, to the same account as questions about the same file: sanitising the same people again makes
+    them pay again. (A file is recognised by its name and by its bytes; the same people in another file are not, unless
+    both have the same --dataset.)
 
     \b
     murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
@@ -128,30 +133,29 @@ def sanitise(
     from murmure.core.random import Random
     from murmure.core.schema import Schema
     from murmure.engines.sources.table_writer import leftover_files
-    from murmure.ledger.charge_file import ChargeFile
     from murmure.run.tables.sanitiser import sanitise as sanitise_table
 
     schema = Schema.load(schema_file)
     schema.refuse_drafted()
-    ledger_file = ChargeFile(ledger) if ledger is not None else ChargeFile.beside(output)
-    if ledger_file.path.resolve() == output.resolve():
-        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
-    ledger_file.check()
+    check_budget_option(budget)
     source: Any = sources[0] if len(sources) == 1 else list(sources)
     given = {name: value for name, value in settings.items() if value is not None}
     built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
     if seed is not None:
         built.warn("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
-    charge = SanitiseCharge(ledger_file, source, schema)
-    _check_output(output, charge.paths, force)
+    paths = _unsanitised_paths(source, schema)
+    _check_output(output, paths, force)
+    accounts = _open_accounts(sources, output, ledger, dataset, who, built.warnings)
     for part in leftover_files(output):
         built.warn(
             f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
             "Remove it, unless that run still goes on."
         )
-    for words in built.warnings:
-        click.echo(words, err=True)
+    if budget is not None:
+        for account in accounts:
+            LedgerSession(account, budget=budget).ensure_budget(None, "replace", unit)
+    charges = [account.ledger.state(account.dataset).charges for account in accounts]
     try:
         receipt: Receipt = sanitise_table(
             source,
@@ -162,21 +166,49 @@ def sanitise(
             rows_per_person=rows,
             rng=rng,
             overwrite=force,
-            before_release=charge.pay,
+            ledger=accounts,
         )
     except BaseException:
         # The charge is written before the output takes its name, so a charge without an output is possible; the reverse
         # is not. Also Ctrl-C must say so.
-        if charge.paid is not None:
-            click.echo(
-                f"Charge {charge.paid.number} stands in {ledger_file.path}, although nothing was released.", err=True
-            )
+        for account, before in zip(accounts, charges, strict=True):
+            if account.ledger.state(account.dataset).charges > before:
+                click.echo(f"{account.dataset!r} was charged, although nothing was released.", err=True)
         raise
-    assert charge.paid is not None
     if as_json:
-        print_json(_as_json(receipt, built, charge, output))
+        print_json(_as_json(receipt, built, output))
     else:
-        _show(receipt, built, charge, sources, output)
+        _show(receipt, built, sources, output)
+
+
+def _open_accounts(
+    sources: tuple[str, ...],
+    output: Path,
+    ledger: str | None,
+    dataset: str | None,
+    who: str | None,
+    warnings: list[str],
+) -> list[Account]:
+    """The account of every source, or the one that --dataset names; old charges beside them must be known first."""
+    named = sources if dataset is None else sources[:1]
+    accounts = [open_account(source, ledger, dataset, who, warnings) for source in named]
+    if output.resolve() == Path(accounts[0].ledger.name).resolve():
+        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
+    accounts[0].ledger.refuse_unimported(output.resolve().parent, Path.cwd())
+    return accounts
+
+
+def _unsanitised_paths(source: Any, schema: Schema) -> tuple[Path, ...]:
+    """The files behind the source, which nobody has sanitised before."""
+    from murmure.engines.sources.tables import open_table
+    from murmure.run.tables.table_format import PLAN_KEY
+
+    table = open_table(source, list(schema), schema.kinds)
+    if PLAN_KEY in table.metadata:
+        raise UsageError(
+            f"{table.source_name} is sanitised already.", "sanitise the original; murmure estimate reads this one"
+        )
+    return table.paths
 
 
 def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
@@ -201,7 +233,7 @@ class BuiltSolution:
     warnings: list[str] = field(default_factory=list)
 
     def warn(self, words: str) -> None:
-        self.warnings.append(f"WARNING: {words}")
+        warn(self.warnings, f"WARNING: {words}")
 
 
 def build_solution(
@@ -351,71 +383,14 @@ def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[
         raise UsageError(f"{path.name!r}, column {name!r}: {shorten(shares)} is no list of shares.") from None
 
 
-# -- the charge --------------------------------------------------------------------------------------------------------
-
-
-class SanitiseCharge:
-    """Charges a run once all rows are randomised, before the output takes its name."""
-
-    def __init__(self, ledger: ChargeFile, source: Any, schema: Schema) -> None:
-        from murmure.engines.sources.tables import open_table
-        from murmure.run.tables.table_format import PLAN_KEY
-
-        self.ledger, self.schema = ledger, schema
-        table = open_table(source, list(schema), schema.kinds)
-        if PLAN_KEY in table.metadata:
-            raise UsageError(
-                f"{table.source_name} is sanitised already.", "sanitise the original; murmure estimate reads this one"
-            )
-        # The ledger recognises people by the files that they are in.
-        self.paths = table.paths
-        self.paid: ChargeTotals | None = None
-
-    def pay(self, receipt: Receipt) -> None:
-        import hashlib
-
-        from murmure.certify.certificate import certify
-
-        columns = json.dumps(self.schema.to_dict(), sort_keys=True).encode()
-        plan, guarantees = receipt.plan, receipt.guarantees
-        self.paid = self.ledger.charge(
-            self.paths,
-            {
-                "record": certify(plan.person, "record").epsilon,
-                "attribute": certify(plan.person, "attribute").epsilon,
-                "person": guarantees["reader"].epsilon,
-            },
-            unit=plan.unit,
-            rows_per_person=int(plan.rows_per_person),
-            schema=hashlib.sha256(columns).hexdigest(),
-            plan=plan.digest,
-            # Without the dropped rows: their exact number must not travel with the ledger, which lies beside OUT.
-            rows=receipt.rows,
-            output=Path(str(receipt.path)).name,
-            seeded=receipt.seeded,
-        )
-
-    def summary(self) -> str:
-        """ "these people have now paid epsilon = 1 + 1 = 2 in 2 releases" """
-        assert self.paid is not None
-        charges = [f"{epsilon:.6g}" for epsilon in self.paid.charges]
-        who = "these people" if len(self.paths) == 1 else f"the people of {self.paid.name}"
-        if len(charges) == 1:
-            return f"{who} have now paid epsilon = {charges[0]} in 1 release, by this ledger"
-        shown = charges if len(charges) <= 6 else [*charges[:2], "...", *charges[-2:]]
-        total = f"{' + '.join(shown)} = {self.paid.total:.6g}"
-        return f"{who} have now paid epsilon = {total} in {len(charges)} releases, by this ledger"
-
-
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, output: Path) -> dict[str, Any]:
+def _as_json(receipt: Receipt, built: BuiltSolution, output: Path) -> dict[str, Any]:
     from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import certificate_json, protects
 
-    assert charge.paid is not None
-    plan = receipt.plan
+    plan, charge = receipt.plan, receipt.charge
     return {
         "output": str(output),
         "rows_in": receipt.rows + receipt.dropped,
@@ -434,26 +409,17 @@ def _as_json(receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, out
         "seeded": receipt.seeded,
         "seconds": round(receipt.seconds, 3),
         "guarantees": {who: certificate_json(c) for who, c in receipt.guarantees.items()},
-        "ledger": {
-            "path": str(charge.ledger.path),
-            "charge": charge.paid.number,
-            "paid": list(charge.paid.charges),
-            "total": charge.paid.total,
-            "words": charge.summary(),
-        },
+        "ledger": {**charge.to_dict(), "total": charge.to_dict()["spent"]["epsilon"], "words": str(charge)},
         "warnings": built.warnings,
     }
 
 
-def _show(
-    receipt: Receipt, built: BuiltSolution, charge: SanitiseCharge, sources: tuple[str, ...], output: Path
-) -> None:
+def _show(receipt: Receipt, built: BuiltSolution, sources: tuple[str, ...], output: Path) -> None:
     from murmure.local.base.record_mechanism import protocol_names
     from murmure.show.certificate_words import mechanism_title, promise, protects
     from murmure.show.terminal_tables import both_certificates
 
-    assert charge.paid is not None
-    out, plan = console(), receipt.plan
+    out, plan, charge = console(), receipt.plan, receipt.charge
     what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"
     out.print(f"{what} -> {output}", style="bold", end="\n\n")
     table = name_table()
@@ -484,7 +450,5 @@ def _show(
     out.print("\nWhat whoever sees it can learn", style="bold")
     out.print(both_certificates(plan, receipt.guarantees))
     out.print(promise(receipt.guarantees["reader"]))
-    again = len(charge.paid.charges) > 1
     out.print()
-    words = f"Ledger {charge.ledger.path}, charge {charge.paid.number}: {charge.summary()}."
-    out.print(words, style="bold red" if again else None, soft_wrap=True)
+    out.print(str(charge), style="bold red" if charge.spent.charges > 1 else None, soft_wrap=True)

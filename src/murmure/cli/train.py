@@ -16,7 +16,6 @@ from murmure.cli.ledger_session import (
     check_columns,
     check_delta,
     ledger_options,
-    open_ledger_session,
     single_source,
 )
 from murmure.cli.options import (
@@ -135,6 +134,10 @@ def train(
         raise UsageError("kmeans predicts no column, and takes no --target.", "leave it out")
     if model != "kmeans" and clusters is not None:
         raise UsageError("--clusters is for kmeans.", "leave it out")
+    source = single_source(sources)
+    session = _open_session(source, local, clear, ledger_settings)
+    if not local:
+        relation = session.relation(relation)
     privacy = _privacy(local, clear, epsilon, delta, relation, unit, rows_per_person, mechanism, no_debias)
     from murmure import learn
     from murmure.core.schema import Schema
@@ -148,7 +151,6 @@ def train(
     given = {"target": target} if target is not None else {}
     learner.set_params(**given, **({"n_clusters": clusters} if clusters is not None else {}))
     learner.set_params(**_parse_settings(learner, settings))
-    source = single_source(sources)
     _check_output(output, force)
     columns = [*schema.private, *([] if unit == "row" else [unit])]
     check_columns(source, columns, schema.kinds)
@@ -156,11 +158,12 @@ def train(
         check_columns(test, schema.private, schema.kinds)
         _refuse_training_rows(test, source, clear)
     learner.check(source)  # what is public fits together; no row is read
-    session = _open_session(source, local, clear, ledger_settings, delta, relation)
+    session.ensure_budget(delta, relation, unit)
     learner.set_params(ledger=session.account, rng=session.rng)
     # The output is opened before the model is fitted: a place that cannot be written must not cost anything.
     with all_or_nothing(output) as part:
         learner.fit(source)
+        session.charge = learner.charge_
         document = _model_document(learner, session)
         part.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     score = None if test is None else score_rows(learner, test)
@@ -197,7 +200,7 @@ def _privacy(
     assert epsilon is not None
     check_delta(delta or None)  # 0 means no delta
     if local:
-        if delta is not None or unit != "row" or relation != "add/remove":
+        if delta is not None or unit != "row" or relation == "replace":
             raise UsageError(
                 "--local takes --epsilon alone: the row of one person, whatever it holds.", "leave the rest out"
             )
@@ -206,22 +209,14 @@ def _privacy(
     return Central(epsilon, delta or 0.0, relation, unit, rows)
 
 
-def _open_session(
-    source: Any, local: bool, clear: bool, ledger_settings: dict[str, Any], delta: float | None, relation: Any
-) -> LedgerSession:
+def _open_session(source: Any, local: bool, clear: bool, ledger_settings: dict[str, Any]) -> LedgerSession:
     """Without noise at the curator a ledger has nothing to charge; a warning says so."""
     if not (local or clear):
-        return open_ledger_session(source, delta=delta, relation=relation, **ledger_settings)
-    from murmure.core.random import Random
-
+        return LedgerSession.open(source, **ledger_settings)
     for name in ("ledger", "dataset", "who", "budget", "fresh"):
         if ledger_settings[name]:
             raise UsageError(f"--{name} is for noise at the curator; here nothing is charged.", "leave it out")
-    words = [CLEAR_WARNING if clear else LOCAL_WARNING]
-    for line in words:
-        click.echo(line, err=True)
-    seed = ledger_settings["seed"]
-    return LedgerSession(str(source), None, None, None if seed is None else Random.seeded(seed), words)
+    return LedgerSession.without_ledger([CLEAR_WARNING if clear else LOCAL_WARNING], ledger_settings["seed"])
 
 
 def used_columns(schema: Schema, features: str | None, target: str | None) -> Schema:
@@ -381,7 +376,7 @@ def _show(
             out.print()
         out.print(table)
         out.print()
-        out.print(session.summary() if session.ledger else "Nothing was charged.", soft_wrap=True)
+        out.print(session.summary() if session.charge else "Nothing was charged.", soft_wrap=True)
 
 
 def _cost_text(learner: Any) -> str:

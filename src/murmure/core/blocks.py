@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import float_up
 from murmure.core.random import Random
 from murmure.core.types import Floats, Ints, Relation
 
@@ -82,6 +84,13 @@ class Cost:
     def __post_init__(self) -> None:
         if not (self.epsilon >= 0 and self.rho >= 0):
             raise InvalidParameter(f"a cost is not negative, got {self!r}.")
+
+
+def pure_cost(epsilon: float) -> Cost:
+    """Pure epsilon is epsilon**2 / 2 of rho (Bun, Steinke, TCC 2016, Proposition 1.4)."""
+    if epsilon == math.inf:
+        return Cost(epsilon, epsilon)
+    return Cost(epsilon, float_up(Fraction(epsilon) ** 2 / 2))
 
 
 class NoiseLaw(Protocol):

@@ -279,6 +279,7 @@ class Release:
     rehearsal: bool = False  # between parties, all of them in one process
     randomised_outside: bool = False  # people randomised their answers themselves: nothing was drawn here
     randomised_here: bool = field(default=False, compare=False)  # `run` took its frame for true answers, and drew
+    charge: Any = field(default=None, compare=False, repr=False)  # a ledger's Charge
 
     def __repr__(self) -> str:
         from murmure.core.notices import RANDOMISED_HERE, RANDOMISED_OUTSIDE, REHEARSAL_NOTICE

@@ -21,7 +21,8 @@ from murmure.econometrics.results.provenance import how_of
 from murmure.plan.codec import LEFT_OUT
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
-from murmure.run.driver import LedgerRequest, drive
+from murmure.run.billing import LedgerRequest
+from murmure.run.driver import drive
 from murmure.run.totals import SeparateTables
 from murmure.statistics.exact.party_products import PartyOuterProducts, WithinPartyProducts
 
@@ -82,13 +83,13 @@ def ask(
     description = f"{owner} of {', '.join(shorten(name, 40) for name in model.domain.private[:6])}"
     request = LedgerRequest(_ledger_name(model, privacy), description, sequential([]))
     if noise is not None:
-        request = replace(request, cost=noise.cost, relation=noise.relation)
+        request = replace(request, cost=noise.cost, relation=noise.relation, unit=noise.unit)
     elif ledger is not None:
         way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else "leave the ledger out"
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
     driven = drive(steps, frame, engine, request, ledger, gate, rules_of(privacy, model))
     how = how_of(privacy, plans, answers, present, apart, gate.rng.is_seeded, in_process=True)
-    return replace(driven.result, how=how)  # type: ignore[type-var]
+    return replace(driven.result, how=replace(how, charge=driven.charge))  # type: ignore[type-var]
 
 
 def party_statistic(model: Any) -> type[PartyOuterProducts] | type[WithinPartyProducts] | None:

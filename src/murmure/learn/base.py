@@ -52,7 +52,8 @@ from murmure.plan.privacy import (
     noise_in,
     rules_of,
 )
-from murmure.run.driver import LedgerRequest, drive
+from murmure.run.billing import LedgerRequest
+from murmure.run.driver import drive
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
 SumPrivacy = Clear | Central | Secure  # what learns from sums of rows that nobody randomised
@@ -165,6 +166,8 @@ class Learner:
         warn_of_upstream(self, X, schema, target, charged=not isinstance(privacy, Clear))
         return training_table(type(self).__name__, X, y, schema, target, self.kind == "classifier")
 
+    charge_: Any = None  # what a ledger charged for the fit
+
     @property
     def _target(self) -> str | None:
         """The column to predict; arrays in the clear need no name for theirs."""
@@ -181,7 +184,7 @@ class Learner:
         )
         noise, ledger = noise_in(privacy), None
         if noise is not None:
-            fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation), self.ledger
+            fit, ledger = replace(fit, cost=noise.cost, relation=noise.relation, unit=noise.unit), self.ledger
         plans_asked: list[Plan] = []
         driven = drive(
             lambda: _recording_plans(self._steps(rows.schema, privacy), plans_asked),
@@ -198,6 +201,7 @@ class Learner:
             "guarantees_": self._guarantees(plans, privacy),
             "spent_": Cost(math.inf, math.inf) if noise is None else spent,
             "answers_": driven.answers,
+            **({} if driven.charge is None else {"charge_": driven.charge}),
             "plans_": tuple(plan.digest for plan in plans),
             **driven.result,
         }

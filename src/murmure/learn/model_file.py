@@ -43,7 +43,7 @@ ARRAY_TYPES: dict[str, Any] = {
     "U": np.str_,
     "O": np.object_,
 }
-NOT_SAVED = {"labels_", "answers_", "guarantees_", "spent_", "plans_", "schema_", "seeded_"}
+NOT_SAVED = {"labels_", "answers_", "guarantees_", "spent_", "plans_", "schema_", "seeded_", "charge_"}
 
 
 def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from murmure.core.blocks import Cost
 from murmure.core.types import Relation
-from murmure.ledger.tables import COLUMNS
+from murmure.ledger.tables import COLUMNS, FIRST_COLUMNS
 
 Part = tuple[str, str]  # the name of a public partition of the people, and the label of one part
 
@@ -36,6 +36,9 @@ class Entry:
     seeded: bool | None = None
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
     answers: str | None = field(default=None, repr=False)
+    unit: str | None = None
+    asked: Mapping[str, Any] | None = field(default=None, repr=False)
+    state: str | None = field(default=None, repr=False)
     previous: str = field(default="", repr=False)
 
     @property
@@ -44,30 +47,28 @@ class Entry:
         return Cost(self.epsilon, self.rho)
 
     def to_row(self) -> tuple[Any, ...]:
-        """Its columns in the table, without the checksum."""
+        """Its columns in the table, with the checksum."""
         fields = {name: getattr(self, name) for name in COLUMNS[:-1]}
         # As text: two databases must give the same bytes to the checksum.
         for name in ("epsilon", "rho", "delta"):
             fields[name] = None if fields[name] is None else repr(float(fields[name]))
         fields["seeded"] = None if self.seeded is None else int(self.seeded)
-        fields["certificate"] = None if self.certificate is None else _json(self.certificate)
-        return tuple(fields.values())
+        for name in ("certificate", "asked"):
+            fields[name] = None if fields[name] is None else _json(fields[name])
+        return (*fields.values(), row_checksum(fields))
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> Entry | None:
         """From a whole row with its checksum; None if it was changed."""
-        *columns, check = row
+        fields = dict(zip(COLUMNS, row, strict=True))
         try:
-            if check != row_checksum(columns):
+            if fields.pop("check") != row_checksum(fields):
                 return None
-        except TypeError:  # bytes instead of text
-            return None
-        fields = dict(zip(COLUMNS, columns, strict=False))
-        try:
             for name in ("epsilon", "rho", "delta"):
                 fields[name] = None if fields[name] is None else float(fields[name])
             fields["seeded"] = None if fields["seeded"] is None else bool(fields["seeded"])
-            fields["certificate"] = None if fields["certificate"] is None else json.loads(fields["certificate"])
+            for name in ("certificate", "asked"):
+                fields[name] = None if fields[name] is None else json.loads(fields[name])
             if fields["kind"] == "charge" and not (fields["epsilon"] >= 0 and fields["rho"] >= 0):
                 return None
         except (ValueError, TypeError, RecursionError):  # somebody wrote other values, and a checksum that fits them
@@ -76,15 +77,19 @@ class Entry:
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: the fields that are not None; an infinite epsilon as text."""
-        fields = {name: getattr(self, name) for name in COLUMNS[:-2]}
+        fields = {name: getattr(self, name) for name in COLUMNS[:-1] if name not in ("previous", "state")}
         fields["epsilon"] = "inf" if self.epsilon == float("inf") else self.epsilon
         fields["rho"] = "inf" if self.rho == float("inf") else self.rho
         return {name: value for name, value in fields.items() if value is not None}
 
 
-def row_checksum(row: Sequence[Any]) -> str:
-    """The checksum of a row: it covers the checksum of the row before, and so all rows before."""
-    return hashlib.sha256(_json(list(row)).encode("ascii")).hexdigest()
+def row_checksum(fields: Mapping[str, Any]) -> str:
+    """The checksum of a row: it covers the checksum of the row before, and so all rows before.
+
+    Rows of version 1 have no state: their checksum is of the columns that there were.
+    """
+    columns = FIRST_COLUMNS if fields["state"] is None else COLUMNS
+    return hashlib.sha256(_json([fields[name] for name in columns if name != "check"]).encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,7 @@ class LedgerAnswers(Sequence[dict[str, Any]]):
     at: str
     seeded: bool
     items: tuple[dict[str, Any], ...] = field(repr=False)
+    charge: Any = field(default=None, repr=False, compare=False)  # what was paid, if an account was asked
 
     def __len__(self) -> int:
         return len(self.items)

@@ -20,6 +20,7 @@ from murmure.ledger.words import system_reason
 
 KEY_BYTES = 32
 BLOCK_BYTES = 1 << 20
+KEYED_LENGTH = 64  # hexadecimal digits of a fingerprint
 
 
 def fingerprint(paths: Sequence[Path], key: bytes) -> str:
@@ -39,13 +40,17 @@ def fingerprint(paths: Sequence[Path], key: bytes) -> str:
 
 def is_keyed(text: str | None) -> bool:
     """Whether this is a fingerprint of files, and not a name that a person gave."""
-    return text is not None and len(text) == 64 and set(text) <= set("0123456789abcdef")
+    return text is not None and len(text) == KEYED_LENGTH and set(text) <= set("0123456789abcdef")
 
 
 def open_key(path: Path) -> bytes:
-    """The key, made by the first process that needs it, and readable by its owner only. OSError if that fails."""
+    """The key, made by the first process that needs it, and readable by its owner only. OSError if that fails.
+
+    A whole key is only read: paid answers are found on a file system that cannot be written.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with locked(path) as handle:
+    whole = path.exists() and path.stat().st_size >= KEY_BYTES
+    with locked(path, alone=not whole) as handle:
         status = os.fstat(handle)
         if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
             raise InvalidParameter(

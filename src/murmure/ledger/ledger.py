@@ -1,6 +1,6 @@
 """The ledger: who, which data, which plan, how much, when. Charge first, then release.
 
-    Ledger(...).account("patients").pay(...)  ->  the number of the charge
+    Ledger(...).account("patients").pay(...)  ->  the charge: its number, its cost, what is left
 
 A charge and the noisy answers it pays for are written in one transaction, which checks the budget first. So an answer
 is paid and can be fetched again, or neither. No seed, noise, true sum or value of a person is written.
@@ -8,40 +8,24 @@ is paid and can be fetched again, or neither. No seed, noise, true sum or value 
 
 from __future__ import annotations
 
-import json
-import math
 import os
-import shlex
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
 
 from murmure.certify.accounting import covers, epsilon_at
-from murmure.core.blocks import Cost
-from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, LedgerFailed, shorten
+from murmure.core.errors import BudgetExhausted, InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Relation
-from murmure.ledger.entries import Entry, LedgerAnswers, Part, answer_rows, answers_checksum, row_checksum
-from murmure.ledger.figures import remaining_in_words, rounded_up
-from murmure.ledger.fingerprint import files_of, fingerprint, is_keyed, open_key
-from murmure.ledger.store import Run, ledger_failed, open_store
-from murmure.ledger.sums import Budget, Remaining, Spent, budget_of, charges_of, remaining_of, spent_of, total_of
-from murmure.ledger.tables import ANSWERS, COLUMNS, ENTRIES, META, VERSION, insert, quoted_columns
-from murmure.ledger.words import (
-    checked_asker,
-    checked_delta,
-    checked_name,
-    checked_part,
-    json_safe,
-    plain_text,
-    system_reason,
-)
+from murmure.ledger.account import Account, budget_command
+from murmure.ledger.currency import ROW, Currency
+from murmure.ledger.entries import Entry, LedgerAnswers, Part
+from murmure.ledger.figures import rounded_up
+from murmure.ledger.journal import Journal
+from murmure.ledger.store import open_store
+from murmure.ledger.sums import AccountState, Budget, Remaining, Spent
+from murmure.ledger.words import checked_asker, checked_delta, checked_name, checked_part
 
 DEFAULT_FILE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
-RELATIONS = ("add/remove", "replace")
-CHANGED = "restore it from a copy; murmure ledger show checks all of it"
 
 
 def default_place() -> str:
@@ -60,7 +44,7 @@ class Ledger:
     ...     _ = ledger.set_budget("patients", epsilon=1.0)
     ...     plan = mu.Plan(mu.Count(mu.Integers(0, 120)), curator=mu.DiscreteLaplace(epsilon=0.75))
     ...     release = mu.run(plan, [30, 40, 56] * 300, ledger=ledger.account("patients"))
-    ...     print(f"spent {ledger.spent('patients').epsilon:.4f}, {ledger.verify()} entries")
+    ...     print(f"spent {release.charge.spent.epsilon:.4f}, {ledger.verify()} entries")
     ...     try:
     ...         release = mu.run(plan, [30, 40, 56] * 300, ledger=ledger.account("patients"))
     ...     except mu.MurmureError as error:
@@ -73,8 +57,12 @@ class Ledger:
         self._store = open_store(where)
         if self._store.exists():
             self._store.check_intact()
-            with self._reading():
+            with self._journal.reading():
                 pass  # checks its version
+
+    @property
+    def _journal(self) -> Journal:
+        return Journal(self._store)
 
     @property
     def name(self) -> str:
@@ -91,8 +79,15 @@ class Ledger:
         """Where the key of the fingerprints should be, if it is missing: then no data are recognised."""
         if os.path.exists(self._store.key_path):
             return None
-        known = any(is_keyed(entry.fingerprint) for entry in self.history())
+        with self._journal.reading() as journal:
+            known = journal is not None and journal.has_fingerprints()
         return str(self._store.key_path) if known else None
+
+    def refuse_unimported(self, *folders: Path) -> None:
+        """Refuse to go on beside charges of murmure 0.5 that are not in this ledger."""
+        from murmure.ledger.old_charges import refuse_unimported
+
+        refuse_unimported(self, (self._store.key_path.parent, *folders))
 
     # -- budgets
 
@@ -102,77 +97,70 @@ class Ledger:
         epsilon: float,
         delta: float = 0.0,
         who: str | None = None,
-        relation: Relation = "add/remove",
+        relation: Relation | None = None,
         first: bool = False,
+        unit: str | None = None,
     ) -> Budget:
         """Set what these people may pay in all; again later, but never below what they have paid.
 
+        relation, unit: what the account counts: by default what it counts already, else rows that are added or removed.
+        unit is "row", or the column that tells people apart. What was paid before is converted, or the budget refused.
         first: refuse if there is another budget by now, instead of changing it.
         """
         checked_name("dataset", dataset)
-        new = Budget(positive_epsilon("budget", epsilon), checked_delta(delta), relation)
-        if relation not in RELATIONS:
-            raise InvalidParameter(f"budget.relation must be add/remove or replace, got {shorten(relation)}.")
-
-        def decide(entries: list[Entry]) -> None:
-            old, charges = budget_of(entries), charges_of(entries)
-            if first and old not in (None, new):
-                raise InvalidParameter(
-                    f"{dataset!r} has a budget already: epsilon {old.epsilon:g}, delta {old.delta:g}, {old.relation}.",
-                    hint=f"it is changed by {_command(dataset, f'{new.epsilon:g}')}",
-                )
-            if old is not None and charges and old.relation != relation:
-                raise InvalidParameter(
-                    f"{dataset!r} has paid under {old.relation!r}; a budget of {relation!r} cannot cover that.",
-                    hint=f"keep relation={old.relation!r}",
-                )
-            total = total_of(charges, relation)
-            if not covers(new.epsilon, new.delta, total):
-                spent = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
-                raise BudgetExhausted(
-                    f"{dataset!r} has paid more than the new budget: {spent}, and epsilon {new.epsilon:g} was wanted.",
-                    hint="a budget can be lowered to what is spent, not below",
-                )
-
-        # Only a budget makes a ledger: a mistyped path must not become an empty one.
+        limit, delta = positive_epsilon("budget", epsilon), checked_delta(delta)
+        if unit is not None:
+            checked_name("unit", unit)
+        if relation is not None:
+            Currency(relation)  # refuses what is none
+        # Only a budget or a sanitised table makes a ledger: a mistyped path must not become an empty one.
         if not self._store.exists():
             self._store.create()
-        self._write(
-            Entry(0, "", "budget", checked_asker(who), dataset, relation, new.epsilon, delta=new.delta), (), decide
-        )
+        with self._journal.writing() as journal:
+            state = journal.state(dataset)
+            counted = state.currency or Currency("add/remove", ROW)
+            wanted = Currency(relation or counted.relation, unit or counted.unit)
+            new = Budget(limit, delta, wanted.relation, wanted.unit)
+            _check_new_budget(state, new, first)
+            entry = Entry(0, "", "budget", checked_asker(who), dataset, new.relation, new.epsilon, delta=new.delta)
+            journal.append(state, replace(entry, unit=new.unit))
         return new
 
     def budget(self, dataset: str) -> Budget | None:
         """The budget in force, or None."""
-        return budget_of(self.history(dataset))
+        return self.state(dataset).budget
 
     def spent(self, dataset: str) -> Spent:
         """What these people have paid so far, at the delta of their budget."""
-        return spent_of(self.history(dataset))
+        return self.state(dataset).spent()
 
     def left(self, dataset: str) -> Remaining:
         """What may still be charged to all of these people; nothing without a budget."""
-        entries = self.history(dataset)
-        return remaining_of(budget_of(entries), entries)
+        return self.state(dataset).left()
+
+    def state(self, dataset: str) -> AccountState:
+        """Budget, currency and sums of one data set."""
+        with self._journal.reading() as journal:
+            return AccountState(dataset) if journal is None else journal.state(dataset)
 
     # -- history
 
     def datasets(self) -> list[str]:
-        return sorted({entry.dataset for entry in self.history()})
+        with self._journal.reading() as journal:
+            return [] if journal is None else journal.datasets()
 
     def history(self, dataset: str | None = None) -> list[Entry]:
         """Every charge and every budget, in the order of writing."""
-        with self._reading() as run:
-            entries = self._read_entries(run)[0] if run else []
-        return [entry for entry in entries if dataset in (None, entry.dataset)]
+        with self._journal.reading() as journal:
+            return [] if journal is None else journal.entries(dataset)
 
     def answer(self, number: int) -> LedgerAnswers:
         """The noisy answers that charge `number` paid for."""
-        with self._reading() as run:
-            for entry in self._read_entries(run)[0] if run else ():
-                if (entry.number, entry.kind) == (number, "charge"):
-                    assert run is not None
-                    return self._answers(run, entry)
+        with self._journal.reading() as journal:
+            whole = isinstance(number, int) and abs(number) < 2**63
+            entry = journal.entry(number) if journal is not None and whole else None
+            if journal is not None and entry is not None and entry.kind == "charge":
+                return journal.answers(entry)
         raise InvalidParameter(
             f"the ledger {self.name!r} holds no charge {shorten(number)}.", hint="murmure ledger history lists them"
         )
@@ -182,240 +170,69 @@ class Ledger:
 
         What no check can show: that the last entries were cut off, or the whole replaced by an older copy.
         """
-        with self._reading() as run:
-            entries = self._read_entries(run)[0] if run else []
-            for entry in entries:
-                if entry.kind == "charge":
-                    assert run is not None
-                    self._answers(run, entry)
-            return len(entries)
+        if self._store.exists():
+            self._store.check_pages()
+        with self._journal.reading() as journal:
+            return 0 if journal is None else journal.verify()
 
     # -- charges
 
     def account(
-        self, dataset: str, who: str | None = None, fingerprint: str | None = None, part: Part | None = None
+        self,
+        dataset: str,
+        who: str | None = None,
+        fingerprint: str | None = None,
+        part: Part | None = None,
+        fresh: bool = False,
     ) -> Account:
         """The people of one data set, and who charges them.
 
         fingerprint: what tells exactly these data from others; with it the same plan is answered again for free.
         part: (partition, label), if only one part of a public partition of the people is asked.
+        fresh: draw and pay again, even for what is paid for.
         """
         checked_name("dataset", dataset)
         if fingerprint is not None:
             checked_name("fingerprint", fingerprint)
-        return Account(self, dataset, checked_asker(who), fingerprint, checked_part(part))
+        return Account(self, dataset, checked_asker(who), fingerprint, checked_part(part), fresh)
 
-    # -- rows
-
-    @contextmanager
-    def _reading(self) -> Iterator[Run | None]:
-        """None: there is no ledger yet."""
-        if not self._store.exists():
-            yield None
-            return
-        with self._store.reading() as run:
-            self._check_version(run)
-            yield run
-
-    def _check_version(self, run: Run) -> None:
-        version = run(f'SELECT "value" FROM "{META}" WHERE "key" = ?', "version")
-        if version != [(VERSION,)]:
-            raise ledger_failed(
-                self.name,
-                f"it is of version {shorten(version[0][0] if version else None)}, and this software reads {VERSION}",
-                "install the release of murmure that wrote it",
-            )
-
-    def _read_entries(self, run: Run) -> tuple[list[Entry], str]:
-        """Every entry, and the checksum of the last. All are read before anything is decided: a row that was changed,
-        lost or moved to other people would free a part of a budget.
-        """
-        out: list[Entry] = []
-        last = ""
-        for row in run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" ORDER BY "number"'):
-            entry = Entry.from_row(row)
-            if entry is None or entry.number != len(out) + 1 or entry.previous != last:
-                raise self._changed(len(out) + 1, "is missing, or was changed")
-            out.append(entry)
-            last = row[-1]
-        return out, last
-
-    def _answers(self, run: Run, entry: Entry) -> LedgerAnswers:
-        rows = run(
-            f'SELECT "place", "question", "answer" FROM "{ANSWERS}" WHERE "entry" = ? ORDER BY "place"', entry.number
-        )
-        if answers_checksum(rows) != entry.answers:
-            raise self._changed(entry.number, "has other answers than it paid for")
-        items = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
-        return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), items)
-
-    def _changed(self, number: object, what: str) -> LedgerFailed:
-        return ledger_failed(self.name, f"it is damaged, entry {number} {what}", CHANGED)
-
-    def _write(
-        self, entry: Entry, answers: Sequence[tuple[int, str, str]], decide: Callable[[list[Entry]], None]
-    ) -> int:
-        """Decide and write in one transaction; on the disk when this returns."""
-        with self._store.writing() as run:
-            self._check_version(run)
-            entries, check = self._read_entries(run)
-            decide([earlier for earlier in entries if earlier.dataset == entry.dataset])
-            last = len(entries)
-            now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            row = replace(entry, number=last + 1, at=now, previous=check).to_row()
-            run(insert(ENTRIES), *row, row_checksum(row))
-            for answer in answers:
-                run(insert(ANSWERS), last + 1, *answer)
-            # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
-            stored = run(f'SELECT {quoted_columns(COLUMNS)} FROM "{ENTRIES}" WHERE "number" = ?', last + 1)
-            if [tuple(columns) for columns in stored] != [(*row, row_checksum(row))]:
-                raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
-            return last + 1
-
-
-@dataclass(frozen=True)
-class Account:
-    """The people of one data set, and who charges them; made by Ledger.account."""
-
-    ledger: Ledger
-    dataset: str
-    who: str
-    fingerprint: str | None = None
-    part: Part | None = None
-
-    def of_file(self, source: str | os.PathLike[str]) -> Account:
-        """The same account, for exactly the data in this file (folder, pattern): fingerprinted by all their bytes."""
-        if not self.ledger._store.exists():
-            return self  # nothing was ever paid
-        path = self.ledger._store.key_path
-        try:
-            key = open_key(path)
-        except OSError as error:
-            raise ledger_failed(
-                self.ledger.name, f"the key {str(path)!r} of its fingerprints cannot be used, {system_reason(error)}"
-            ) from None
-        return replace(self, fingerprint=fingerprint(files_of(source), key))
-
-    def other_datasets(self) -> list[str]:
-        """Other names in this ledger that exactly these data were charged to: then the same people have two budgets."""
-        if self.fingerprint is None:
-            return []
-        datasets = {entry.dataset for entry in self.ledger.history() if entry.fingerprint == self.fingerprint}
-        return sorted(datasets - {self.dataset})
-
-    def check(self, cost: Cost, relation: Relation | None = None, part: Part | None = None) -> None:
-        """Refuse early what could not be paid now. Nothing is written or reserved: `pay` decides."""
-        self._budget_check(cost, relation, part or self.part)(self.ledger.history(self.dataset))
-
-    def find(self, plan: str, part: Part | None = None, seeded: bool = False) -> LedgerAnswers | None:
-        """The answers to this plan about exactly these data, or None. They are paid for: to show them again is free.
-
-        Without a fingerprint nobody can say that the data are the same, so there is no answer. Answers with noise from
-        a seed are kept separate.
-        """
-        with self.ledger._reading() as run:
-            entry = self._paid_entry(self.ledger._read_entries(run)[0] if run else [], plan, part or self.part, seeded)
-            return None if run is None or entry is None else self.ledger._answers(run, entry)
-
-    def _paid_entry(self, entries: Sequence[Entry], plan: str, part: Part | None, seeded: bool) -> Entry | None:
-        """The charge that paid for this plan on exactly these data."""
-        if self.fingerprint is None:
-            return None
-        wanted = (self.dataset, plan, self.fingerprint, seeded, part or (None, None))
-        for entry in entries:
-            if wanted == (entry.dataset, entry.plan, entry.fingerprint, entry.seeded, (entry.partition, entry.part)):
-                return entry
-        return None
-
-    def pay(
+    def account_of(
         self,
-        *,
-        plan: str,
-        about: str,
-        cost: Cost,
-        answers: Sequence[Mapping[str, Any]],
-        seeded: bool = False,
-        certificate: Mapping[str, Any] | None = None,
-        relation: Relation | None = None,
-        part: Part | None = None,
-        once: bool = False,
-    ) -> int:
-        """Charge, and keep the noisy answers with the charge: {"question": digest, "answer": [integers]} each.
+        source: str | os.PathLike[str],
+        dataset: str | None = None,
+        who: str | None = None,
+        fresh: bool = False,
+    ) -> Account:
+        """The account of the people in this file (folder, pattern).
 
-        When this returns, both are on the disk, and the answers may be released; when it raises, they may not.
-        relation: under which the cost was certified; what the certificate says, unless said here. once: refuse with
-        `AlreadyPaid` if these very data have an answer to this plan by now, which `find` then gives.
+        Without a name it is the account that exactly these bytes were charged to before; else the name of the file.
         """
-        relation = relation or (certificate or {}).get("relation")
-        if relation not in RELATIONS:
+        if dataset is not None:
+            return self.account(dataset, who, fresh=fresh).of_file(source)
+        account = self.account(Path(source).name or "data", who, fresh=fresh).of_file(source)
+        others = account.other_datasets()
+        if others and self.state(account.dataset).currency is None:
+            return replace(account, dataset=others[0])
+        return account
+
+
+def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:
+    dataset, old = state.dataset, state.budget
+    if first and old is not None and old != new:
+        raise InvalidParameter(
+            f"{dataset!r} has a budget already: epsilon {old.epsilon:g}, delta {old.delta:g}, {old.currency}.",
+            hint=f"it is changed by {budget_command(dataset, f'{new.epsilon:g}')}",
+        )
+    if state.charges and state.currency is not None:
+        if state.currency.steps_to(new.currency) is None:
             raise InvalidParameter(
-                f"a charge to {self.dataset!r} must say which relation its cost was certified under, "
-                f"got {shorten(relation)}.",
-                hint='relation="add/remove" or "replace"',
+                f"{dataset!r} has paid in {state.currency}; a budget in {new.currency} cannot cover that.",
+                hint=f"keep relation={state.currency.relation!r} and unit={state.currency.unit!r}",
             )
-        part = checked_part(part) or self.part
-        rows = answer_rows(answers)
-        entry = Entry(
-            0,
-            "",
-            "charge",
-            self.who,
-            self.dataset,
-            relation,
-            cost.epsilon,
-            rho=cost.rho,
-            partition=part and part[0],
-            part=part and part[1],
-            fingerprint=self.fingerprint,
-            plan=str(plan),
-            about=plain_text(about),
-            seeded=bool(seeded),
-            certificate=None if certificate is None else json_safe(certificate),
-            answers=answers_checksum(rows),
-        )
-        if not self.ledger._store.exists():
-            raise self._no_budget()
-        check_budget = self._budget_check(cost, relation, part)
-
-        def decide(entries: list[Entry]) -> None:
-            if once and self._paid_entry(entries, str(plan), part, bool(seeded)) is not None:
-                raise AlreadyPaid(f"plan {str(plan)[:12]} was answered about these data in the meantime.")
-            check_budget(entries)
-
-        return self.ledger._write(entry, rows, decide)
-
-    def _budget_check(self, cost: Cost, relation: Relation | None, part: Part | None) -> Callable[[list[Entry]], None]:
-        def decide(entries: list[Entry]) -> None:
-            budget = budget_of(entries)
-            if budget is None:
-                raise self._no_budget()
-            if relation is not None and relation != budget.relation:
-                raise InvalidParameter(
-                    f"the budget of {self.dataset!r} counts {budget.relation!r}, and this plan is certified under "
-                    f"{relation!r}: the two do not add up.",
-                    hint=f"give the plan relation={budget.relation!r}",
-                )
-            total = total_of([*charges_of(entries), (cost, part)], budget.relation)
-            if not covers(budget.epsilon, budget.delta, total):
-                pure = f"epsilon {rounded_up(cost.epsilon)}" if cost.epsilon < math.inf else "Gaussian noise"
-                pays = f" (rho {rounded_up(cost.rho)})" if budget.delta else ", which only a budget with a delta pays"
-                request = pure + (pays if budget.delta or cost.epsilon == math.inf else "")
-                whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
-                raise BudgetExhausted(
-                    f"the budget of {self.dataset!r} does not cover this: asked for {request}, left "
-                    f"{remaining_in_words(budget, remaining_of(budget, entries))}, of {whole}. Nothing was charged.",
-                    hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
-                    f"{_command(self.dataset, 'MORE')}",
-                )
-
-        return decide
-
-    def _no_budget(self) -> BudgetExhausted:
-        return BudgetExhausted(
-            f"no budget is set for {self.dataset!r} in the ledger {self.ledger.name!r}: nothing is released.",
-            hint=f"set one: {_command(self.dataset, '1')}",
-        )
-
-
-def _command(dataset: str, epsilon: str) -> str:
-    return f"murmure ledger budget {shlex.quote(dataset)} --epsilon {epsilon}"
+        total = state.converted(new.currency).total()
+        if not covers(new.epsilon, new.delta, total):
+            spent = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
+            raise BudgetExhausted(
+                f"{dataset!r} has paid more than the new budget: {spent}, and epsilon {new.epsilon:g} was wanted.",
+                hint="a budget can be lowered to what is spent, not below",
+            )

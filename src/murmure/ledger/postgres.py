@@ -16,7 +16,17 @@ from typing import Any
 
 from murmure.core.errors import InvalidParameter, LedgerFailed, MissingExtra, MurmureError
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
-from murmure.ledger.tables import ENTRIES, INDEXES, META, TABLES, VERSION, insert
+from murmure.ledger.tables import (
+    ENTRIES,
+    FIRST_TABLES,
+    FIRST_VERSION,
+    INDEXES,
+    META,
+    TABLES,
+    VERSION,
+    create_sql,
+    insert,
+)
 
 CONNECT_SECONDS = 10  # until a server that does not answer is given up
 KEY_VARIABLE = "MURMURE_LEDGER_KEY"  # the file of the key: several machines recognise the same data by the same key
@@ -24,7 +34,7 @@ CREATION_LOCK = 0x6D75726D757265  # "murmure": the process that makes the tables
 
 
 class Postgres:
-    """Three tables of a database, which may hold others."""
+    """Four tables of a database, which may hold others."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -72,7 +82,8 @@ class Postgres:
     def check_intact(self) -> None:
         with self.reading() as run:
             self._refuse_forgetful(run)
-            for table in TABLES:
+            first = run(f'SELECT "value" FROM "{META}" WHERE "key" = ?', "version") == [(FIRST_VERSION,)]
+            for table in FIRST_TABLES if first else TABLES:
                 if run("SELECT to_regclass(?)", table) == [(None,)]:
                     raise ledger_failed(self.name, f"there is no table {table}", "restore the database from a copy")
                 kind = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
@@ -83,14 +94,16 @@ class Postgres:
                 if run("SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)", table):
                     raise ledger_failed(self.name, f"{table} has triggers, which could undo a charge", "remove them")
 
+    def check_pages(self) -> None:
+        """The server looks after its pages."""
+
     def create(self) -> None:
         with self._transaction(write=True) as run:
             run("SELECT pg_advisory_xact_lock(?)", CREATION_LOCK)
             if run("SELECT to_regclass(?)", META) != [(None,)]:
                 return  # another process was first
             for table, columns in TABLES.items():
-                defined = ", ".join(f'"{name}" {kind}' for name, (kind, _) in columns.items())
-                run(f'CREATE TABLE "{table}" ({defined})')
+                run(create_sql(table))
                 for name, (_, comment) in columns.items():
                     run(f'COMMENT ON COLUMN "{table}"."{name}" IS \'{comment}\'')
             for index in INDEXES:

@@ -16,9 +16,9 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from murmure.core.errors import InvalidParameter, MurmureError, shorten
-from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
+from murmure.core.sqlite_files import connect, rename_if_free, sync_folder, transaction
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
-from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, insert
+from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, create_sql, insert
 from murmure.ledger.words import system_reason
 
 DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
@@ -47,9 +47,6 @@ class SQLite:
             if self.path.stat().st_size < MIN_FILE_BYTES:
                 raise ledger_failed(self.name, "the file is empty or cut short", DAMAGED)
         with self.reading() as run:
-            report = [text for (text,) in run("PRAGMA quick_check(1)")]
-            if report != ["ok"]:
-                raise ledger_failed(self.name, f"the file is damaged ({report[0]})", DAMAGED)
             ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
             if self.path.stat().st_size < pages * size:  # SQLite takes a missing part of a page for zeros
                 raise ledger_failed(self.name, "the file is cut short", DAMAGED)
@@ -60,6 +57,12 @@ class SQLite:
             if run("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"):
                 raise ledger_failed(self.name, "it has triggers or views, which could undo a charge", "remove them")
 
+    def check_pages(self) -> None:
+        with self.reading() as run:
+            report = [text for (text,) in run("PRAGMA quick_check(1)")]
+            if report != ["ok"]:
+                raise ledger_failed(self.name, f"the file is damaged ({report[0]})", DAMAGED)
+
     def create(self) -> None:
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
         with self._system_errors():
@@ -69,8 +72,8 @@ class SQLite:
                 part.unlink(missing_ok=True)
                 os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
                 with self._transaction(part, "IMMEDIATE") as run:
-                    for table, columns in TABLES.items():
-                        run(create_table_sql(table, columns))
+                    for table in TABLES:
+                        run(create_sql(table))
                     for index in INDEXES:
                         run(index)
                     run(insert(META), "version", VERSION)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from murmure.core.errors import InvalidParameter, LedgerFailed, shorten
 from murmure.core.sqlite_files import PATIENCE as PATIENCE  # that a charge waits for others to finish theirs
 
+OLD_CHARGES = b'{"murmure-ledger"'  # how a file of charges of murmure 0.5 begins (old_charges.py)
 Run = Callable[..., list[tuple[Any, ...]]]  # run(sql with ?, *values) -> rows
 
 
@@ -23,7 +24,8 @@ class Store(Protocol):
     def key_path(self) -> Path: ...  # the file with the key of its fingerprints
     def exists(self) -> bool: ...  # whether there is a ledger, or something else in its place
     def create(self) -> None: ...  # all tables or none; no error if another process was first
-    def check_intact(self) -> None: ...  # refuse what is damaged
+    def check_intact(self) -> None: ...  # refuse what is no ledger, or cut short; at the same cost for any length
+    def check_pages(self) -> None: ...  # refuse what is damaged anywhere; reads all of it
     def reading(self) -> AbstractContextManager[Run]: ...  # all reads see the same moment
     def writing(self) -> AbstractContextManager[Run]: ...  # exclusive; on the disk when it ends, undone by an error
 
@@ -46,7 +48,22 @@ def open_store(where: str | os.PathLike[str]) -> Store:
         )
     from murmure.ledger.sqlite import SQLite
 
+    _refuse_old_charges(where)
     return SQLite(where)
+
+
+def _refuse_old_charges(where: str | os.PathLike[str]) -> None:
+    try:
+        with open(where, "rb") as file:
+            old = file.read(len(OLD_CHARGES)) == OLD_CHARGES
+    except (OSError, ValueError):
+        return  # the store says what is wrong with it
+    if old:
+        raise ledger_failed(
+            os.fspath(where),
+            "it is a file of charges of murmure 0.5",
+            f"take them over into a ledger, once: murmure ledger import {os.fspath(where)}",
+        )
 
 
 def ledger_failed(name: str, why: object, hint: str | None = None) -> LedgerFailed:

@@ -1,17 +1,24 @@
-"""The tables of a ledger, written once for both databases. Rows are added, and never changed.
+"""The tables of a ledger, written once for both databases. Entries and answers are added, and never changed.
 
-Numbers with a fraction are kept as text: the shortest that reads back as the same float, or "inf".
+What the entries of a data set add up to is kept in the table of accounts, and can be made again from the entries.
+Version 1 (murmure 0.5) had no accounts, and its entries no unit, no state and no cost before conversion; the first
+write adds them (upgrade.py). Numbers with a fraction are kept as text: the shortest that reads back as the same float,
+or "inf".
 """
 
 from __future__ import annotations
 
-VERSION = "1"
-META, ENTRIES, ANSWERS = "murmure_meta", "murmure_entries", "murmure_answers"
+VERSION, FIRST_VERSION = "2", "1"
+META, ENTRIES, ANSWERS, ACCOUNTS = "murmure_meta", "murmure_entries", "murmure_answers", "murmure_accounts"
 
 TABLES: dict[str, dict[str, tuple[str, str]]] = {
     META: {
         "key": ("TEXT PRIMARY KEY", "what is said about the ledger itself"),
-        "value": ("TEXT NOT NULL", "its value; version: that of these tables"),
+        "value": (
+            "TEXT NOT NULL",
+            "its value; version: that of these tables; verified: the last entry that was checked; imported and the "
+            "first check of a file: how many of its lines were taken over",
+        ),
     },
     ENTRIES: {
         "number": ("BIGINT PRIMARY KEY", "1, 2, 3, ... in the order of writing, without gaps"),
@@ -31,6 +38,9 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "seeded": ("BIGINT", "charge: 1 if the noise came from a seed, which protects nobody"),
         "certificate": ("TEXT", "charge: what was promised, as JSON"),
         "answers": ("TEXT", "charge: SHA-256 of the noisy answers that it paid for"),
+        "unit": ("TEXT", "what is protected: row, or the column that tells people apart; empty in version 1"),
+        "asked": ("TEXT", "charge: its cost, relation and unit before they were converted, as JSON, if they were"),
+        "state": ("TEXT", "SHA-256 of what the account adds up to after this entry; empty in version 1"),
         "previous": ("TEXT NOT NULL", "the check of the entry before; empty in the first"),
         "check": ("TEXT NOT NULL", "SHA-256 of all the columns before this one"),
     },
@@ -40,9 +50,32 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "question": ("TEXT NOT NULL", "the digest of the question"),
         "answer": ("TEXT NOT NULL", "the noisy integers that were released, as JSON; never a true sum"),
     },
+    ACCOUNTS: {
+        "dataset": ("TEXT PRIMARY KEY", "the name of the people who pay"),
+        "entry": ("BIGINT NOT NULL", "the number of their last entry"),
+        "state": ("TEXT NOT NULL", "currency, budget and exact sums after that entry, as JSON"),
+    },
 }
 COLUMNS = tuple(TABLES[ENTRIES])
-INDEXES = (f'CREATE UNIQUE INDEX "{ANSWERS}_entry" ON "{ANSWERS}" ("entry", "place")',)
+NEW_COLUMNS = ("unit", "asked", "state")  # of version 2
+FIRST_COLUMNS = tuple(name for name in COLUMNS if name not in NEW_COLUMNS)
+FIRST_TABLES = (META, ENTRIES, ANSWERS)
+FIRST_INDEXES = (f'CREATE UNIQUE INDEX "{ANSWERS}_entry" ON "{ANSWERS}" ("entry", "place")',)
+NEW_INDEXES = (
+    f'CREATE INDEX "{ENTRIES}_dataset" ON "{ENTRIES}" ("dataset", "number")',
+    f'CREATE INDEX "{ENTRIES}_fingerprint" ON "{ENTRIES}" ("fingerprint", "plan")',
+)
+INDEXES = (*FIRST_INDEXES, *NEW_INDEXES)
+
+
+def create_sql(table: str) -> str:
+    """For both databases; the comments are there for a person who looks at the tables."""
+    columns = list(TABLES[table].items())
+    lines = [
+        f'  "{name}" {kind}{"" if i == len(columns) else ","}  -- {comment}'
+        for i, (name, (kind, comment)) in enumerate(columns, 1)
+    ]
+    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"
 
 
 def quoted_columns(columns: tuple[str, ...]) -> str:

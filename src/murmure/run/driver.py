@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from murmure.central.base.gate import Gate
-from murmure.core.blocks import Cost
 from murmure.core.errors import PlanRefused
-from murmure.core.types import Relation, Total
+from murmure.core.types import Total
 from murmure.plan.disclosure_rules import DisclosureRules
 from murmure.plan.plan import Plan
-from murmure.run.billing import Payment
+from murmure.run.billing import LedgerRequest, Payment
 from murmure.run.masked_sum import sum_between_parties
 from murmure.run.totals import total
 
 if TYPE_CHECKING:
     from murmure.core.random import Random
+    from murmure.ledger.account import Charge
     from murmure.run.billing import PaidAnswers
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class LedgerRequest:
-    """What a ledger is told about a run of one or several plans before it starts."""
-
-    name: str  # a digest of all that decides which questions are asked
-    about: str
-    cost: Cost  # of all answers together, at most
-    relation: Relation = "add/remove"
 
 
 @dataclass(frozen=True)
@@ -40,6 +30,7 @@ class DriveResult(Generic[T]):
     result: T
     plans: tuple[Plan, ...]
     answers: tuple[tuple[int, ...], ...] = field(repr=False)
+    charge: Charge | None = None  # what was paid for them, now or earlier
 
 
 def drive(
@@ -57,7 +48,7 @@ def drive(
     replayed from the ledger without reading the data. rules: what exact sums between parties must keep.
     """
     gate = gate or Gate()
-    payment = Payment.open(ledger, frame, gate, request)
+    payment = Payment.open(ledger, frame, gate.rng, request)
     paid, first_new = payment.lookup(), len(gate.answers)
     driver = Driver(frame, engine, gate, request, rules)
     failure: BaseException | None = None
@@ -72,10 +63,10 @@ def drive(
             # Somebody else asked the same at the same time and paid first: their answers count, ours are dropped.
             if paid is not None:
                 del gate.answers[first_new:]
-                return driver.run(ask(), paid)
+                return replace(driver.run(ask(), paid), charge=payment.charge)
         if failure is not None:
             raise failure
-        return done
+        return replace(done, charge=payment.charge)
     except BaseException:
         # Drop what passed the gate in this run: either it was never charged, or the ledger has it.
         del gate.answers[first_new:]

@@ -15,7 +15,8 @@ from murmure.core.types import Release
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
-from murmure.run.driver import LedgerRequest, drive, exact_total
+from murmure.run.billing import LedgerRequest
+from murmure.run.driver import drive, exact_total
 from murmure.run.outside_reports import release_reports
 from murmure.run.tables.table_format import carries_plan
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
@@ -145,6 +146,6 @@ def _protected(
         return (yield plan)
 
     gate = gate or Gate(rng)
-    request = LedgerRequest(plan.digest, plan.describe(), plan.bound.cost, plan.relation)
+    request = LedgerRequest(plan.digest, plan.describe(), plan.bound.cost, plan.relation, plan.unit)
     done = drive(ask, frame, engine, request, ledger, gate, rules)
-    return plan.release(done.result, gate.rng.is_seeded)
+    return replace(plan.release(done.result, gate.rng.is_seeded), charge=done.charge)

@@ -48,27 +48,32 @@ class PaidCharge:
     delta: float
 
     @classmethod
-    def of(cls, account: Any, plan: str) -> PaidCharge:
-        """account: of a ledger; the charge is found by the plan that was asked."""
-        # The command line passes an account that remembers its charge; Python users pass the account itself.
-        number, account = getattr(account, "number", None), getattr(account, "account", account)
-        ledger, dataset = getattr(account, "ledger", None), getattr(account, "dataset", None)
-        if ledger is None or dataset is None:
+    def of(cls, account: Any, release: Release) -> PaidCharge | None:
+        """The charge that the release itself names; or, of a release without one, the charge that its plan finds."""
+        charge = release.charge
+        if charge is not None and charge.budget is not None:
+            budget = charge.budget
+            return cls(charge.dataset, charge.number, charge.left.epsilon, budget.epsilon, budget.delta)
+        if account is None:
+            return None
+        from murmure.ledger.account import Account
+
+        if not isinstance(account, Account):
             raise InvalidParameter(
                 f"ledger must be an account of a Ledger, got {shorten(type(account).__name__)}.",
                 hint='Ledger("ledger.db").account("patients")',
             )
-        charges = [e.number for e in ledger.history(dataset) if e.kind == "charge" and e.plan == plan]
-        budget = ledger.budget(dataset)
-        if not charges or budget is None:
+        ledger, dataset = account.ledger, account.dataset
+        charges = [e.number for e in ledger.history(dataset) if e.kind == "charge" and e.plan == release.plan]
+        state = ledger.state(dataset)
+        if not charges or state.budget is None:
             raise PlanMismatch(
-                f"the ledger holds no charge for plan {plan[:12]} of {dataset!r}.",
+                f"the ledger holds no charge for plan {release.plan[:12]} of {dataset!r}.",
                 hint="pass the account that paid for this release",
             )
         # Several charges for one plan are fresh draws: which of them is shown is not known.
-        if number is None and len(charges) == 1:
-            number = charges[0]
-        return cls(dataset, number, ledger.left(dataset).epsilon, budget.epsilon, budget.delta)
+        number = charges[0] if len(charges) == 1 else None
+        return cls(dataset, number, state.left().epsilon, state.budget.epsilon, state.budget.delta)
 
 
 class ReportContent:
@@ -100,7 +105,7 @@ class ReportContent:
         if rest.endswith("in the clear"):
             asked, self.mechanism = rest.removesuffix("in the clear"), ""
         self.question_text = asked.strip().removeprefix("of ").strip()
-        self.paid = None if ledger is None else PaidCharge.of(ledger, release.plan)
+        self.paid = PaidCharge.of(ledger, release)
         self.columns = list(self._columns(truth))
 
     def _check_plan_and_receipt(self) -> None:

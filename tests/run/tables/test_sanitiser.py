@@ -16,8 +16,8 @@ import murmure as mu
 from murmure.engines.memory import Memory
 from murmure.engines.sources.tables import open_table
 from murmure.laws import hidden_draw
+from murmure.ledger.currency import Currency
 from murmure.run.tables.estimator import TableTallyStep, _tasks
-from murmure.run.tables.sanitiser import Receipt
 from murmure.run.tables.table_format import TableFormat
 
 pa = pytest.importorskip("pyarrow")
@@ -390,12 +390,31 @@ def test_dropped_rows_are_counted(tmp_path: Path) -> None:
 
 
 def test_a_charge_that_fails_leaves_no_table(tmp_path: Path) -> None:
-    def refuse(receipt: Receipt) -> None:
-        raise RuntimeError("not paid")
+    """A budget that does not cover the table: nothing is written, and nothing is charged."""
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    ledger.set_budget("people", 0.5, relation="replace")
+    before = sorted(tmp_path.iterdir())
+    for out in (tmp_path / "out.csv", None):
+        with pytest.raises(mu.MurmureError, match="does not cover this"):
+            mu.sanitise(people(), SOLUTIONS["SPL"], out, ledger=ledger.account("people"))
 
-    with pytest.raises(RuntimeError, match="not paid"):
-        mu.sanitise(people(), SOLUTIONS["SPL"], tmp_path / "out.csv", before_release=refuse)
-    assert list(tmp_path.iterdir()) == []
+    assert sorted(tmp_path.iterdir()) == before and ledger.spent("people").charges == 0
+
+
+@pytest.mark.parametrize("out", ["out.parquet", None])
+def test_a_table_is_charged_before_it_is_there(tmp_path: Path, out: str | None) -> None:
+    """To a path, or in memory: epsilon of a whole row, under replace; with no budget it is only added up."""
+    ledger = mu.Ledger(tmp_path / "ledger.db")
+    account = ledger.account("people")
+    for paid in (1, 2):
+        path = None if out is None else tmp_path / f"{paid}.parquet"
+        done = mu.sanitise(people(), SOLUTIONS["SPL"], path, ledger=account)
+        assert out is None or done.charge.number == paid
+        assert ledger.spent("people").charges == paid
+    state = ledger.state("people")
+
+    assert state.budget is None and state.currency == Currency("replace", "row")
+    assert state.spent().epsilon == 2 * mu.certify(SOLUTIONS["SPL"]).epsilon
 
 
 # ---- batches

@@ -42,6 +42,7 @@ class How:
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
     rehearsal: bool = False  # all parties ran in one process
+    charge: Any = field(default=None, compare=False, repr=False)  # what a ledger charged
     directly: tuple[str, str] | None = None  # how rows were read directly, without sums: English and French
 
     def lines(self) -> list[str]:

@@ -26,6 +26,7 @@ from murmure.secure.party import Party
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
     from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.party.ledger_account import StudyAccount
     from murmure.parties.study.document import Study
 
 DECLINE_TICK = 2.0  # seconds: a party that declines by its own rules does so after 2, 4, 8, ... of them
@@ -43,6 +44,7 @@ class Invitation:
     approve: str | None = None  # the digest of the one study that is approved
     fingerprint: str | None = None  # of the one coordinator that is trusted
     accept_new_keys: tuple[str, ...] = ()  # names of parties that made a new key, as somebody confirmed with them
+    account: StudyAccount | None = None  # the account that pays for noisy studies
 
     def check_signer(self) -> None:
         """Require the key that was pinned or is named now, and the study that was approved."""
@@ -109,6 +111,8 @@ def check_rules(terms: Invitation) -> None:
     with _recorded(terms):
         terms.policy.check(study)
         terms.policy.check_budget(study, home.store.charges())
+        if terms.account is not None:
+            terms.account.check(study, home.store.charges())
         if home.store.study(study.digest) is None:
             terms.policy.check_sums(study, *home.store.exact_sums(study.digest, exact_columns(study)))
             terms.policy.check_conditions(study, earlier_conditions(home.store, study)[0])
@@ -156,7 +160,7 @@ def join_study(
         known = (study.digest, terms.url, study.coordinator, study.name, terms.signed, mark, why)
         home.store.join(*known, study.roster, terms.accept_new_keys)
     log(f"{study.name}: {why}")
-    return PartyRunner(home, study, client, local_sums, terms.policy, on_stage, log, wait).run()
+    return PartyRunner(home, study, client, local_sums, terms.policy, on_stage, log, wait, terms.account).run()
 
 
 def decline_automatically(terms: Invitation, client: Client, since: float) -> bool:

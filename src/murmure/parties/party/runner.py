@@ -42,6 +42,7 @@ from murmure.secure.session import Session, derive
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
     from murmure.parties.party.folder import PartyFolder
+    from murmure.parties.party.ledger_account import StudyAccount
     from murmure.parties.study.document import Study
     from murmure.parties.study.replay import Turn
     from murmure.secure.identity import Identity
@@ -84,6 +85,7 @@ class PartyRunner:
     on_stage: Callable[[int, str], None] = lambda round, stage: None
     log: Callable[[str], None] = lambda line: None
     wait: float = DEFAULT_WAIT
+    account: StudyAccount | None = None
     ask_counter: AskCounter = field(default_factory=AskCounter, init=False, repr=False)
 
     @cached_property
@@ -362,9 +364,13 @@ class RoundRunner:
 
     def _pay(self, transaction: PartyTransaction) -> None:
         """Charge the noise before the vector leaves. The budget is checked again: other studies may have paid since."""
-        self.runner.policy.check_budget(self.runner.study, read_charges(transaction.run))
+        earlier = read_charges(transaction.run)
+        self.runner.policy.check_budget(self.runner.study, earlier)
         if self.turn.plan.curator is not None:
-            transaction.record_charge(charge_of(self.runner.study, self.number, self.turn.plan))
+            charge = charge_of(self.runner.study, self.number, self.turn.plan)
+            if self.runner.account is not None:
+                self.runner.account.pay(charge, earlier)
+            transaction.record_charge(charge)
 
     @property
     def _max_answer_bytes(self) -> int:

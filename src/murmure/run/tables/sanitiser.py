@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ from murmure.engines.sources.table_reader import TableReader
 from murmure.engines.sources.table_writer import METADATA_MARK, write_table
 from murmure.engines.sources.tables import open_table
 from murmure.plan.plan import Plan
+from murmure.run.billing import TablePayment
 from murmure.run.tables.table_format import TableFormat, metadata_of, record_schema
 from murmure.statistics.marginals import Marginals
 
@@ -43,6 +44,7 @@ class Receipt:
     path: str | None = None
     seconds: float = 0.0
     invalid: InvalidPolicy = "refuse"
+    charge: Any = field(default=None, repr=False)  # what a ledger charged
 
     @cached_property
     def guarantees(self) -> Mapping[str, Certificate]:
@@ -138,7 +140,7 @@ def sanitise(
     rows_per_person: int = 1,
     rng: Random | None = None,
     overwrite: bool = False,
-    before_release: Callable[[Receipt], None] | None = None,
+    ledger: Any = None,
 ) -> Any:
     """Randomise every row of a table with a mechanism of records.
 
@@ -146,8 +148,9 @@ def sanitise(
     Spark DataFrame. out: the path of the sanitised table (then a Receipt is returned), or None for an Arrow table (of a
     Spark DataFrame: a DataFrame). invalid: rows that the schema refuses are refused, or dropped and counted; what the
     schema itself moves or drops is said there, for each column (outside = "clamp", "drop").
-    unit, rows_per_person: what one person is (see Plan). before_release is called once all rows are randomised and
-    before the result gets its name: the place for a charge.
+    unit, rows_per_person: what one person is (see Plan). ledger: the account that adds up what these people pay, or a
+    ledger where the source is a file. It is charged once all rows are randomised, before the result has a name; a
+    budget is not needed, and holds if there is one.
 
     >>> import murmure as mu
     >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(18, 99)})
@@ -166,14 +169,18 @@ def sanitise(
         )
     rng = random_or_secure(rng, "sanitise")
     plan = Plan(Marginals(schema), person=mechanism, unit=unit, rows_per_person=rows_per_person)
+    payment = TablePayment.open(ledger, source, plan, rng, out)
     if type(source).__module__.startswith("pyspark."):
+        payment.pay()
         return _on_spark(source, plan, invalid, rng, out)
     began = time.perf_counter()
     job = _Rows(source, plan, invalid, rng)
     if out is None:
         import pyarrow as pa
 
-        return pa.Table.from_batches(list(job.batches()), job.work.schema).replace_schema_metadata(
+        batches = list(job.batches())
+        payment.pay()
+        return pa.Table.from_batches(batches, job.work.schema).replace_schema_metadata(
             {METADATA_MARK: "1", **job.metadata}
         )
     with write_table(out, job.work.schema, job.metadata, overwrite, job.table.paths) as target:
@@ -182,10 +189,8 @@ def sanitise(
         target.finish()  # a disk that fills does so before anybody is charged
         seconds = time.perf_counter() - began
         moved = {name: rows for name, rows in job.moved.by_column.items() if rows}
-        receipt = Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, moved, str(out), seconds, invalid)
-        if before_release is not None:
-            before_release(receipt)
-    return receipt
+        charge = payment.pay()
+    return Receipt(job.rows, job.dropped, plan, rng.is_seeded, job.beyond, moved, str(out), seconds, invalid, charge)
 
 
 class _Rows:

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from murmure.ledger.charge_file import NAME, ChargeFile, sum_up
 
 from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError
 from murmure.ledger import charge_file
-from murmure.ledger.charge_file import NAME, ChargeFile, sum_up
 
 ONE = {"record": 1.0, "attribute": 0.5, "person": 1.0}
 

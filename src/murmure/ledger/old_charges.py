@@ -1,0 +1,166 @@
+"""`murmure-ledger.jsonl`: what murmure 0.5 wrote beside sanitised tables. It is read here, once, and never written.
+
+    murmure-ledger.jsonl          one line of JSON a charge, each with the hash of all lines before it
+    .murmure-ledger.jsonl.key     the key of its fingerprints
+
+Until its charges are in the ledger, nothing beside it is released: what these people have paid would be forgotten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from murmure.core.blocks import pure_cost
+from murmure.core.errors import InvalidParameter, LedgerFailed, shorten
+from murmure.ledger.account import Charge
+from murmure.ledger.store import OLD_CHARGES
+from murmure.ledger.words import plain_text, system_reason
+
+if TYPE_CHECKING:
+    from murmure.ledger.ledger import Ledger
+
+OLD_NAME = "murmure-ledger.jsonl"
+VERSION = 1
+DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
+
+
+@dataclass(frozen=True)
+class OldCharges:
+    """The lines of one file, checked."""
+
+    path: Path
+    lines: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def read(cls, path: Path) -> OldCharges:
+        """A last line that a crash cut short paid for nothing that was released, and is left out."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InvalidParameter(f"cannot read {str(path)!r}: {system_reason(error)}.") from None
+        *whole, rest = data.split(b"\n")
+        if rest and _parsed(rest) is not None:  # an editor removed the last newline
+            whole.append(rest)
+        elif rest and not whole and not OLD_CHARGES.startswith(rest[: len(OLD_CHARGES)]):
+            raise _damaged(path, 1, "is not a charge")
+        lines: list[Mapping[str, Any]] = []
+        last_check = ""
+        for number, text in enumerate(whole, 1):
+            line = _parsed(text)
+            if line is None:
+                raise _damaged(path, number, "is not a charge")
+            if line["murmure-ledger"] != VERSION:
+                raise InvalidParameter(
+                    f"{str(path)!r} is of version {shorten(line['murmure-ledger'])}; this software reads {VERSION}.",
+                    hint="install the release of murmure that wrote it",
+                )
+            if line.get("check") != _checksum(last_check, line) or line.get("number") != number:
+                raise _damaged(path, number, "was changed, or lines before it were")
+            last_check = line["check"]
+            lines.append(line)
+        return cls(path, tuple(lines))
+
+    @property
+    def note(self) -> str | None:
+        """The key under which a ledger remembers that it has taken these lines over."""
+        return f"imported {self.lines[0]['check']}" if self.lines else None
+
+    def names(self) -> list[list[str]]:
+        """For every line, the names of the data that paid; a file that came back under another name has its first.
+
+        Files were recognised by their path or by their bytes: those that share one are the same people.
+        """
+        name_of: dict[tuple[str, str], str] = {}
+        out = []
+        for line in self.lines:
+            names = []
+            for file in line["people"]:
+                marks = [(kind, str(file[kind])) for kind in ("path", "fingerprint") if file.get(kind)]
+                name = next((name_of[mark] for mark in marks if mark in name_of), str(file.get("name") or "data"))
+                name_of |= {mark: name_of.get(mark, name) for mark in marks}
+                names.append(name)
+            out.append(list(dict.fromkeys(names)))
+        return out
+
+
+def import_old_charges(ledger: Ledger, path: Path, dataset: str | None = None) -> list[Charge]:
+    """Take every charge of the file over, once: lines that the ledger has already are passed over."""
+    old = OldCharges.read(path)
+    note = old.note
+    if note is None:
+        return []
+    if not ledger.exists():
+        ledger._store.create()
+    out: list[Charge] = []
+    with ledger._journal.writing() as journal:
+        done = int(journal.note(note) or 0)
+        for number, (line, names) in enumerate(zip(old.lines, old.names(), strict=True), 1):
+            if number <= done:
+                continue
+            for name in dict.fromkeys([dataset] * len(names) if dataset else names):
+                charge = _charge_of(line, path)
+                counted = journal.state(name).currency
+                # Rows and people do not add up: charges in another unit have an account of their own.
+                if counted is not None and counted.unit != charge["unit"]:
+                    name = f"{name} by {charge['unit']}"
+                out.append(ledger.account(name).record_past(journal, **charge))
+        journal.set_note(note, str(len(old.lines)))
+    return out
+
+
+def _charge_of(line: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    about = f"sanitised table {line.get('output', '')}, from line {line['number']} of {path.name}"
+    return {
+        "at": str(line.get("when", "")),
+        "plan": str(line.get("plan", "")),
+        "about": plain_text(about),
+        "cost": pure_cost(float(line["epsilon"]["person"])),
+        "relation": "replace",
+        "unit": str(line.get("unit", "row")),
+        "seeded": bool(line.get("seeded")),
+    }
+
+
+def refuse_unimported(ledger: Ledger, folders: Iterable[Path]) -> None:
+    """Refuse to release anything beside charges that this ledger does not know."""
+    for path in dict.fromkeys(Path(folder).resolve() / OLD_NAME for folder in folders):
+        if not path.exists():
+            continue
+        old = OldCharges.read(path)
+        with ledger._journal.reading() as journal:
+            done = 0 if journal is None or old.note is None else int(journal.note(old.note) or 0)
+        if done < len(old.lines):
+            raise LedgerFailed(
+                f"{str(path)!r} holds {len(old.lines) - done} charges of murmure 0.5 that the ledger {ledger.name!r} "
+                "does not know: what these people have paid would be forgotten. Nothing is released.",
+                hint=f"take them over once: murmure ledger import {path} --ledger {ledger.name}",
+            )
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+        if not isinstance(entry, dict) or "murmure-ledger" not in entry:
+            return None
+        if entry["murmure-ledger"] == VERSION:
+            if not entry["people"] or not all(isinstance(file, dict) for file in entry["people"]):
+                return None
+            if not float(entry["epsilon"]["person"]) >= 0:
+                return None
+        return entry
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def _checksum(last: str, entry: Mapping[str, Any]) -> str:
+    rest = {name: value for name, value in entry.items() if name != "check"}
+    return hashlib.sha256(f"{last}\n{json.dumps(rest, sort_keys=True)}".encode()).hexdigest()[:32]
+
+
+def _damaged(path: Path, line: int, what: str) -> InvalidParameter:
+    return InvalidParameter(f"{str(path)!r} is damaged: line {line} {what}.", hint=DAMAGED)
