@@ -67,7 +67,7 @@ class SQLiteFile:
         with self.errors():
             return self.path.exists() or self.path.is_symlink()
 
-    def create(self, facts: Mapping[str, str], exist_ok: bool = True) -> None:
+    def make_whole(self, facts: Mapping[str, str], exist_ok: bool = True) -> None:
         """All tables and these facts, or nothing. exist_ok: another process may be first, its file is as good."""
         part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
         with self.errors():

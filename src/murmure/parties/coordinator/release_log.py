@@ -46,7 +46,7 @@ class ReleaseLog:
         self.path = path.absolute()
         self._file = coordinator_file(self.path, TABLES)
         if not self._file.exists():
-            self._file.create({"version": VERSION})
+            self._file.make_whole({"version": VERSION})
         self._file.check_intact()
         self._file.check_pages()
         with self._file.reading() as run:

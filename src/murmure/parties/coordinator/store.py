@@ -81,7 +81,7 @@ class CoordinatorStore:
         self.path, self.study = path.absolute(), study
         self._file = _file(self.path)
         if not self._file.exists():
-            self._file.create({"version": VERSION, "study": study.hex()})
+            self._file.make_whole({"version": VERSION, "study": study.hex()})
         self._check_intact()
         # The broker's worker thread writes, and the main thread opens and closes.
         self._connection = self._file.connect()

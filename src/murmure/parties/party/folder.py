@@ -42,7 +42,7 @@ class PartyFolder:
                 )
         except OSError as error:
             raise cannot_write(home.folder, error) from None
-        home.store.file.make()
+        home.store.file.create()
         write_card(home.folder, card)
         write_key(home.folder, identity)  # last: where there is a key, all of it is there
         return home

@@ -29,8 +29,8 @@ class PartyFile(SQLiteFile):
     def journal(self) -> Path:
         return self.path.with_name(self.path.name + "-journal")
 
-    def make(self) -> None:
-        self.create({"version": VERSION}, exist_ok=False)
+    def create(self) -> None:
+        self.make_whole({"version": VERSION}, exist_ok=False)
 
     def check_intact(self) -> None:
         """Refuse what is damaged, of another version, or open to others."""
