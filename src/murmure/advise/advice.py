@@ -213,17 +213,22 @@ def advise(
         return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            f"advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {shorten(domain)}.",
+            "advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {got}.",
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
+            got=shorten(domain),
         )
     check_few_values("advise", domain)
     check_people(people)
     if rank_by not in RANK_KEYS:
-        raise InvalidParameter(f"advise.rank_by must be one of {', '.join(RANK_KEYS)}, got {shorten(rank_by)}.")
+        raise InvalidParameter(
+            "advise.rank_by must be one of {rank_keys}, got {got}.",
+            rank_keys=", ".join(RANK_KEYS),
+            got=shorten(rank_by),
+        )
     question = statistic or ("mean" if isinstance(domain, Interval | Decimals) else "histogram")
     if question not in ("histogram", "mean") or (question == "mean" and not hasattr(domain, "scale")):
         raise InvalidParameter(
-            f'advise.statistic must be "histogram" or, for numbers, "mean", got {shorten(statistic)}.'
+            'advise.statistic must be "histogram" or, for numbers, "mean", got {got}.', got=shorten(statistic)
         )
     if question == "mean" and rank_by == "var-star":
         raise InvalidParameter("advise.rank_by: a mean has no Var*.", hint='use rank_by="mean" or "worst"')
@@ -243,7 +248,7 @@ def advise(
 
 def check_people(people: Any) -> None:
     if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
-        raise InvalidParameter(f"advise.people must be a whole number, at least 1, got {shorten(people)}.")
+        raise InvalidParameter("advise.people must be a whole number, at least 1, got {got}.", got=shorten(people))
 
 
 def epsilon_list(epsilon: Any) -> list[float]:
@@ -258,13 +263,16 @@ def _check_shares(domain: Domain, shares: Any) -> Any:
         return None
     f = np.asarray(shares, float)
     if not np.isfinite(f).all() or (f < 0).any() or (f > 1).any():
-        raise InvalidParameter(f"advise.shares must lie between 0 and 1, got {shorten(shares)}.")
+        raise InvalidParameter("advise.shares must lie between 0 and 1, got {got}.", got=shorten(shares))
     if f.ndim == 0:
         return f
     if f.shape != (domain.size,) or not math.isclose(float(f.sum()), 1.0, abs_tol=1e-9):
         raise InvalidParameter(
-            f"advise.shares must be {domain.size} numbers that sum to 1, got {f.size} that sum to {f.sum():.6g}.",
+            "advise.shares must be {size} numbers that sum to 1, got {f_size} that sum to {f_sum:.6g}.",
             hint="or one number: the share of the value that matters",
+            size=domain.size,
+            f_size=f.size,
+            f_sum=f.sum(),
         )
     return f
 

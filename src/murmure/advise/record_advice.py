@@ -209,8 +209,10 @@ def advise_records(
     _check_request(schema, people)
     if rank_by not in RECORD_RANKS:
         raise InvalidParameter(
-            f"advise.rank_by must be one of {', '.join(RECORD_RANKS)} for records, got {shorten(rank_by)}.",
+            "advise.rank_by must be one of {record_ranks} for records, got {got}.",
             hint="Var* is for one attribute",
+            record_ranks=", ".join(RECORD_RANKS),
+            got=shorten(rank_by),
         )
     epsilons = epsilon_list(epsilon)
     for name in schema.private:
@@ -246,17 +248,23 @@ def _known_shares(schema: Schema, given: Mapping[str, Any] | None) -> list[Float
     """Even shares, but for the columns whose shares are known."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidParameter(
-            f"advise.shares must be given by column, got {shorten(given)}.", hint='shares={"smoker": [0.8, 0.2]}'
+            "advise.shares must be given by column, got {got}.",
+            hint='shares={{"smoker": [0.8, 0.2]}}',
+            got=shorten(given),
         )
     unknown = set(given or ()) - set(schema.private)
     if unknown:
-        raise InvalidParameter(f"advise.shares names columns that are not randomised: {sorted(map(str, unknown))}.")
+        raise InvalidParameter(
+            "advise.shares names columns that are not randomised: {unknown}.", unknown=sorted(map(str, unknown))
+        )
     out = []
     for name in schema.private:
         size = schema[name].size
         f = np.full(size, 1 / size) if given is None or name not in given else np.asarray(given[name], float)
         if f.shape != (size,) or not (f >= 0).all() or not math.isclose(float(f.sum()), 1.0, abs_tol=1e-9):
-            raise InvalidParameter(f"advise.shares of column {name!r} must be {size} numbers that sum to 1.")
+            raise InvalidParameter(
+                "advise.shares of column {name!r} must be {size} numbers that sum to 1.", name=name, size=size
+            )
         out.append(f)
     return out
 

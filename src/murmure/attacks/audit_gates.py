@@ -15,7 +15,7 @@ from murmure.central.base.bound_choice import BoundChoice
 from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.gate import Gate, GateAnswer
 from murmure.core.blocks import NoisySum
-from murmure.core.errors import MurmureError, shorten
+from murmure.core.errors import MurmureError, Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.types import Ints, Relation
 
@@ -124,9 +124,11 @@ class ReplayGate(Gate):
             raise self.failed
         if len(self.answers) != len(self.passages):
             raise AuditFailed(
-                f"the second run asked {len(self.answers)} questions, the first {len(self.passages)}: how many are "
+                "the second run asked {answer_count} questions, the first {passage_count}: how many are "
                 "asked depends on one person.",
                 hint="fix the number of questions before the first, by public constants",
+                answer_count=len(self.answers),
+                passage_count=len(self.passages),
             )
 
     # -- the checks
@@ -143,27 +145,46 @@ class ReplayGate(Gate):
     def _next(self, question: str, bound: Bound) -> Passage:
         if len(self.answers) == len(self.passages):
             self._fail(
-                f"the second run asks more than the {len(self.passages)} questions of the first: how many are asked "
-                "depends on one person.",
-                "fix the number of questions before the first, by public constants",
+                Phrase(
+                    "the second run asks more than the {passage_count} questions of the first: how many are asked "
+                    "depends on one person.",
+                    passage_count=len(self.passages),
+                ),
+                Phrase("fix the number of questions before the first, by public constants"),
             )
         frozen = self.passages[len(self.answers)]
         if question != frozen.question:
             self._fail(
-                f"{self._here} is another one in the second run ({shorten(question, 20)}, not "
-                f"{shorten(frozen.question, 20)}): what is asked depends on one person.",
-                "a question may depend on public constants and on earlier noisy answers, and on nothing else",
+                Phrase(
+                    "{here} is another one in the second run ({question}, not "
+                    "{frozen_question}): what is asked depends on one person.",
+                    here=self._here,
+                    question=shorten(question, 20),
+                    frozen_question=shorten(frozen.question, 20),
+                ),
+                Phrase("a question may depend on public constants and on earlier noisy answers, and on nothing else"),
             )
         for name, (first, second) in _differences(_public_facts(frozen.bound), _public_facts(bound)).items():
             self._fail(
-                f"{self._here} has another {name} in the second run ({shorten(second)}, not {shorten(first)}): the "
-                "noise depends on one person.",
-                "scale noise by public bounds and by noisy answers, never by the data",
+                Phrase(
+                    "{here} has another {name} in the second run ({second}, not {first}): the "
+                    "noise depends on one person.",
+                    here=self._here,
+                    name=name,
+                    second=shorten(second),
+                    first=shorten(first),
+                ),
+                Phrase("scale noise by public bounds and by noisy answers, never by the data"),
             )
         if bound.relation != self.relation:
             self._fail(
-                f"{self._here} is protected for {bound.relation!r}; the audit is of {self.relation!r}.",
-                "state one neighbouring relation, and audit that one",
+                Phrase(
+                    "{here} is protected for {relation!r}; the audit is of {this_relation!r}.",
+                    here=self._here,
+                    relation=bound.relation,
+                    this_relation=self.relation,
+                ),
+                Phrase("state one neighbouring relation, and audit that one"),
             )
         return frozen
 
@@ -171,8 +192,14 @@ class ReplayGate(Gate):
         self.closest = max(self.closest, moved / declared)
         if moved > declared:
             self._fail(
-                f"{self._here}: one person moves {what} by {moved}; {declared} was declared.",
-                "the declared sensitivity is too small, or a row's part is not bounded",
+                Phrase(
+                    "{here}: one person moves {what} by {moved}; {declared} was declared.",
+                    here=self._here,
+                    what=what,
+                    moved=moved,
+                    declared=declared,
+                ),
+                Phrase("the declared sensitivity is too small, or a row's part is not bounded"),
             )
 
     @staticmethod
@@ -191,9 +218,13 @@ class ReplayGate(Gate):
         self.loss += ratio
         if not abs(ratio) <= bound.cost.epsilon + SLACK:
             self._fail(
-                f"{self._here}: its answer tells {abs(ratio):.6g} about one person, and costs "
-                f"{bound.cost.epsilon:.6g}.",
-                "the noise is too small for what it is said to cost",
+                Phrase(
+                    "{here}: its answer tells {ratio:.6g} about one person, and costs {epsilon:.6g}.",
+                    here=self._here,
+                    ratio=abs(ratio),
+                    epsilon=bound.cost.epsilon,
+                ),
+                Phrase("the noise is too small for what it is said to cost"),
             )
 
 

@@ -52,7 +52,7 @@ def neighbours(
     empty: lowest row added: 0 rows and 1
     """
     if relation not in ("add/remove", "replace"):
-        raise InvalidParameter(f"relation must be 'add/remove' or 'replace', got {shorten(relation)}.")
+        raise InvalidParameter("relation must be 'add/remove' or 'replace', got {got}.", got=shorten(relation))
     schema = domain if isinstance(domain, Schema) else Schema({"x": with_column(domain, "x")})
     maker = _TableMaker(schema, Random.seeded(seed), person, rows)
     out = []
@@ -126,7 +126,7 @@ class _TableMaker:
             domain = Interval(float(domain.low), float(domain.high))  # any number between: every row is read
         if not isinstance(domain, Integers | Interval):
             raise InvalidParameter(
-                f"neighbours takes Categories, Integers, Interval or Decimals, got {shorten(domain)}."
+                "neighbours takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
             )
         if kind == "infinite":
             return (math.inf, -math.inf, 1e300, domain.low - 1, domain.high + 1)[self.below(5)]

@@ -27,7 +27,7 @@ from murmure.attacks.audit_gates import SEED, AuditFailed, Passage, RecordingGat
 from murmure.attacks.released_values import released_values
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Cost
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.types import Relation
 
@@ -105,9 +105,11 @@ def replay_audit(
     ):
         if one != other:
             raise AuditFailed(
-                f"with every noisy answer frozen the runs end with another {what}: {shorten(one, 160)} and "
-                f"{shorten(other, 160)}.",
+                "with every noisy answer frozen the runs end with another {what}: {one} and {other}.",
                 hint=way_out,
+                what=what,
+                one=shorten(one, 160),
+                other=shorten(other, 160),
             )
     # Only now, since a run that raised has asked fewer questions, and the error is the better message.
     replay.check_all_asked()
@@ -115,9 +117,10 @@ def replay_audit(
     for one_leaf, other_leaf in zip(first.released, second.released, strict=False):
         if one_leaf != other_leaf:
             raise AuditFailed(
-                f"with every noisy answer frozen the result differs in {_place(one_leaf, other_leaf)}: something was "
+                "with every noisy answer frozen the result differs in {place}: something was "
                 "released that did not pass the gate.",
                 hint="release what noisy answers give, and nothing else: no exact n, bounds, labels or sums",
+                place=_place(one_leaf, other_leaf),
             )
     if len(first.released) != len(second.released):
         raise AuditFailed("with every noisy answer frozen one result holds more than the other.")
@@ -132,10 +135,16 @@ def _refuse_empty_audit(observed: _Observed, questions: int, allow_raise: Any, a
     if observed.kind is not None:
         if allow_raise is True or (allow_raise is not False and issubclass(observed.kind, allow_raise)):
             return
-        after = f"after {questions} question{'s' * (questions != 1)}" if questions else "before the first question"
+        after = (
+            Phrase("after {questions} question{plural}", questions=questions, plural="s" * (questions != 1))
+            if questions
+            else Phrase("before the first question")
+        )
         raise AuditFailed(
-            f"both runs end with {shorten(observed.raised, 160)} {after}: no result was audited.",
+            "both runs end with {raised} {after}: no result was audited.",
             hint="repair what is asked; where this error is meant, declare it: allow_raise=True, or its class",
+            raised=shorten(observed.raised, 160),
+            after=after,
         )
     if not questions and not allow_no_question:
         raise AuditFailed(
@@ -158,8 +167,11 @@ def _total_cost(passages: Sequence[Passage], claim: float | Cost | None) -> Cost
     for name, limit in limits.items():
         if math.isfinite(limit) and spent[name] > Fraction(limit):
             raise AuditFailed(
-                f"the answers cost {name} = {float(spent[name]):.9g} together; {limit:.9g} was claimed.",
+                "the answers cost {name} = {spent:.9g} together; {limit:.9g} was claimed.",
                 hint="the shares of a budget must add up to it, every answer counted: split it once, in one place",
+                name=name,
+                spent=float(spent[name]),
+                limit=limit,
             )
     return Cost(float(spent["epsilon"]), float(spent["rho"]))
 
@@ -192,4 +204,4 @@ def _observe(ask: Ask, data: Any, gate: Gate) -> _Observed:
 
 
 def _place(one: tuple[str, Any], other: tuple[str, Any]) -> str:
-    return one[0] if one[0] == other[0] else f"{one[0]} and {other[0]}"
+    return one[0] if one[0] == other[0] else Phrase("{one} and {other}", one=one[0], other=other[0])

@@ -54,7 +54,9 @@ class DiscreteLaplace:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("DiscreteLaplace", self.epsilon))
         if self.sampler not in ("table", "exact"):
-            raise InvalidParameter(f'DiscreteLaplace.sampler must be "table" or "exact", got {shorten(self.sampler)}.')
+            raise InvalidParameter(
+                'DiscreteLaplace.sampler must be "table" or "exact", got {got}.', got=shorten(self.sampler)
+            )
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)

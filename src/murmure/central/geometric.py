@@ -43,8 +43,10 @@ class Geometric:
         whole = all(isinstance(v, int) and not isinstance(v, bool) for v in (self.low, self.high))
         if not whole or not -(1 << 62) < self.low < self.high < 1 << 62:
             raise InvalidParameter(
-                f"Geometric.low and high must be whole numbers, low < high, got {self.low!r}, {self.high!r}.",
+                "Geometric.low and high must be whole numbers, low < high, got {got!r}, {high!r}.",
                 hint="the public range of the answer: a count of n_max people lies in 0 .. n_max",
+                got=self.low,
+                high=self.high,
             )
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:

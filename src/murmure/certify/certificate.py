@@ -7,7 +7,7 @@ from typing import Any
 
 from murmure.certify.divergence import Loss, max_loss
 from murmure.certify.witness_words import record_witness_in_words, witness_in_words
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import times_up
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Unit
@@ -30,19 +30,21 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     1.0 1.0
     """
     if relation not in ("record", "attribute"):
-        raise InvalidParameter(f'certify relation must be "record" or "attribute", got {shorten(relation)}.')
+        raise InvalidParameter('certify relation must be "record" or "attribute", got {got}.', got=shorten(relation))
     if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
-        raise InvalidParameter(f"certify reports must be a whole number, at least 1, got {shorten(reports)}.")
+        raise InvalidParameter("certify reports must be a whole number, at least 1, got {got}.", got=shorten(reports))
     # By what an object has, not by its class: plans are in a package above, and a sharing would load cryptography.
     if hasattr(mechanism, "threshold") and hasattr(mechanism, "honest"):
         return _certify_sharing(mechanism)
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
-        hint = "certify(GRR(Categories(4), epsilon=1.0))"
+        hint = Phrase("certify(GRR(Categories(4), epsilon=1.0))")
         if hasattr(mechanism, "bind") or hasattr(mechanism, "bind_scores"):
-            hint = "noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()"
+            hint = Phrase("noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()")
         if hasattr(mechanism, "guarantees"):
-            hint = "plan.guarantees() holds the certificates of a plan"
-        raise InvalidParameter(f"certify takes a mechanism, got {shorten(type(mechanism).__name__)}.", hint=hint)
+            hint = Phrase("plan.guarantees() holds the certificates of a plan")
+        raise InvalidParameter(
+            "certify takes a mechanism, got {got}.", hint=hint, got=shorten(type(mechanism).__name__)
+        )
     if isinstance(mechanism.domain, Schema):
         return _certify_record(mechanism, relation, reports)
     kept = getattr(mechanism, "permanent", None)

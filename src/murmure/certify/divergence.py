@@ -54,7 +54,7 @@ def enumerate_loss(channel: Channel) -> Loss:
     """Every report, every pair of inputs: slow. The rules below are tested against it."""
     outcomes = channel.outcomes()
     if outcomes is None:
-        raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
+        raise InvalidParameter("{kind} has too many reports to enumerate.", kind=type(channel).__name__)
     best: Loss | None = None
     for y in outcomes:
         probs = [channel.prob(x, y) for x in range(channel.inputs)]
@@ -67,7 +67,7 @@ def enumerate_loss(channel: Channel) -> Loss:
         if best is None or high / low > best.ratio:  # type: ignore[operator]
             best = Loss(high / low, witness, "enumerated", channel.slack)
     if best is None:
-        raise InvalidParameter(f"{type(channel).__name__} has no report at all.")
+        raise InvalidParameter("{kind} has no report at all.", kind=type(channel).__name__)
     return best
 
 

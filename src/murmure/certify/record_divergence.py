@@ -32,7 +32,7 @@ def enumerate_record_loss(channel: RecordChannel, unit: Unit) -> Loss:
     """Every report and every pair of neighbouring records: slow. The rules below are tested against it."""
     outcomes = channel.outcomes()
     if outcomes is None:
-        raise InvalidParameter(f"{type(channel).__name__} has too many reports to enumerate.")
+        raise InvalidParameter("{kind} has too many reports to enumerate.", kind=type(channel).__name__)
     records = list(itertools.product(*map(range, channel.inputs)))
     best = Loss(Fraction(1), (records[0], records[0], None), "enumerated", channel.slack)
     for y in outcomes:

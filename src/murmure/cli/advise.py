@@ -21,6 +21,7 @@ from murmure.cli.options import (
 )
 from murmure.cli.outputs import check_picture_format, draw_off_screen
 from murmure.cli.terminal import console, print_json
+from murmure.core.errors import Phrase
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import bits_text, describe_domain, format_number, group_digits
 from murmure.show.terminal_tables import headed_table
@@ -85,10 +86,10 @@ def advise(
     A table of many columns (splitting, sampling, fake data):
       murmure advise --schema schema.toml --epsilon 1 --people 50000
     """
-    example = "murmure advise --labels no,yes --epsilon 1 --people 1000"
+    example = Phrase("murmure advise --labels no,yes --epsilon 1 --people 1000")
     has_domain = any(value is not None for value in (categories, labels, integers, interval, schema_file))
     needed = {"--epsilon": epsilon, "--people": people}
-    require_options("murmure advise", needed, example, () if has_domain else DOMAIN_OPTIONS)
+    require_options(Phrase("murmure advise"), needed, example, () if has_domain else DOMAIN_OPTIONS)
     assert epsilon is not None and people is not None
     check_picture_format(plot, "var-star.svg")
     if schema_file is not None:
@@ -96,7 +97,9 @@ def advise(
         options = click.get_current_context().params
         for name in single_question:
             if options[name] is not None:
-                raise UsageError(f"--{name} is for one question, --schema for whole records.", "give one of them")
+                raise UsageError(
+                    "--{name} is for one question, --schema for whole records.", "give one of them", name=name
+                )
         advise_schema(schema_file, epsilon, people, rank_by, plot, as_json)
         return
     domain = build_domain(categories, labels, integers, interval, cells)

@@ -16,14 +16,14 @@ from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.option_words import option
 from murmure.cli.options import DOMAIN_OPTIONS, Probability, build_domain, domain_options, json_option, require_options
 from murmure.cli.terminal import console, print_json
-from murmure.core.errors import MurmureError, shorten
+from murmure.core.errors import MurmureError, Phrase, shorten
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
 
 HINT_VALUES = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
 TWO_COINS = "two-coins"  # Warner with two fair coins: heads, the truth; tails, the second coin answers
-RECORD_EXAMPLE = "murmure certify rsfd-grr --schema schema.toml --epsilon 1"
+RECORD_EXAMPLE = Phrase("murmure certify rsfd-grr --schema schema.toml --epsilon 1")
 MIN_LIST_WIDTH = 72  # on a narrower terminal the mechanisms are listed without a table
 
 
@@ -86,8 +86,14 @@ def certify(
     given = {name: value for name, value in settings.items() if value is not None}
     modes = [mechanism is not None, as_list, plan is not None]
     if sum(modes) != 1:
-        what = "nothing to certify" if not any(modes) else "a MECHANISM, --plan and --list exclude one another"
-        raise UsageError(f"{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list")
+        what = (
+            Phrase("nothing to certify")
+            if not any(modes)
+            else Phrase("a MECHANISM, --plan and --list exclude one another")
+        )
+        raise UsageError(
+            "{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list", what=what
+        )
     if mechanism is None and (given or for_ever or any(value is not None for value in domain)):
         raise UsageError("--plan and --list take no mechanism's options.", "a plan says everything by itself")
     if schema is not None:
@@ -104,7 +110,7 @@ def certify(
         built = build_mechanism(name, domain, given)
         if for_ever and not hasattr(built, "for_ever"):
             raise UsageError(
-                f"{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up"
+                "{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up", name=name
             )
         certify_one(built, relation, reports, for_ever, as_json)
 
@@ -121,13 +127,15 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
     if name.lower() not in known:
-        raise UsageError(f"there is no solution {shorten(name)}.", did_you_mean(name, known) or RECORD_EXAMPLE)
+        raise UsageError(
+            "there is no solution {name}.", did_you_mean(name, known) or RECORD_EXAMPLE, name=shorten(name)
+        )
     solution = SOLUTIONS[known[name.lower()]]
     require_options(name, {"--epsilon": given.get("epsilon")}, RECORD_EXAMPLE)
     for extra in given.keys() - {"epsilon", *solution.takes}:
-        raise UsageError(f"{name} takes no {option(extra)}.", RECORD_EXAMPLE)
+        raise UsageError("{name} takes no {extra}.", RECORD_EXAMPLE, name=name, extra=option(extra))
     if "priors" in solution.takes:
-        raise UsageError(f"{name} needs priors.", "murmure sanitize --priors FILE prints its certificates")
+        raise UsageError("{name} needs priors.", "murmure sanitize --priors FILE prints its certificates", name=name)
     schema = Schema.load(path)
     epsilon = given.pop("epsilon")
     plan = Plan(Marginals(schema), person=solution(schema, epsilon, **given))
@@ -151,16 +159,20 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
     if name.lower() == TWO_COINS:
         for setting in given or {}:
             raise UsageError(
-                f"{TWO_COINS} takes no {option(setting)}: both coins are fair.", "Warner takes other coins: --truth 2/3"
+                "{two_coins} takes no {setting}: both coins are fair.",
+                "Warner takes other coins: --truth 2/3",
+                two_coins=TWO_COINS,
+                setting=option(setting),
             )
         return "Warner"
     by_lower = {known.lower(): known for known in MECHANISMS}
     if name.lower() in {record.lower() for record in RECORDS}:
-        raise UsageError(f"{name} is a mechanism of records: it needs --schema.", RECORD_EXAMPLE)
+        raise UsageError("{name} is a mechanism of records: it needs --schema.", RECORD_EXAMPLE, name=name)
     if name.lower() not in by_lower:
         raise UsageError(
-            f"there is no mechanism {shorten(name)}.",
+            "there is no mechanism {name}.",
             did_you_mean(name, (*MECHANISMS, TWO_COINS)) or "murmure certify --list shows all of them",
+            name=shorten(name),
         )
     return by_lower[name.lower()]
 
@@ -197,7 +209,13 @@ def build_mechanism(
     cls = load(name)
     settings, wants = mechanism_settings(cls), answer_kind(cls)
     for extra in given.keys() - settings.keys():
-        raise UsageError(f"{name} takes no {option(extra)}.", f"{name} takes {', '.join(map(option, settings))}")
+        raise UsageError(
+            "{name} takes no {extra}.",
+            "{name} takes {settings}",
+            name=name,
+            extra=option(extra),
+            settings=", ".join(map(option, settings)),
+        )
     required = [setting for setting, needed in settings.items() if needed]
     domain_example = {"yes-no": "", "numbers": " --integers 0:10", "answers": " --categories 4"}[wants]
     values = "".join(f" {option(s)} {HINT_VALUES.get(s, '0.5')}" for s in required)
@@ -240,14 +258,18 @@ def read_plan(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not text"
-        raise UsageError(f"cannot read {str(path)!r}: {why}.", "write a plan with plan.to_json()") from None
+        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else Phrase("it is not text")
+        raise UsageError(
+            "cannot read {path!r}: {why}.", "write a plan with plan.to_json()", path=str(path), why=why
+        ) from None
     try:
         return Plan.from_json(text)
     except MurmureError:
         raise
     except (TypeError, AttributeError, LookupError, ValueError, ArithmeticError, RecursionError):
-        raise UsageError(f"{str(path)!r} is JSON, but not a plan.", "write a plan with plan.to_json()") from None
+        raise UsageError(
+            "{path!r} is JSON, but not a plan.", "write a plan with plan.to_json()", path=str(path)
+        ) from None
 
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:

@@ -15,7 +15,7 @@ import click
 from murmure.catalogue import persisted_name
 from murmure.cli.option_words import in_options
 from murmure.cli.terminal import print_json
-from murmure.core.errors import CannotWrite, MurmureError, shorten
+from murmure.core.errors import CannotWrite, MurmureError, Phrase, shorten
 
 EXIT_USAGE = 2  # the exit code of every error that the caller can correct
 
@@ -134,8 +134,9 @@ class MurmureGroup(MurmureCommand, click.Group):
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             names = self.list_commands(ctx)
             raise UsageError(
-                f"there is no command {shorten(args[0])}.",
-                did_you_mean(args[0], names) or f"the commands are {', '.join(names)}",
+                "there is no command {arg}.",
+                did_you_mean(args[0], names) or Phrase("the commands are {names}", names=", ".join(names)),
+                arg=shorten(args[0]),
             )
         return super().resolve_command(ctx, args)
 
@@ -147,4 +148,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     lower = name.lower()
     close = [k for k in by_lower if len(lower) > 2 and (lower in k or k in lower)]
     close = close or difflib.get_close_matches(lower, by_lower, 3, 0.6)
-    return f"did you mean {' or '.join(by_lower[k] for k in close[:3])}?" if close else None
+    return Phrase("did you mean {close}?", close=" or ".join(by_lower[k] for k in close[:3])) if close else None

@@ -17,7 +17,7 @@ from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options
 from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person, split_columns
 from murmure.cli.terminal import print_json
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
 
 SECTION = "Figures from sums (econometrics)"
@@ -41,7 +41,9 @@ def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None
         try:
             float(part)
         except ValueError:
-            raise UsageError(f"{param.opts[0]}: {shorten(part)} is no number.", f"{param.opts[0]} 0,10,20.5") from None
+            raise UsageError(
+                "{opt}: {part} is no number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
+            ) from None
     return parts
 
 
@@ -306,13 +308,13 @@ def make_command(spec: Spec) -> click.Command:
 def _run(spec: Spec, given: dict[str, Any]) -> None:
     from murmure import econometrics
 
-    example = f"murmure {spec.name} {spec.example}"
+    example = Phrase("murmure {name} {example}", name=spec.name, example=spec.example)
     words = [given[word.lower()] for word in spec.words]
     sources: tuple[str, ...] = given["sources"]
     options = {name: given[name] for name in map(_parameter, spec.options)}
     needed = dict(zip(spec.words, words, strict=True)) | {"a table DATA": sources}
     needed |= {f"--{name}": options[name] for name in map(_parameter, filter(_is_required, spec.options))}
-    require_options(f"murmure {spec.name}", needed, example)
+    require_options(Phrase("murmure {name}", name=spec.name), needed, example)
     _check_outputs(given)
     session = _open_session(given, sources)
     privacy = _privacy(given, sources, session)
@@ -353,11 +355,13 @@ def _check_outputs(given: dict[str, Any]) -> None:
     page = given["html_file"]
     if page is not None:
         if page.suffix.lower() not in (".html", ".htm"):
-            raise UsageError(f"--html {page}: a page ends in .html.", "--html result.html")
-        refuse_to_replace(page, lambda start: b"murmure" in start, "a page of murmure's")
+            raise UsageError("--html {page}: a page ends in .html.", "--html result.html", page=page)
+        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page of murmure's"))
     picture = given["plot_file"]
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise UsageError(f"--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png")
+        raise UsageError(
+            "--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png", picture=picture
+        )
     if given["as_json"] and given["as_latex"]:
         raise UsageError("--json and --latex exclude one another.", "leave one of them out")
 
@@ -371,14 +375,15 @@ def _privacy(given: dict[str, Any], sources: Sequence[str], session: LedgerSessi
         for name in ("delta", "rows_per_person", "budget", "ledger", "dataset", "who"):
             if given[name] is not None:
                 raise UsageError(
-                    f"--{name.replace('_', '-')} is for noise.",
+                    "--{name} is for noise.",
                     "leave it out; --epsilon adds noise to the commands that take it",
+                    name=name.replace("_", "-"),
                 )
     if given["schema_file"] is None and (epsilon is not None or given["secure"]):
         raise UsageError(
-            f"{'--secure' if given['secure'] else '--epsilon'} needs --schema: bounds and labels are public constants, "
-            "never read off the rows.",
+            "{detail} needs --schema: bounds and labels are public constants, never read off the rows.",
             "murmure schema init DATA drafts one",
+            detail=Phrase("--secure") if given["secure"] else Phrase("--epsilon"),
         )
     rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
     relation = session.relation(None) if session else "add/remove"
@@ -386,7 +391,9 @@ def _privacy(given: dict[str, Any], sources: Sequence[str], session: LedgerSessi
     rules = _secure_rules(given)
     if given["secure"]:
         if len(sources) < 3:
-            raise UsageError(f"--secure is between three tables or more, got {len(sources)}.", "a table for each party")
+            raise UsageError(
+                "--secure is between three tables or more, got {got}.", "a table for each party", got=len(sources)
+            )
         return Secure(**rules) if epsilon is None else Secure(**noise, **rules)
     return None if epsilon is None else Central(**noise)
 
@@ -437,7 +444,7 @@ def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given:
 
 def _draw(result: Any, place: Path) -> None:
     if not hasattr(result, "plot"):
-        raise UsageError(f"{persisted_name(result)} has no picture.", "leave --plot out")
+        raise UsageError("{result} has no picture.", "leave --plot out", result=persisted_name(result))
     from murmure.core.show import pyplot
 
     axes = result.plot()

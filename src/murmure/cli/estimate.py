@@ -22,7 +22,7 @@ from murmure.cli.options import (
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.terminal import console, print_json
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
 from murmure.show.terminal_tables import headed_table
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from murmure.plan.plan import Plan
 
 DOMAIN_PARAMETERS = ("categories", "labels", "integers", "interval", "cells")
-REPORTS_EXAMPLE = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
+REPORTS_EXAMPLE = Phrase("murmure estimate --mechanism two-coins --counts no=300,yes=200")
 MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
 
@@ -109,7 +109,9 @@ def estimate(
     if not randomised:
         for name, value in (given | dict(zip(DOMAIN_PARAMETERS, domain, strict=True)) | {"column": column}).items():
             if value is not None:
-                raise UsageError(f"--{name.replace('_', '-')} is for --mechanism, and there is none.", REPORTS_EXAMPLE)
+                raise UsageError(
+                    "--{name} is for --mechanism, and there is none.", REPORTS_EXAMPLE, name=name.replace("_", "-")
+                )
     elif sources:
         raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
     elif columns is not None or pairs or weights is not None:
@@ -117,7 +119,11 @@ def estimate(
     elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
     needed = {"a sanitised table OUT": sources or randomised or None}
-    require_options("murmure estimate", needed, f"murmure estimate sanitised.parquet, or {REPORTS_EXAMPLE}")
+    require_options(
+        Phrase("murmure estimate"),
+        needed,
+        Phrase("murmure estimate sanitised.parquet, or {reports_example}", reports_example=REPORTS_EXAMPLE),
+    )
     check_picture_format(plot, "estimates.svg")
     check_level(level)
     if weights is not None and pairs:
@@ -160,7 +166,7 @@ def estimate(
 def _parse_pair(text: str) -> tuple[str, str]:
     names = split_columns(text)
     if len(names) != 2:
-        raise UsageError(f"--pair takes two columns, got {shorten(text)}.", "--pair smoker,region")
+        raise UsageError("--pair takes two columns, got {got}.", "--pair smoker,region", got=shorten(text))
     return names[0], names[1]
 
 
@@ -259,7 +265,11 @@ def answer_table(
         wanted = list(schema.private) if columns is None else split_columns(columns)
         for name in wanted:
             if name not in schema.private:
-                raise MissingColumn(f"there is no estimate of {name!r}; there is {shorten(list(schema.private), 120)}.")
+                raise MissingColumn(
+                    "there is no estimate of {name!r}; there is {private}.",
+                    name=name,
+                    private=shorten(list(schema.private), 120),
+                )
         release = estimated(source, statistic=None if weights is None else Marginals(schema, weights))
         means = release.estimate.means
         for name in wanted:
@@ -301,7 +311,9 @@ def count_original(
                 cell = cell * schema[columns[1]].size + by_name[columns[1]]
             counts[columns] += np.bincount(cell, row_weights, sizes[columns])
     if rows == 0:
-        raise EmptySource(f"no row of {table.source_name} fits the schema: there is nothing to compare with.")
+        raise EmptySource(
+            "no row of {source_name} fits the schema: there is nothing to compare with.", source_name=table.source_name
+        )
     return counts, rows, left_out
 
 

@@ -12,14 +12,14 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import Probability
-from murmure.core.errors import MissingColumn, OutsideDomain, shorten
+from murmure.core.errors import MissingColumn, OutsideDomain, Phrase, shorten
 
 if TYPE_CHECKING:
     from murmure.cli.estimate import Answer
     from murmure.plan.plan import Plan
 
-BY_COUNTS = "murmure estimate --mechanism two-coins --counts no=300,yes=200"
-BY_REPORTS = "murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv"
+BY_COUNTS = Phrase("murmure estimate --mechanism two-coins --counts no=300,yes=200")
+BY_REPORTS = Phrase("murmure estimate --mechanism GRR --labels never,once,often --epsilon 1 --reports answers.csv")
 MAX_DIGITS = 40  # of a count: far more people than there are
 
 
@@ -114,13 +114,17 @@ def build_plan(name: str, domain: tuple[Any, ...], settings: dict[str, Any], lab
     if labels is not None and is_no_yes:
         labels = sorted(labels, key=str.lower)  # in whichever order they were counted
     answers = None if labels is None else Categories(labels)
-    person = build_mechanism(mechanism_name, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
+    person = build_mechanism(mechanism_name, domain, settings, "murmure estimate --counts ... --mechanism "
+                                                               "", answers)  # type: ignore[arg-type]
     # If the two answers are symmetric (P[yes | yes] + P[yes | no] = 1), it does not matter which one is the yes.
     if labels is not None and not is_no_yes and isinstance(person, YesNo) and sum(person.yes) != 1:
         raise UsageError(
-            f"with these coins the two answers are not alike, and --counts does not say which of {labels[0]!r} and "
-            f"{labels[1]!r} is the yes.",
-            f"name both, the yes last: --labels {','.join(labels)}",
+            "with these coins the two answers are not alike, and --counts does not say which of {label!r} and "
+            "{labels!r} is the yes.",
+            "name both, the yes last: --labels {labels_2}",
+            label=labels[0],
+            labels=labels[1],
+            labels_2=",".join(labels),
         )
     affine = person.affine()
     mean = isinstance(affine, Affine) and affine.of == "code"
@@ -133,8 +137,9 @@ def _read_question_plan(path: Path) -> Plan:
     plan = read_plan(path)
     if plan.of_records:
         raise UsageError(
-            f"{str(path)!r} is a plan about whole rows, and this is about one question.",
+            "{path!r} is a plan about whole rows, and this is about one question.",
             "murmure estimate OUT reads a sanitised table with its plan",
+            path=str(path),
         )
     return plan
 
@@ -154,14 +159,15 @@ def split_counts(text: str) -> dict[str, int]:
         label = label.strip()
         if not parts or not label:
             raise UsageError(
-                f"--counts takes ANSWER=COUNT, got {shorten(item)}.",
+                "--counts takes ANSWER=COUNT, got {got}.",
                 "--counts no=300,yes=200; an answer with a comma in quotes: --counts '\"a, b\"=3,c=4'",
+                got=shorten(item),
             )
         if label in counts:
-            raise UsageError(f"--counts names {shorten(label)} twice.", "add the two counts up")
+            raise UsageError("--counts names {label} twice.", "add the two counts up", label=shorten(label))
         counts[label] = _parse_count(label, count)
     if not counts:
-        raise UsageError(f"--counts holds no count, got {shorten(text)}.", "--counts no=300,yes=200")
+        raise UsageError("--counts holds no count, got {got}.", "--counts no=300,yes=200", got=shorten(text))
     return counts
 
 
@@ -174,8 +180,10 @@ def _parse_count(label: str, text: str) -> int:
     except InvalidOperation:
         pass
     raise UsageError(
-        f"the count of {shorten(label)} in --counts must be a whole number, at least 0, got {shorten(text)}.",
+        "the count of {label} in --counts must be a whole number, at least 0, got {got}.",
         "--counts no=300,yes=200",
+        label=shorten(label),
+        got=shorten(text),
     )
 
 

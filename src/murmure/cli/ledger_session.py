@@ -13,7 +13,7 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import option_group
-from murmure.core.errors import BudgetExhausted, LedgerFailed, MurmureError
+from murmure.core.errors import BudgetExhausted, LedgerFailed, MurmureError, Phrase
 
 if TYPE_CHECKING:
     from murmure.core.random import Random
@@ -76,7 +76,9 @@ class LedgerSession:
             given = {"--ledger": ledger, "--dataset": dataset, "--who": who, "--budget": budget}
             for name, value in {**given, "--fresh": fresh or None}.items():
                 if value is not None:
-                    raise UsageError(f"{name} is for a ledger, and --no-ledger asks for none.", "leave one of them out")
+                    raise UsageError(
+                        "{name} is for a ledger, and --no-ledger asks for none.", "leave one of them out", name=name
+                    )
             return cls.without_ledger([NO_LEDGER_WARNING], seed)
         if seed is not None:
             raise UsageError(
@@ -111,11 +113,16 @@ class LedgerSession:
             return
         book, name = self.account.ledger, self.account.dataset
         existing, budget = book.budget(name), self.budget
-        command = f"murmure ledger budget {shlex.quote(name)}{self.ledger_option}"
+        command = Phrase(
+            "murmure ledger budget {name}{ledger_option}", name=shlex.quote(name), ledger_option=self.ledger_option
+        )
         if existing is None and budget is None:
             raise BudgetExhausted(
-                f"no budget is set for {name!r} in the ledger {book.name!r}: nothing is released.",
-                hint=f"say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+                "no budget is set for {name!r} in the ledger {book_name!r}: nothing is released.",
+                hint="say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+                name=name,
+                book_name=book.name,
+                command=command,
             )
         if existing is None and budget is not None:
             counted = book.state(name).currency
@@ -123,14 +130,22 @@ class LedgerSession:
             book.set_budget(name, budget, delta or 0.0, self.account.who, kept[0], first=True, unit=kept[1])
         elif existing is not None and delta and not existing.delta:
             raise UsageError(
-                f"the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
-                f"leave --delta out, or change the budget: {command} --epsilon {existing.epsilon:.10g} "
-                f"--delta {delta:g}",
+                "the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
+                "leave --delta out, or change the budget: {command} --epsilon {epsilon:.10g} --delta {delta:g}",
+                name=name,
+                delta=delta,
+                command=command,
+                epsilon=existing.epsilon,
             )
         elif existing is not None and budget is not None and existing.epsilon != budget:
             raise UsageError(
-                f"{name!r} has a budget of {existing.epsilon:.10g} already, in {book.name}.",
-                f"leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+                "{name!r} has a budget of {epsilon:.10g} already, in {book_name}.",
+                "leave --budget out, or change it: {command} --epsilon {budget:.10g}",
+                name=name,
+                epsilon=existing.epsilon,
+                book_name=book.name,
+                command=command,
+                budget=budget,
             )
 
     def summary(self) -> str:
@@ -181,15 +196,18 @@ def open_account(
 
 def check_budget_option(budget: float | None) -> None:
     if budget is not None and not 0 < budget < math.inf:
-        raise UsageError(f"--budget must be a positive finite number, got {budget:g}.", "--budget 3, for example")
+        raise UsageError(
+            "--budget must be a positive finite number, got {got:g}.", "--budget 3, for example", got=budget
+        )
 
 
 def single_source(sources: Sequence[str]) -> str:
     """A ledger recognises one table by all its bytes, under one name."""
     if len(sources) > 1:
         raise UsageError(
-            f"one table DATA at a time, got {len(sources)}.",
+            "one table DATA at a time, got {got}.",
             "name their folder, or a pattern in quotes: 'visits-*.csv'",
+            got=len(sources),
         )
     return sources[0]
 
@@ -197,7 +215,9 @@ def single_source(sources: Sequence[str]) -> str:
 def _dataset_name(source: str) -> str:
     name = Path(source).name
     if not name or any(sign in name for sign in "*?["):
-        raise UsageError(f"the pattern {source} is no name: whose budget pays?", "--dataset visits, for example")
+        raise UsageError(
+            "the pattern {source} is no name: whose budget pays?", "--dataset visits, for example", source=source
+        )
     return name
 
 
@@ -227,8 +247,9 @@ def warn_lost_key(book: Ledger, warnings: list[str]) -> None:
 def check_delta(delta: float | None) -> None:
     if delta is not None and not 0 < delta < 1:
         raise UsageError(
-            f"--delta must lie strictly between 0 and 1, got {delta:g}.",
+            "--delta must lie strictly between 0 and 1, got {got:g}.",
             "--delta 1e-6, for example: well below one over the people",
+            got=delta,
         )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from murmure.cli.commands import UsageError, did_you_mean
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 
 if TYPE_CHECKING:
     from murmure.core.domain import Domain
@@ -68,8 +68,10 @@ class OneOf(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name = self.aliases.get(value.lower(), value.lower())
         if name not in self.names:
-            hint = did_you_mean(value, self.names) or f"{self.listing} {', '.join(self.names)}"
-            raise UsageError(f"there is no {self.name} {shorten(value)}.", hint)
+            hint = did_you_mean(value, self.names) or Phrase(
+                "{listing} {names}", listing=self.listing, names=", ".join(self.names)
+            )
+            raise UsageError("there is no {name} {value}.", hint, name=self.name, value=shorten(value))
         return str(name)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -131,7 +133,7 @@ def split_labels(text: str) -> list[str]:
     """no,yes; a label that contains a comma is in quotes, as in a CSV file."""
     labels = [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
     if not labels or not all(labels):
-        raise UsageError(f"--labels holds an empty answer, got {shorten(text)}.", "write --labels no,yes")
+        raise UsageError("--labels holds an empty answer, got {got}.", "write --labels no,yes", got=shorten(text))
     return labels
 
 
@@ -139,7 +141,9 @@ def split_columns(text: str) -> list[str]:
     try:
         return split_labels(text)
     except UsageError:
-        raise UsageError(f"--columns holds an empty name, got {text!r}.", "write --columns age,income") from None
+        raise UsageError(
+            "--columns holds an empty name, got {got!r}.", "write --columns age,income", got=text
+        ) from None
 
 
 # -- options that belong together --------------------------------------------------------------------------------------
@@ -196,12 +200,19 @@ def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: S
     wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
     # 0 is a value, which the library refuses with a better message; an empty tuple or text is not
     if missing:
-        raise UsageError(f"{who} needs {', '.join(wanted[:-1])}{' and ' if wanted[:-1] else ''}{wanted[-1]}.", example)
+        raise UsageError(
+            "{who} needs {wanted}{detail}{wanted_2}.",
+            example,
+            who=who,
+            wanted=", ".join(wanted[:-1]),
+            detail=Phrase(" and ") if wanted[:-1] else "",
+            wanted_2=wanted[-1],
+        )
 
 
 def check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise UsageError(f"--level must lie strictly between 0 and 1, got {level:g}.", "--level 0.95 is usual")
+        raise UsageError("--level must lie strictly between 0 and 1, got {got:g}.", "--level 0.95 is usual", got=level)
 
 
 def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
@@ -212,11 +223,13 @@ def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
         return 1
     if rows is None:
         raise UsageError(
-            f"--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
-            f"--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
+            "--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
+            "--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
+            unit=unit,
+            grows=grows,
         )
     if rows < 1:
-        raise UsageError(f"--rows-per-person must be at least 1, got {rows}.")
+        raise UsageError("--rows-per-person must be at least 1, got {got}.", got=rows)
     return rows
 
 
@@ -236,8 +249,14 @@ def build_domain(
     if not given and default is not None:
         labels = default
     elif len(given) != 1:
-        what = "nothing says what one person may answer" if not given else f"{' and '.join(given)} exclude one another"
-        raise UsageError(f"{what}.", "give one of --categories 4, --labels no,yes, --integers 0:10, --interval 0:1")
+        what = (
+            Phrase("nothing says what one person may answer")
+            if not given
+            else Phrase("{given} exclude one another", given=" and ".join(given))
+        )
+        raise UsageError(
+            "{what}.", "give one of --categories 4, --labels no,yes, --integers 0:10, --interval 0:1", what=what
+        )
     from murmure.core.domain import Categories, Integers, Interval
 
     if labels is not None:

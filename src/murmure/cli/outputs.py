@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure.cli.commands import UsageError
-from murmure.core.errors import CannotWrite
+from murmure.core.errors import CannotWrite, Phrase
 from murmure.core.files import refuse_to_replace
 
 PICTURE_FORMATS = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
@@ -17,13 +17,19 @@ PICTURE_FORMATS = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (
 def check_picture_format(plot: Path | None, example: str) -> None:
     if plot is not None and plot.suffix.lower() not in PICTURE_FORMATS:
         raise UsageError(
-            f"--plot draws to {', '.join(PICTURE_FORMATS)}, got {plot.name!r}.", f"name the file {example}"
+            "--plot draws to {picture_formats}, got {got!r}.",
+            "name the file {example}",
+            picture_formats=", ".join(PICTURE_FORMATS),
+            got=plot.name,
+            example=example,
         )
 
 
 def refuse_existing(output: Path, force: bool) -> None:
     if output.exists() and not force:
-        raise UsageError(f"{str(output)!r} is there already.", "add --force to overwrite it, or name another with -o")
+        raise UsageError(
+            "{output!r} is there already.", "add --force to overwrite it, or name another with -o", output=str(output)
+        )
 
 
 def draw_off_screen() -> None:
@@ -58,10 +64,16 @@ def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str 
     for path in targets:
         if any(path.exists() and path.samefile(source_path) for source_path in read if source_path.exists()):
             raise CannotWrite(
-                f"{str(path)!r} is one of the tables that are read: it would be lost.", hint="write under another name"
+                "{path!r} is one of the tables that are read: it would be lost.",
+                hint="write under another name",
+                path=str(path),
             )
     if plot is not None:
         kind = plot.suffix.lower()
-        refuse_to_replace(plot, lambda start: start.startswith(PICTURE_FORMATS[kind]), f"a {kind[1:].upper()} picture")
+        refuse_to_replace(
+            plot,
+            lambda start: start.startswith(PICTURE_FORMATS[kind]),
+            Phrase("a {kind} picture", kind=kind[1:].upper()),
+        )
     if html is not None:
         check_page_path(html)

@@ -25,7 +25,7 @@ from murmure.cli.party_options import (
     study_to_dict,
 )
 from murmure.cli.terminal import print_json
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 
 if TYPE_CHECKING:
     from murmure.parties.party.folder import PartyFolder
@@ -210,13 +210,14 @@ def result(which: str | None, folder: Path, as_json: bool) -> None:
     studies = [(record, home.store.results(record.digest)) for record in home.store.studies()]
     matching = [(record, sums) for record, sums in studies if sums and _matches(record, which)]
     if not matching:
-        called = "" if which is None else f" called {shorten(which)}"
+        called = "" if which is None else Phrase(" called {which}", which=shorten(which))
         named_results = [record.name for record, sums in studies if sums]
         raise UsageError(
-            f"there is no result of a study{called}.",
-            f"there are results of {', '.join(map(repr, named_results))}"
+            "there is no result of a study{called}.",
+            Phrase("there are results of {named_results}", named_results=", ".join(map(repr, named_results)))
             if named_results
             else "murmure party status shows how they stand",
+            called=called,
         )
     record, sums = matching[-1]
     earlier = home.store.ran_earlier(record.digest)

@@ -141,7 +141,7 @@ def join(
     from murmure.parties.study.document import Study
 
     if not 0 < wait < 1e9:
-        raise UsageError(f"--wait must be a number of seconds, got {wait:g}.", "--wait 3600")
+        raise UsageError("--wait must be a number of seconds, got {got:g}.", "--wait 3600", got=wait)
     if delta is not None and budget is None:
         raise UsageError("--delta belongs to --budget.", "--budget 2 --delta 1e-6")
     limits: dict[str, Any] = {name: v for name, v in (("budget", budget), ("delta", delta)) if v is not None}
@@ -262,8 +262,10 @@ def _ask_approval(terms: Any, client: Client, lang: str, as_json: bool, warnings
     study, texts = terms.study, TEXTS[lang]
     if as_json or not _has_terminal():
         raise NotApproved(
-            f"nobody approved the study {study.name!r}: there is no terminal to ask at.",
-            hint=f"read it with murmure party look, then --approve {study.digest.hex()}",
+            "nobody approved the study {name!r}: there is no terminal to ask at.",
+            hint="read it with murmure party look, then --approve {digest}",
+            name=study.name,
+            digest=study.digest.hex(),
         )
     print_study(
         study, lang, terms.home.identity.public, [*earlier_disclosures(terms.home.folder, study, lang), *warnings]

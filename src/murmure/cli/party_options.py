@@ -161,7 +161,7 @@ def open_client(url: str, ca: Path | None, plain: bool, patience: float, verbose
     from murmure.parties.http.client import Client
 
     if not 0 <= patience < 1e9:
-        raise UsageError(f"--patience must be a number of seconds, got {patience:g}.", "--patience 600")
+        raise UsageError("--patience must be a number of seconds, got {got:g}.", "--patience 600", got=patience)
     return Client(Address.of(url, plain), ca, patience, _log_to_stderr if verbose else lambda line: None)
 
 

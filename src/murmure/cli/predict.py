@@ -12,11 +12,11 @@ from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import json_option, require_options
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import print_json
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
 
-EXAMPLE = "murmure predict model.json others.csv -o predicted.csv"
+EXAMPLE = Phrase("murmure predict model.json others.csv -o predicted.csv")
 
 
 @click.command(cls=MurmureCommand, short_help="What a trained model says about the rows of a table.")
@@ -36,18 +36,20 @@ def predict(
     \b
     murmure predict model.json others.csv -o predicted.csv
     """
-    require_options("murmure predict", {"a MODEL": model, "a table DATA": source, "-o OUT": output}, EXAMPLE)
+    require_options(Phrase("murmure predict"), {"a MODEL": model, "a table DATA": source, "-o OUT": output}, EXAMPLE)
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
         raise UsageError(
-            f"predictions are written as CSV, and {output.name!r} does not end in .csv.", "-o predicted.csv"
+            "predictions are written as CSV, and {name!r} does not end in .csv.", "-o predicted.csv", name=output.name
         )
     refuse_existing(output, force)
     if output.exists() and output.resolve() == Path(source).resolve():
-        raise UsageError(f"{str(output)!r} is the table that is read: it would be lost.", "write under another name")
+        raise UsageError(
+            "{output!r} is the table that is read: it would be lost.", "write under another name", output=str(output)
+        )
     learner: Any = read_model(model)
     if proba and not hasattr(learner, "predict_proba"):
-        raise UsageError(f"{type(learner).__name__} gives no probabilities.", "leave --proba out")
+        raise UsageError("{kind} gives no probabilities.", "leave --proba out", kind=type(learner).__name__)
     rows = read_features(learner, source)
     predicted = learner.predict(rows)
     columns = {learner._target or "cluster": predicted}
@@ -69,9 +71,9 @@ def read_model(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
+        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is no text")
         raise InvalidParameter(
-            f"cannot read the model {str(path)!r}: {why}.", hint="murmure train writes one"
+            "cannot read the model {path!r}: {why}.", hint="murmure train writes one", path=str(path), why=why
         ) from None
     return learner_from_json(text, repr(str(path)))
 

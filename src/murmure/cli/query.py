@@ -32,7 +32,7 @@ from murmure.cli.options import (
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
-from murmure.core.errors import CannotWrite, shorten
+from murmure.core.errors import CannotWrite, Phrase, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
 from murmure.show.terminal_tables import headed_table
@@ -60,7 +60,7 @@ NOISES = {
     "staircase": "Staircase",
 }
 NOISES_WITH_DELTA = ("gaussian", "skellam")
-EXAMPLE = "murmure query mean people.csv --column age --schema schema.toml --epsilon 1"
+EXAMPLE = Phrase("murmure query mean people.csv --column age --schema schema.toml --epsilon 1")
 CUT_QUESTIONS = ("count", "histogram", "table")  # figures whose intervals are cut to what is possible, by rule
 ROW_RULES = (  # printed with every answer, so that it reveals nothing about the rows
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
@@ -131,7 +131,7 @@ def query(
         "--schema": schema_file,
         "--epsilon": epsilon,
     }
-    require_options("murmure query", needed, EXAMPLE)
+    require_options(Phrase("murmure query"), needed, EXAMPLE)
     assert question is not None and schema_file is not None and epsilon is not None
     check_level(level)
     if question == "mode" and plot is not None:
@@ -256,8 +256,10 @@ class QueryOptions:
 
         if self.question in NUMERIC_QUESTIONS and isinstance(schema[self.columns[0]], Categories):
             raise UsageError(
-                f"a {self.question} is of numbers, and column {self.columns[0]!r} holds labels.",
-                f"murmure query histogram --column {self.columns[0]} counts them",
+                "a {question} is of numbers, and column {column!r} holds labels.",
+                "murmure query histogram --column {column} counts them",
+                question=self.question,
+                column=self.columns[0],
             )
         if self.question == "mode" and (self.by or self.where):
             raise UsageError("a mode is one choice among all rows: it takes no --by and no --where.", "leave them out")
@@ -281,18 +283,22 @@ def _parse_columns(question: str, columns: str | None) -> tuple[str, ...]:
         return names
     if wanted == 0:
         raise UsageError(
-            f"a count is of rows, and takes one --column at most, got {len(names)}.", "--where C=V counts some"
+            "a count is of rows, and takes one --column at most, got {got}.", "--where C=V counts some", got=len(names)
         )
-    example = "--column smoker,region" if wanted == 2 else "--column age"
-    what = "two columns, --column A,B" if wanted == 2 else "one --column"
-    raise UsageError(f"a {question} takes {what}, got {len(names) or 'none'}.", example)
+    example = Phrase("--column smoker,region") if wanted == 2 else Phrase("--column age")
+    what = Phrase("two columns, --column A,B") if wanted == 2 else Phrase("one --column")
+    raise UsageError(
+        "a {question} takes {what}, got {got}.", example, question=question, what=what, got=len(names) or Phrase("none")
+    )
 
 
 def _parse_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     """--by region --by smoker, or --by region,smoker."""
     names = tuple(name for text in keys for name in split_columns(text))
     if len(set(names)) < len(names):
-        raise UsageError(f"--by names {next(n for n in names if names.count(n) > 1)!r} twice.", "once is enough")
+        raise UsageError(
+            "--by names {names!r} twice.", "once is enough", names=next(n for n in names if names.count(n) > 1)
+        )
     return names
 
 
@@ -302,7 +308,9 @@ def build_noise(question: str, epsilon: float, delta: float | None, noise: str |
 
     check_delta(delta)
     if noise in NOISES_WITH_DELTA and delta is None:
-        raise UsageError(f"--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people")
+        raise UsageError(
+            "--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people", noise=noise
+        )
     if noise not in NOISES_WITH_DELTA and delta is not None:
         raise UsageError(
             "--delta is for --noise gaussian or skellam; others have none.", "--noise gaussian, or leave it out"
@@ -320,8 +328,10 @@ def check_column(schema: Schema, name: str) -> None:
 
     if name not in schema.private:
         raise MissingColumn(
-            f"the schema has no column {name!r}; it has {shorten(list(schema.private), 120)}.",
+            "the schema has no column {name!r}; it has {private}.",
             hint=did_you_mean(name, schema.private),
+            name=name,
+            private=shorten(list(schema.private), 120),
         )
 
 
@@ -332,8 +342,9 @@ def _parse_levels(text: str) -> Any:
         levels = []
     if not levels or not all(0 < q < 1 for q in levels):
         raise UsageError(
-            f"--at must be numbers strictly between 0 and 1, got {shorten(text)}.",
+            "--at must be numbers strictly between 0 and 1, got {got}.",
             "--at 0.25,0.5,0.75; the extremes of people cannot be protected",
+            got=shorten(text),
         )
     return levels[0] if len(levels) == 1 else tuple(levels)
 
@@ -344,26 +355,35 @@ def _parse_condition(text: str, schema: Schema) -> dict[str, Any]:
 
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
-        raise UsageError(f"--where {shorten(text)} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65")
+        raise UsageError(
+            "--where {text} is not COLUMN=VALUE.", "--where smoker=yes, or --where age=18:65", text=shorten(text)
+        )
     check_column(schema, name)
     domain = schema[name]
     if not isinstance(domain, Categories) and (":" in value or isinstance(domain, Interval)):
         try:
             low, high = (float(part) for part in value.split(":"))
         except ValueError:
-            raise UsageError(f"--where {shorten(text)} is not COLUMN=LOW:HIGH.", f"--where {name}=18:65") from None
+            raise UsageError(
+                "--where {text} is not COLUMN=LOW:HIGH.", "--where {name}=18:65", text=shorten(text), name=name
+            ) from None
         return {"column": domain, "between": (low, high)}
     if isinstance(domain, Decimals):
         try:
             return {"column": domain, "is_in": (float(value),)}
         except ValueError:
-            raise UsageError(f"--where {shorten(text)} is not COLUMN=NUMBER.", f"--where {name}=36.6") from None
+            raise UsageError(
+                "--where {text} is not COLUMN=NUMBER.", "--where {name}=36.6", text=shorten(text), name=name
+            ) from None
     labels = {str(label): entry for label, entry in zip(domain.labels(), _domain_values(domain), strict=True)}
     if value not in labels:
         words = isinstance(domain, Categories)
         raise UsageError(
-            f"--where: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.",
+            "--where: column {name!r} has no value {value}; it is {domain}.",
             (did_you_mean(value, labels) if words else None) or "values come from the schema",
+            name=name,
+            value=shorten(value),
+            domain=domain.describe(),
         )
     return {"column": domain, "is_in": (labels[value],)}
 

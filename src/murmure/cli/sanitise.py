@@ -18,7 +18,7 @@ from murmure.cli.option_words import option
 from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, print_json
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.show.number_format import group_digits
 from murmure.show.terminal_tables import name_table
 
@@ -47,7 +47,7 @@ SOLUTION_NAMES = (
 )
 PER_COLUMN = ("plain", "spl")
 ASSUMED_PEOPLE = 10_000  # if unknown: all variances shrink alike, so the choice hardly depends on it
-EXAMPLE = "murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet"
+EXAMPLE = Phrase("murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet")
 
 
 @click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves the house.")
@@ -127,7 +127,7 @@ def sanitise(
         "--epsilon": epsilon if epsilon_per_column is None else epsilon_per_column,
         "-o OUT": output,
     }
-    require_options("murmure sanitize", needed, EXAMPLE)
+    require_options(Phrase("murmure sanitize"), needed, EXAMPLE)
     assert schema_file is not None and output is not None
     rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
     from murmure.core.random import Random
@@ -193,7 +193,9 @@ def _open_accounts(
     named = sources if dataset is None else sources[:1]
     accounts = [open_account(source, ledger, dataset, who, warnings) for source in named]
     if output.resolve() == Path(accounts[0].ledger.name).resolve():
-        raise UsageError(f"{str(output)!r} cannot be the ledger too.", "leave --ledger out, or name another file")
+        raise UsageError(
+            "{output!r} cannot be the ledger too.", "leave --ledger out, or name another file", output=str(output)
+        )
     accounts[0].ledger.refuse_unimported(output.resolve().parent, Path.cwd())
     return accounts
 
@@ -206,7 +208,9 @@ def _unsanitised_paths(source: Any, schema: Schema) -> tuple[Path, ...]:
     table = open_table(source, list(schema), schema.kinds)
     if PLAN_KEY in table.metadata:
         raise UsageError(
-            f"{table.source_name} is sanitised already.", "sanitise the original; murmure estimate reads this one"
+            "{source_name} is sanitised already.",
+            "sanitise the original; murmure estimate reads this one",
+            source_name=table.source_name,
         )
     return table.paths
 
@@ -214,7 +218,12 @@ def _unsanitised_paths(source: Any, schema: Schema) -> tuple[Path, ...]:
 def _check_output(output: Path, sources: tuple[Path, ...], force: bool) -> None:
     """What the writer would refuse too, in the words of the command line."""
     if output.is_dir():
-        raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'sanitised.parquet'}")
+        raise UsageError(
+            "{output!r} is a folder; name a file.",
+            "-o {output_2}",
+            output=str(output),
+            output_2=output / "sanitised.parquet",
+        )
     # That OUT is one of the sources is the writer's error: --force would not help.
     if not any(output.exists() and output.samefile(source) for source in sources):
         refuse_existing(output, force)
@@ -251,13 +260,21 @@ def build_solution(
     name = name or ("auto" if per_column is None else "plain")
     if per_column is not None and name not in PER_COLUMN:
         raise UsageError(
-            f"--epsilon-per-column is for {' and '.join(PER_COLUMN)}; {name} spends --epsilon on the whole row.",
+            "--epsilon-per-column is for {per_column}; {name} spends --epsilon on the whole row.",
             "--solution plain, or --epsilon",
+            per_column=" and ".join(PER_COLUMN),
+            name=name,
         )
     takes = SOLUTIONS[name].takes if name != "auto" else ()
     for extra in given.keys() - set(takes):
         allowed = [other for other, solution in SOLUTIONS.items() if extra in solution.takes]
-        raise UsageError(f"--solution {name} takes no {option(extra)}.", f"it is for {', '.join(allowed)}")
+        raise UsageError(
+            "--solution {name} takes no {extra}.",
+            "it is for {allowed}",
+            name=name,
+            extra=option(extra),
+            allowed=", ".join(allowed),
+        )
     if people is not None and name != "auto":
         raise UsageError("--people is for --solution auto, which chooses by it.", "leave it out")
     if name == "auto":
@@ -268,7 +285,9 @@ def build_solution(
         return BuiltSolution(name, mechanism, f"auto chose {chosen}{whom}: ")
     settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
     if "priors" in takes and "priors" not in settings:
-        raise UsageError(f"--solution {name} needs --priors.", "public shares of every column, or an earlier release")
+        raise UsageError(
+            "--solution {name} needs --priors.", "public shares of every column, or an earlier release", name=name
+        )
     # An earlier release gives two settings: the priors, and which plan paid for them.
     settings |= settings.pop("priors", {})
     if per_column is not None:
@@ -316,9 +335,11 @@ def _parse_pairs(what: str, text: str) -> dict[str, str]:
     for part in next(csv.reader([text], skipinitialspace=True), []):
         column, equals, value = (word.strip() for word in part.rpartition("="))
         if not equals or not column or not value:
-            raise UsageError(f"{what}: {shorten(part)} is not COLUMN=VALUE.", f"{what} age=2,income=1")
+            raise UsageError(
+                "{what}: {part} is not COLUMN=VALUE.", "{what} age=2,income=1", what=what, part=shorten(part)
+            )
         if column in out:
-            raise UsageError(f"{what} names column {column!r} twice.")
+            raise UsageError("{what} names column {column!r} twice.", what=what, column=column)
         out[column] = value
     return out
 
@@ -328,7 +349,10 @@ def _parse_weight(column: str, text: str) -> float:
         return float(text)
     except ValueError:
         raise UsageError(
-            f"--weights: {column!r} is given {shorten(text)}, wanted a number.", "--weights age=2"
+            "--weights: {column!r} is given {text}, wanted a number.",
+            "--weights age=2",
+            column=column,
+            text=shorten(text),
         ) from None
 
 
@@ -338,12 +362,16 @@ def read_priors(path: Path, schema: Schema) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8-sig")
         document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
     except OSError as error:
-        raise UsageError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}.") from None
+        raise UsageError(
+            "cannot read {path!r}: {strerror}.", path=str(path), strerror=(error.strerror or str(error)).lower()
+        ) from None
     except (ValueError, RecursionError):
         kind = "TOML" if path.suffix.lower() == ".toml" else "JSON"
-        raise UsageError(f"{str(path)!r} is not {kind}.", '{"smoker": [0.8, 0.2], ...}') from None
+        raise UsageError(
+            "{path!r} is not {kind}.", '{{"smoker": [0.8, 0.2], ...}}', path=str(path), kind=kind
+        ) from None
     if not isinstance(document, dict):
-        raise UsageError(f"{str(path)!r} holds no shares by column.", '{"smoker": [0.8, 0.2], ...}')
+        raise UsageError("{path!r} holds no shares by column.", '{{"smoker": [0.8, 0.2], ...}}', path=str(path))
     if "figures" in document and "plan" in document:
         return _priors_of_release(path, document, schema)
     return {"priors": {name: _ordered_shares(path, name, shares, schema) for name, shares in document.items()}}
@@ -359,11 +387,16 @@ def _priors_of_release(path: Path, document: Mapping[str, Any], schema: Schema) 
                 shares.setdefault(row["column"], {})[row["label"]] = float(row["share"])
         paid = str(document["plan"])
     except (TypeError, KeyError, AttributeError, ValueError):
-        raise UsageError(f"{str(path)!r} is not a release.", "murmure estimate OUT --json writes one") from None
+        raise UsageError(
+            "{path!r} is not a release.", "murmure estimate OUT --json writes one", path=str(path)
+        ) from None
     missing = [name for name in schema.private if name not in shares]
     if missing:
         raise UsageError(
-            f"the release {str(path)!r} holds no shares of column {missing[0]!r}.", "give shares of every column"
+            "the release {path!r} holds no shares of column {missing!r}.",
+            "give shares of every column",
+            path=str(path),
+            missing=missing[0],
         )
     priors = {name: as_prior(_ordered_shares(path, name, shares[name], schema)).tolist() for name in schema.private}
     return {"priors": priors, "paid": paid}
@@ -377,10 +410,20 @@ def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[
         labels = schema[name].labels()
         if set(shares) != set(labels):
             odd = sorted(set(shares) ^ set(labels))
-            raise UsageError(f"{path.name!r}, column {name!r}: the labels are not those of the schema: {shorten(odd)}.")
+            raise UsageError(
+                "{name!r}, column {name_2!r}: the labels are not those of the schema: {odd}.",
+                name=path.name,
+                name_2=name,
+                odd=shorten(odd),
+            )
         return [float(shares[label]) for label in labels]
     except (TypeError, ValueError):
-        raise UsageError(f"{path.name!r}, column {name!r}: {shorten(shares)} is no list of shares.") from None
+        raise UsageError(
+            "{name!r}, column {name_2!r}: {shares} is no list of shares.",
+            name=path.name,
+            name_2=name,
+            shares=shorten(shares),
+        ) from None
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
     wanted = None if columns is None else split_columns(columns)
     drafts, rows, paths = draft_columns(data, wanted)
     if any(output.exists() and path.samefile(output) for path in paths):
-        raise UsageError(f"{str(output)!r} is the data.", "name another file with -o")
+        raise UsageError("{output!r} is the data.", "name another file with -o", output=str(output))
     kept, left_out = {}, {}
     for name, draft in drafts.items():
         column = draft.column() if name else "it has no name"
@@ -97,7 +97,9 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
             kept[name] = column
     if not kept:
         reasons = "; ".join(f"{name!r}: {why}" for name, why in list(left_out.items())[:5])
-        raise UsageError(f"no column of {data!r} can be drafted ({reasons}).", "write the schema by hand")
+        raise UsageError(
+            "no column of {data!r} can be drafted ({reasons}).", "write the schema by hand", data=data, reasons=reasons
+        )
     drafted = Schema(kept)
     text = draft_heading(data, drafted, left_out) + drafted.to_toml()
     with all_or_nothing(output) as part:

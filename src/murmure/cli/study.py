@@ -221,12 +221,12 @@ def run(
     """
     for name, value in (("--wait", wait), ("--patience", patience)):
         if not (math.isfinite(value) and 0 <= value <= 1e8):
-            raise UsageError(f"{name} must be a number of seconds, got {value:g}.", f"{name} 60")
+            raise UsageError("{name} must be a number of seconds, got {got:g}.", "{name} 60", name=name, got=value)
     if (certificate is None) != (key is None):
         raise UsageError("--certificate and --key belong together.", "give both, for TLS, or neither")
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
-            raise UsageError(f"{name}: there is no file {str(path)!r}.")
+            raise UsageError("{name}: there is no file {path!r}.", name=name, path=str(path))
     from murmure.parties.http.address import LOOPBACK
     from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
@@ -297,7 +297,9 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
     if not view.results:
         _raise_if_failed(view)
         raise UsageError(
-            "the study has no result yet.", f"murmure study status {folder} says how it stands; run serves it"
+            "the study has no result yet.",
+            "murmure study status {folder} says how it stands; run serves it",
+            folder=folder,
         )
     if html is not None:
         if view.earlier:
@@ -385,7 +387,9 @@ def _raise_if_failed(view: StatusView) -> None:
     from murmure.parties.coordinator.errors import StudyOver
 
     error: MurmureError = StudyOver(
-        f"the study ended without a result ({ended.kind}): {ended.words}",
+        "the study ended without a result ({kind}): {words}",
         hint="make a new study of it: keys and masks are never used twice",
+        kind=ended.kind,
+        words=ended.words,
     )
     raise error

@@ -29,7 +29,7 @@ from murmure.cli.options import (
 )
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.number_format import group_digits
 from murmure.show.terminal_tables import headed_table, name_table
@@ -44,7 +44,7 @@ MODELS = {
     "logistic": "LogisticRegression",
     "kmeans": "KMeans",
 }
-EXAMPLE = "murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 -o model.json"
+EXAMPLE = Phrase("murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 -o model.json")
 EXAMPLES = {
     "linear": "murmure train linear people.csv --schema schema.toml --target income --epsilon 1 -o line.json",
     "logistic": "murmure train logistic people.csv --schema schema.toml --target sick --epsilon 1 -o odds.json",
@@ -128,7 +128,7 @@ def train(
         "--epsilon": "none" if clear else epsilon,
         "-o OUT": output,
     }
-    require_options("murmure train", needed, EXAMPLES.get(model or "", EXAMPLE))
+    require_options(Phrase("murmure train"), needed, EXAMPLES.get(model or "", EXAMPLE))
     assert model is not None and schema_file is not None and output is not None
     if model == "kmeans" and target is not None:
         raise UsageError("kmeans predicts no column, and takes no --target.", "leave it out")
@@ -147,7 +147,7 @@ def train(
     schema.refuse_drafted()
     learner = getattr(learn, MODELS[model])(schema=schema, privacy=privacy)
     if local and type(learner)._learn_locally is Learner._learn_locally:
-        raise UsageError(f"{model} does not learn from randomised rows.", "leave --local out")
+        raise UsageError("{model} does not learn from randomised rows.", "leave --local out", model=model)
     given = {"target": target} if target is not None else {}
     learner.set_params(**given, **({"n_clusters": clusters} if clusters is not None else {}))
     learner.set_params(**_parse_settings(learner, settings))
@@ -192,7 +192,7 @@ def _privacy(
         raise UsageError("--local and --clear exclude one another.", "leave one of them out")
     if (mechanism is not None or no_debias) and not local:
         name = "--mechanism" if mechanism is not None else "--no-debias"
-        raise UsageError(f"{name} is for --local.", "add --local, or leave it out")
+        raise UsageError("{name} is for --local.", "add --local, or leave it out", name=name)
     if clear:
         if epsilon is not None or delta is not None:
             raise UsageError("--clear has no epsilon: nothing is protected.", "leave out --epsilon, or --clear")
@@ -215,7 +215,9 @@ def _open_session(source: Any, local: bool, clear: bool, ledger_settings: dict[s
         return LedgerSession.open(source, **ledger_settings)
     for name in ("ledger", "dataset", "who", "budget", "fresh"):
         if ledger_settings[name]:
-            raise UsageError(f"--{name} is for noise at the curator; here nothing is charged.", "leave it out")
+            raise UsageError(
+                "--{name} is for noise at the curator; here nothing is charged.", "leave it out", name=name
+            )
     return LedgerSession.without_ledger([CLEAR_WARNING if clear else LOCAL_WARNING], ledger_settings["seed"])
 
 
@@ -229,7 +231,7 @@ def used_columns(schema: Schema, features: str | None, target: str | None) -> Sc
         check_column(schema, name)
     if target is not None and features is not None:
         if target in wanted:
-            raise UsageError(f"--features names the target {target!r} too.", "leave it out of --features")
+            raise UsageError("--features names the target {target!r} too.", "leave it out of --features", target=target)
         wanted.append(target)
     return Schema({name: schema.column_specs[name] for name in wanted})
 
@@ -245,11 +247,13 @@ def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]
     for text in settings:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not value:
-            raise UsageError(f"--set {shorten(text)} is not NAME=VALUE.", f"the names are {', '.join(free)}")
+            raise UsageError(
+                "--set {text} is not NAME=VALUE.", "the names are {free}", text=shorten(text), free=", ".join(free)
+            )
         name = name.replace("-", "_")
         if name not in free:
-            hint = did_you_mean(name, free) or f"there are {', '.join(free)}"
-            raise UsageError(f"{type(learner).__name__} has no setting {shorten(name)}.", hint)
+            hint = did_you_mean(name, free) or Phrase("there are {free}", free=", ".join(free))
+            raise UsageError("{kind} has no setting {name}.", hint, kind=type(learner).__name__, name=shorten(name))
         # Values are JSON (3, 0.5, [1, 2]); Python's spelling of true, false and none is accepted, other text is text.
         try:
             out[name] = json.loads(value)
@@ -262,11 +266,15 @@ def _check_output(output: Path, force: bool) -> None:
     from murmure.core.files import refuse_to_replace
 
     if output.suffix.lower() != ".json":
-        raise UsageError(f"a model is written as JSON, and {output.name!r} does not end in .json.", "-o model.json")
+        raise UsageError(
+            "a model is written as JSON, and {name!r} does not end in .json.", "-o model.json", name=output.name
+        )
     if output.is_dir():
-        raise UsageError(f"{str(output)!r} is a folder; name a file.", f"-o {output / 'model.json'}")
+        raise UsageError(
+            "{output!r} is a folder; name a file.", "-o {output_2}", output=str(output), output_2=output / "model.json"
+        )
     refuse_existing(output, force)
-    refuse_to_replace(output, lambda start: MODEL_MARK in start, "a model")
+    refuse_to_replace(output, lambda start: MODEL_MARK in start, Phrase("a model"))
 
 
 def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
@@ -278,8 +286,9 @@ def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
     learned, tested = open_table(source).paths, open_table(test).paths
     if any(_same_bytes(path, other) for path in tested for other in learned):
         raise UsageError(
-            f"--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
+            "--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
             "keep some rows apart for the test, and never train on them",
+            test=test,
         )
 
 

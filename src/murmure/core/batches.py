@@ -26,18 +26,26 @@ def select_columns(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
         names = list(batch.columns)
     else:
         raise InvalidParameter(
-            f"a batch of rows must be a mapping from column names to values, got {type(batch).__name__}.",
-            hint='{"age": [30, 41], "smoker": ["no", "yes"]}, an Arrow batch or a frame',
+            "a batch of rows must be a mapping from column names to values, got {got}.",
+            hint='{{"age": [30, 41], "smoker": ["no", "yes"]}}, an Arrow batch or a frame',
+            got=type(batch).__name__,
         )
     # Frames may have two columns of one name, and would return both.
     for name in wanted:
         if names.count(name) == 0:
             raise MissingColumn(
-                f"the data have no column {name!r}; they have {shorten(names, 120)}.",
+                "the data have no column {name!r}; they have {names}.",
                 hint=suggestion(name, names) or "the names in the schema are those of the data",
+                name=name,
+                names=shorten(names, 120),
             )
         if names.count(name) > 1:
-            raise InvalidParameter(f"the data have {names.count(name)} columns {name!r}.", hint="rename all but one")
+            raise InvalidParameter(
+                "the data have {names_count} columns {name!r}.",
+                hint="rename all but one",
+                names_count=names.count(name),
+                name=name,
+            )
     assert take is not None
     return {name: take(name) for name in wanted}
 
@@ -46,8 +54,9 @@ def check_equal_lengths(rows: Mapping[str, int]) -> int:
     """The number of rows, which all columns share."""
     if len(set(rows.values())) > 1:
         raise InvalidParameter(
-            f"the columns have different lengths: {shorten(dict(rows), 120)}.",
+            "the columns have different lengths: {rows}.",
             hint="a row is one person in every column",
+            rows=shorten(dict(rows), 120),
         )
     return next(iter(rows.values()), 0)
 

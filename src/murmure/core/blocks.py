@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up
 from murmure.core.random import Random
 from murmure.core.types import Floats, Ints, Relation
@@ -43,23 +43,36 @@ class Block:
         whole = (self.width, self.l1, self.l2, self.replace_l1 or 1, self.replace_l2 or 1)
         if not all(isinstance(v, int) and not isinstance(v, bool) and v > 0 for v in whole):
             raise InvalidParameter(
-                f"Block {self.name!r}: width and bounds must be positive whole numbers, got {whole}."
+                "Block {name!r}: width and bounds must be positive whole numbers, got {got}.", name=self.name, got=whole
             )
         if not (math.isfinite(self.weight) and self.weight > 0):
-            raise InvalidParameter(f"Block {self.name!r}: weight must be positive, got {shorten(self.weight)}.")
+            raise InvalidParameter(
+                "Block {name!r}: weight must be positive, got {got}.", name=self.name, got=shorten(self.weight)
+            )
         if (self.replace_l1 or self.l1) < self.l1 or (self.replace_l2 or self.l2) < self.l2:
             raise InvalidParameter(
-                f"Block {self.name!r}: an exchange moves the sum by a whole row where the new one cannot be read, and "
-                "is left out."
+                "Block {name!r}: an exchange moves the sum by a whole row where the new one cannot be read, and "
+                "is left out.",
+                name=self.name,
             )
         if not self.l2 <= self.l1**2 <= self.width * self.l2:
             least = -(-(self.l1**2) // self.width)
-            fit = f"{self.l1**2}" if self.width == 1 else f"from {least} (spread evenly) to {self.l1**2} (in one entry)"
+            fit = (
+                f"{self.l1**2}"
+                if self.width == 1
+                else Phrase("from {least} (spread evenly) to {l1} (in one entry)", least=least, l1=self.l1**2)
+            )
             raise InvalidParameter(
-                f"Block {self.name!r}: l1 = {self.l1} and l2 = {self.l2} cannot both be true of {self.width} "
-                f"entr{'y' if self.width == 1 else 'ies'}: l1 is the largest sum of absolute values that one row adds, "
+                "Block {name!r}: l1 = {l1} and l2 = {l2} cannot both be true of {width} "
+                "entr{detail}: l1 is the largest sum of absolute values that one row adds, "
                 "l2 the largest sum of SQUARES.",
-                hint=f"with l1 = {self.l1} the squares add up to {fit}",
+                hint="with l1 = {l1} the squares add up to {fit}",
+                name=self.name,
+                l1=self.l1,
+                l2=self.l2,
+                width=self.width,
+                detail="y" if self.width == 1 else Phrase("ies"),
+                fit=fit,
             )
 
     def sensitivity(self, norm: Norm, relation: Relation, rows: int = 1) -> int:
@@ -83,7 +96,7 @@ class Cost:
 
     def __post_init__(self) -> None:
         if not (self.epsilon >= 0 and self.rho >= 0):
-            raise InvalidParameter(f"a cost is not negative, got {self!r}.")
+            raise InvalidParameter("a cost is not negative, got {got!r}.", got=self)
 
 
 def pure_cost(epsilon: float) -> Cost:

@@ -56,17 +56,21 @@ class Column:
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
-                f"Column.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}."
+                "Column.domain must be Categories, Integers, Interval or Decimals, got {got}.", got=shorten(self.domain)
             )
         if self.missing not in get_args(Missing):
             raise InvalidParameter(
-                f"Column.missing must be one of {', '.join(map(repr, get_args(Missing)))}, got {shorten(self.missing)}."
+                "Column.missing must be one of {missing}, got {got}.",
+                missing=", ".join(map(repr, get_args(Missing))),
+                got=shorten(self.missing),
             )
         if not isinstance(self.note, str):
-            raise InvalidParameter(f"Column.note must be text, got {shorten(self.note)}.")
+            raise InvalidParameter("Column.note must be text, got {got}.", got=shorten(self.note))
         for name in ("public", "from_data"):
             if not isinstance(getattr(self, name), bool):
-                raise InvalidParameter(f"Column.{name} must be true or false, got {shorten(getattr(self, name))}.")
+                raise InvalidParameter(
+                    "Column.{name} must be true or false, got {got}.", name=name, got=shorten(getattr(self, name))
+                )
         outside = self.outside or (None if self.domain.outside == "refuse" else self.domain.outside)
         if outside is not None:
             check_outside("Column", outside, isinstance(self.domain, Categories))
@@ -88,8 +92,9 @@ class Column:
         if self.missing == "refuse":
             if value is not None:
                 raise InvalidParameter(
-                    f"Column.missing_value is {shorten(value)}, but missing values are refused.",
+                    "Column.missing_value is {value}, but missing values are refused.",
                     hint='say missing = "value" or missing = "constant" too',
+                    value=shorten(value),
                 )
             return None
         return self._checked_label(value) if self.missing == "value" else self._checked_constant(value)
@@ -97,25 +102,30 @@ class Column:
     def _checked_label(self, value: Any) -> str:
         if not isinstance(self.domain, Categories):
             raise InvalidParameter(
-                f'Column.missing = "value" is for categories: {self.domain.describe()} has no label for missing.',
+                'Column.missing = "value" is for categories: {domain} has no label for missing.',
                 hint='say missing = "constant" with a public missing_value, or cut the number into categories',
+                domain=self.domain.describe(),
             )
         if value is None:
             value = MISSING_LABEL
         if not isinstance(value, str) or not value:
-            raise InvalidParameter(f"Column.missing_value must be a label, as text, got {shorten(value)}.")
+            raise InvalidParameter("Column.missing_value must be a label, as text, got {got}.", got=shorten(value))
         meant, known = meaning_of_text(value), self.domain._labels
         if meant is None:
             raise InvalidParameter(
-                f"Column.missing_value {value!r} is no label: it stands for nothing in every column."
+                "Column.missing_value {value!r} is no label: it stands for nothing in every column.", value=value
             )
         if _is_code(meant, self.domain.size) if known is None else meant in known.table:
             raise InvalidParameter(
-                f"Column.missing_value {value!r} is a label already, of {self.domain.describe()}.",
+                "Column.missing_value {value!r} is a label already, of {domain}.",
                 hint='name another, such as missing_value = "no answer"',
+                value=value,
+                domain=self.domain.describe(),
             )
         if isinstance(self.domain.values, int) and self.domain.size > MAX_NUMBERED:
-            raise InvalidParameter(f'Column.missing = "value" takes at most {MAX_NUMBERED} categories.')
+            raise InvalidParameter(
+                'Column.missing = "value" takes at most {max_numbered} categories.', max_numbered=MAX_NUMBERED
+            )
         return value
 
     def _checked_constant(self, value: Any) -> Any:
@@ -135,8 +145,10 @@ class Column:
         number_given = isinstance(self.domain, Categories) or not isinstance(value, bool)
         if not (isinstance(value, kinds) and number_given and holds(self.domain, value)):
             raise InvalidParameter(
-                f"Column.missing_value must be {self.domain.describe()}, got {shorten(value)}.",
+                "Column.missing_value must be {domain}, got {got}.",
                 hint="the constant is public, and one of the values that the column holds",
+                domain=self.domain.describe(),
+                got=shorten(value),
             )
         kind = {Integers: int, Interval: float}.get(type(self.domain))
         return value if kind is None else kind(value)

@@ -30,14 +30,14 @@ from murmure.core.domain_policies import (
     policy_fields,
     settings_repr,
 )
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.types import Floats, Ints, Mask
 
 MAX_VALUES = 1 << 62  # codes are int64, and so is the difference of two of them
 MAX_PLACES = 18
 MAX_LISTED = 1 << 24  # values that are listed one by one
 MAX_BOUND = 10**18
-PUBLIC_HINT = "bounds are public constants: choose them without looking at the data"
+PUBLIC_HINT = Phrase("bounds are public constants: choose them without looking at the data")
 
 Rounding = Literal["refuse", "nearest"]
 
@@ -73,20 +73,25 @@ class Decimals:
     def __post_init__(self) -> None:
         places = check_whole("Decimals", "places", self.places, 0, None)
         if places > MAX_PLACES:
-            raise InvalidParameter(f"Decimals.places must be at most {MAX_PLACES}, got {places}.")
+            raise InvalidParameter(
+                "Decimals.places must be at most {max_places}, got {got}.", max_places=MAX_PLACES, got=places
+            )
         object.__setattr__(self, "places", places)
         if self.rounding not in get_args(Rounding):
-            raise InvalidParameter(f'Decimals.rounding must be "refuse" or "nearest", got {shorten(self.rounding)}.')
+            raise InvalidParameter(
+                'Decimals.rounding must be "refuse" or "nearest", got {got}.', got=shorten(self.rounding)
+            )
         for name in ("low", "high"):
             object.__setattr__(self, name, self._checked_bound(name, getattr(self, name)))
         if self.high <= self.low:
             raise InvalidParameter(
-                f"Decimals needs low < high, got {self.low} and {self.high}.", hint="low comes first"
+                "Decimals needs low < high, got {low} and {high}.", hint="low comes first", low=self.low, high=self.high
             )
         if self.size > MAX_VALUES:
             raise InvalidParameter(
-                f"Decimals holds at most 2**62 values, got about 2**{self.size.bit_length() - 1}.",
+                "Decimals holds at most 2**62 values, got about 2**{bit_length}.",
                 hint="use fewer places, or narrower bounds",
+                bit_length=self.size.bit_length() - 1,
             )
         check_outside("Decimals", self.outside, labels=False)
         if self.absent is not None:
@@ -96,14 +101,21 @@ class Decimals:
     def _checked_bound(self, name: str, value: object) -> Decimal:
         text = decimal_text(value)
         if text is None:
-            raise InvalidParameter(f"Decimals.{name} must be a finite number, got {shorten(value)}.", hint=PUBLIC_HINT)
+            raise InvalidParameter(
+                "Decimals.{name} must be a finite number, got {got}.", hint=PUBLIC_HINT, name=name, got=shorten(value)
+            )
         exact = Fraction(text)
         if abs(exact) >= MAX_BOUND:
-            raise InvalidParameter(f"Decimals.{name} must lie between -10**18 and 10**18, got {shorten(value)}.")
+            raise InvalidParameter(
+                "Decimals.{name} must lie between -10**18 and 10**18, got {got}.", name=name, got=shorten(value)
+            )
         if (exact * 10**self.places).denominator != 1:
             raise InvalidParameter(
-                f"Decimals.{name} must have at most {self.places} decimals, as places says, got {shorten(value)}.",
+                "Decimals.{name} must have at most {places} decimals, as places says, got {got}.",
                 hint="use more places, or round the bound yourself",
+                name=name,
+                places=self.places,
+                got=shorten(value),
             )
         return Decimal(text)
 
@@ -111,7 +123,9 @@ class Decimals:
         """A public constant of the domain, as exact as its bounds: text is a number here, since no row holds it."""
         text = decimal_text(value)
         if text is None:
-            raise InvalidParameter(f"{name} must be {self.describe()}, got {shorten(value)}.")
+            raise InvalidParameter(
+                "{name} must be {value}, got {got}.", name=name, value=self.describe(), got=shorten(value)
+            )
         return Decimal(text)
 
     # -- exact values
@@ -188,8 +202,10 @@ class Decimals:
     def _refuse_listing(self) -> None:
         if self.size > MAX_LISTED:
             raise InvalidParameter(
-                f"{self!r} holds {self.size} values: too many to list them one by one (at most 2**24).",
+                "{value!r} holds {size} values: too many to list them one by one (at most 2**24).",
                 hint="use fewer places or narrower bounds, or Interval(low, high, cells=...) for a coarse grid",
+                value=self,
+                size=self.size,
             )
 
     def scale(self) -> tuple[float, float, float]:
@@ -206,8 +222,8 @@ class Decimals:
         return f"the numbers {self.low} to {self.high} with at most {self.places} decimals{rounded}{column_words(self)}"
 
     def describe(self) -> str:
-        rounded = "" if self.rounding == "nearest" else f" with at most {self.places} decimals"
-        return f"a number from {self.low} to {self.high}{rounded}"
+        rounded = "" if self.rounding == "nearest" else Phrase(" with at most {places} decimals", places=self.places)
+        return Phrase("a number from {low} to {high}{rounded}", low=self.low, high=self.high, rounded=rounded)
 
     def __repr__(self) -> str:
         rounding = "" if self.rounding == "refuse" else f", rounding={self.rounding!r}"

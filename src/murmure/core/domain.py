@@ -45,7 +45,7 @@ from murmure.core.domain_policies import (
     policy_fields,
     settings_repr,
 )
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.types import Floats, Ints, Mask
 
 MAX_SIZE = 1 << 31
@@ -104,27 +104,29 @@ class Categories:
         absent: Any = None,
         outside: Outside = "refuse",
     ) -> None:
-        hint = "a question with one possible answer has nothing to protect; give at least two"
+        hint = Phrase("a question with one possible answer has nothing to protect; give at least two")
         if isinstance(values, int | np.integer) and not isinstance(values, bool):
             labels: tuple[Hashable, ...] | int = check_whole("Categories", "k", values, 2, hint)
             coder = None
             if values > MAX_SIZE:
-                raise InvalidParameter(f"Categories.k must be at most 2**31, got {values}.")
+                raise InvalidParameter("Categories.k must be at most 2**31, got {got}.", got=values)
         elif isinstance(values, str | bytes) or not isinstance(values, Sequence | np.ndarray):
             raise InvalidParameter(
-                f"Categories takes a list of labels or a number of them, got {shorten(values)}.",
+                "Categories takes a list of labels or a number of them, got {got}.",
                 hint='Categories(["no", "yes"]) or Categories(4)',
+                got=shorten(values),
             )
         else:
             items = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
             if not all(isinstance(v, str | int | float | NoneType) for v in items):
                 raise InvalidParameter(
-                    f"Categories labels must be text, numbers or booleans, got {shorten(items)}.",
+                    "Categories labels must be text, numbers or booleans, got {got}.",
                     hint="write dates and the like as text: they travel in JSON",
+                    got=shorten(items),
                 )
             coder = Labels(_meanings(items))
             if len(items) < 2:
-                raise InvalidParameter(f"Categories needs at least two labels, got {len(items)}.", hint=hint)
+                raise InvalidParameter("Categories needs at least two labels, got {got}.", hint=hint, got=len(items))
             labels = items
         object.__setattr__(self, "values", labels)
         object.__setattr__(self, "column", column)
@@ -186,8 +188,8 @@ class Categories:
 
     def describe(self) -> str:
         if isinstance(self.values, int):
-            return f"a whole number from 0 to {self.values - 1}"
-        return f"one of {shorten(list(self.values), 90)}"
+            return Phrase("a whole number from 0 to {values}", values=self.values - 1)
+        return Phrase("one of {values}", values=shorten(list(self.values), 90))
 
     def to_dict(self) -> dict[str, Any]:
         values = self.values if isinstance(self.values, int) else list(self.values)
@@ -204,26 +206,34 @@ def _meanings(labels: Sequence[Any]) -> list[float | str]:
     for label in labels:
         meant = float(label) if type(label) is int and -MAX_15_DIGITS < label < MAX_15_DIGITS else meaning(label)
         if meant is None:
-            got = "" if label is None or label != label else f", got {label!r}"
+            got = "" if label is None or label != label else Phrase(", got {label!r}", label=label)
             raise InvalidParameter(
-                f"Categories labels may not be None or NaN{got}.",
+                "Categories labels may not be None or NaN{got}.",
                 hint='give missing answers a label of their own, such as "no answer"',
+                got=got,
             )
         assert isinstance(meant, float | str)
         if isinstance(meant, float) and not fits(_number(label)):
             raise InvalidParameter(
-                f"Categories labels that are numbers have at most 15 digits, got {shorten(label)}: readers turn "
+                "Categories labels that are numbers have at most 15 digits, got {got}: readers turn "
                 "numbers into floats, which hold no more.",
                 hint="put a letter in front of long numbers, here and in the data",
+                got=shorten(label),
             )
         if meant in out:
             other = out[meant]
-            alike = "" if type(other) is type(label) and other == label else f": {other!r} and {label!r} mean the same"
+            alike = (
+                ""
+                if type(other) is type(label) and other == label
+                else Phrase(": {other!r} and {label!r} mean the same", other=other, label=label)
+            )
             raise InvalidParameter(
-                f"Categories labels must differ, got {shorten(tuple(labels))}{alike}.",
+                "Categories labels must differ, got {labels}{alike}.",
                 hint="text that is a number is that number, and true is 1: a reader may turn one into the other"
                 if alike
                 else None,
+                labels=shorten(tuple(labels)),
+                alike=alike,
             )
         out[meant] = label
     return list(out)
@@ -261,19 +271,23 @@ class Integers:
         for name in ("low", "high"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | np.integer):
-                raise InvalidParameter(f"Integers.{name} must be a whole number, got {shorten(value)}.")
+                raise InvalidParameter(
+                    "Integers.{name} must be a whole number, got {got}.", name=name, got=shorten(value)
+                )
             object.__setattr__(self, name, int(value))
         if self.high <= self.low:
             raise InvalidParameter(
-                f"Integers needs low < high, got {self.low} and {self.high}.", hint="low comes first"
+                "Integers needs low < high, got {low} and {high}.", hint="low comes first", low=self.low, high=self.high
             )
         if self.high - self.low >= MAX_SIZE:
-            raise InvalidParameter(f"Integers holds at most 2**31 values, got {self.high - self.low + 1}.")
+            raise InvalidParameter("Integers holds at most 2**31 values, got {got}.", got=self.high - self.low + 1)
         if max(-self.low, self.high) >= MAX_15_DIGITS:
             raise InvalidParameter(
-                f"Integers holds numbers of at most 15 digits, got {self.low} to {self.high}: readers turn numbers "
+                "Integers holds numbers of at most 15 digits, got {low} to {high}: readers turn numbers "
                 "into floats, which hold no more.",
                 hint="for exact sums of longer numbers: Decimals(low, high, places=0)",
+                low=self.low,
+                high=self.high,
             )
         check_outside("Integers", self.outside, labels=False)
         check_absent(self)
@@ -323,7 +337,7 @@ class Integers:
         return f"the whole numbers {self.low} to {self.high}{column_words(self)}"
 
     def describe(self) -> str:
-        return f"a whole number from {self.low} to {self.high}"
+        return Phrase("a whole number from {low} to {high}", low=self.low, high=self.high)
 
     def __repr__(self) -> str:
         return f"Integers({self.low}, {self.high}{settings_repr(self)})"
@@ -358,23 +372,32 @@ class Interval:
         for name in ("low", "high"):
             value = getattr(self, name)
             if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
-                raise InvalidParameter(f"Interval.{name} must be a finite number, got {shorten(value)}.")
+                raise InvalidParameter(
+                    "Interval.{name} must be a finite number, got {got}.", name=name, got=shorten(value)
+                )
             if not math.isfinite(value):
                 raise InvalidParameter(
-                    f"Interval.{name} must be a finite number, got {value!r}.",
+                    "Interval.{name} must be a finite number, got {got!r}.",
                     hint="bounds are public constants: choose them without looking at the data",
+                    name=name,
+                    got=value,
                 )
             object.__setattr__(self, name, float(value))
         if self.high <= self.low or not math.isfinite(self.high - self.low):
             raise InvalidParameter(
-                f"Interval needs low < high, got {self.low!r} and {self.high!r}.", hint="low comes first"
+                "Interval needs low < high, got {low!r} and {high!r}.",
+                hint="low comes first",
+                low=self.low,
+                high=self.high,
             )
         # Much narrower, cells / (high - low) would overflow.
         if not self.high - self.low > 1e-280:
-            raise InvalidParameter(f"Interval is too narrow for floats: {self.low!r} to {self.high!r}.")
-        cells = check_whole("Interval", "cells", self.cells, 2, "one cell would say nothing")
+            raise InvalidParameter(
+                "Interval is too narrow for floats: {low!r} to {high!r}.", low=self.low, high=self.high
+            )
+        cells = check_whole("Interval", "cells", self.cells, 2, Phrase("one cell would say nothing"))
         if cells > 1 << 16:
-            raise InvalidParameter(f"Interval.cells must be at most 65536, got {cells}.")
+            raise InvalidParameter("Interval.cells must be at most 65536, got {got}.", got=cells)
         object.__setattr__(self, "cells", cells)
         check_outside("Interval", self.outside, labels=False)
         check_absent(self)
@@ -455,7 +478,7 @@ class Interval:
         return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{column_words(self)}"
 
     def describe(self) -> str:
-        return f"a number from {self.low:g} to {self.high:g}"
+        return Phrase("a number from {low:g} to {high:g}", low=self.low, high=self.high)
 
     def __repr__(self) -> str:
         return f"Interval({self.low:g}, {self.high:g}, cells={self.cells}{settings_repr(self)})"
@@ -482,15 +505,20 @@ def check_few_values(owner: str, domain: Any) -> None:
     """Refuse a domain with more than 2**31 values or 15 digits: noise on single values, and floats, do not take it."""
     if isinstance(domain, Decimals) and not domain.short:
         raise InvalidParameter(
-            f"{owner} takes numbers of at most 15 digits, got {domain!r}: readers turn numbers into floats, which hold "
+            "{owner} takes numbers of at most 15 digits, got {got!r}: readers turn numbers into floats, which hold "
             "no more.",
             hint="use fewer places or narrower bounds; only exact sums, Sums(schema, [...]), take longer numbers",
+            owner=owner,
+            got=domain,
         )
     if domain.size > MAX_SIZE:
         raise InvalidParameter(
-            f"{owner} takes at most 2**31 values in a column, got {domain.size} of {domain!r}.",
+            "{owner} takes at most 2**31 values in a column, got {size} of {domain!r}.",
             hint="use fewer places or narrower bounds, Interval(low, high, cells=...) for a coarse grid, or ask for "
             "exact sums: Sums(schema, [...])",
+            owner=owner,
+            size=domain.size,
+            domain=domain,
         )
 
 
@@ -499,7 +527,7 @@ def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
     rest = dict(fields)
     kind = rest.pop("type", None)
     if kind not in DOMAINS:
-        raise InvalidParameter(f"a domain is one of {sorted(DOMAINS)}, got {shorten(kind)}.")
+        raise InvalidParameter("a domain is one of {domains}, got {got}.", domains=sorted(DOMAINS), got=shorten(kind))
     return DOMAINS[kind](**rest)
 
 

@@ -15,7 +15,12 @@ MISSING_NUMBER_HINT = 'drop those rows, or name a public constant: Column(..., m
 def check_whole(owner: str, name: str, value: object, low: int, hint: str | None) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
         raise InvalidParameter(
-            f"{owner}.{name} must be a whole number, at least {low}, got {shorten(value)}.", hint=hint
+            "{owner}.{name} must be a whole number, at least {low}, got {got}.",
+            hint=hint,
+            owner=owner,
+            name=name,
+            low=low,
+            got=shorten(value),
         )
     return int(value)
 
@@ -35,7 +40,10 @@ def check_absent(domain: Any) -> None:
     number = not hasattr(domain, "values")
     if (number and isinstance(domain.absent, str | bool)) or not holds(domain, domain.absent):
         raise InvalidParameter(
-            f"{type(domain).__name__}.absent must be {domain.describe()}, got {shorten(domain.absent)}."
+            "{kind}.absent must be {domain}, got {got}.",
+            kind=type(domain).__name__,
+            domain=domain.describe(),
+            got=shorten(domain.absent),
         )
 
 
@@ -52,13 +60,17 @@ def check_outside(owner: str, outside: object, labels: bool) -> None:
     """Labels cannot be clamped: they have no order, so none is the nearest."""
     if outside not in get_args(Outside):
         raise InvalidParameter(
-            f"{owner}.outside must be one of {', '.join(map(repr, get_args(Outside)))}, got {shorten(outside)}.",
+            "{owner}.outside must be one of {outside}, got {got}.",
             hint="refuse such rows, move numbers to the nearest bound, or leave the row out",
+            owner=owner,
+            outside=", ".join(map(repr, get_args(Outside))),
+            got=shorten(outside),
         )
     if labels and outside == "clamp":
         raise InvalidParameter(
-            f'{owner}.outside = "clamp" is for numbers: labels have no order, and none is the nearest.',
+            '{owner}.outside = "clamp" is for numbers: labels have no order, and none is the nearest.',
             hint='outside = "drop" leaves out rows with an unknown label',
+            owner=owner,
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from murmure.core.errors import CannotWrite, shorten
+from murmure.core.errors import CannotWrite, Phrase, shorten
 
 START = 4096  # bytes by which the kind of a file is recognised
 PATIENCE = 60.0  # seconds; our locks last for milliseconds
@@ -82,29 +82,33 @@ def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> N
     try:
         if not path.parent.is_dir():
             raise CannotWrite(
-                f"cannot write {str(path)!r}: there is no folder {str(path.parent)!r}.",
+                "cannot write {path!r}: there is no folder {parent!r}.",
                 hint="make the folder first, or name one that exists",
+                path=str(path),
+                parent=str(path.parent),
             )
         if not path.exists():
             return
         if not path.is_file():
-            raise CannotWrite(f"cannot write {str(path)!r}: it is not a file.", hint="name a file")
+            raise CannotWrite("cannot write {path!r}: it is not a file.", hint="name a file", path=str(path))
         with path.open("rb") as file:
             start = file.read(START)
     except OSError as error:
         raise cannot_write(path, error) from None
     if start and not ours(start):  # an empty file has nothing to lose
         raise CannotWrite(
-            f"{str(path)!r} exists and is not {what}: it would be lost.",
+            "{path!r} exists and is not {what}: it would be lost.",
             hint="write under another name, or move it away first",
+            path=str(path),
+            what=what,
         )
 
 
 def cannot_write(path: Path, error: OSError) -> CannotWrite:
-    hint = "name a folder that exists and that you may write in"
+    hint = Phrase("name a folder that exists and that you may write in")
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        hint = "nothing was left behind; make room, or write to another disk"
+        hint = Phrase("nothing was left behind; make room, or write to another disk")
     elif error.errno == errno.EEXIST:
-        hint = "somebody else wrote it meanwhile; write under another name"
+        hint = Phrase("somebody else wrote it meanwhile; write under another name")
     why = os.strerror(error.errno).lower() if error.errno else shorten(str(error), 160)
-    return CannotWrite(f"cannot write {str(path)!r}: {why}.", hint=hint)
+    return CannotWrite("cannot write {path!r}: {why}.", hint=hint, path=str(path), why=why)

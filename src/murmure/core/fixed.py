@@ -16,7 +16,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 
 WORD = 1 << 64
 """The denominator of probabilities: the number of values that one random word can take."""
@@ -46,24 +46,35 @@ def exactly(function: Callable[P, T]) -> Callable[P, T]:
 
 def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> float:
     """The check of a budget: a positive finite number of ordinary size."""
-    wanted = f"{owner}.{name} must be a positive finite number"
+    wanted = Phrase("{owner}.{name} must be a positive finite number", owner=owner, name=name)
     if isinstance(epsilon, bool | str | bytes) or epsilon is None:
-        raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start")
+        raise InvalidParameter(
+            "{wanted}, got {got}.", hint="epsilon=1.0 is a usual start", wanted=wanted, got=shorten(epsilon)
+        )
     try:
         value = float(epsilon)  # type: ignore[arg-type]
     except OverflowError:  # a whole number or a fraction too large for a float
         raise InvalidParameter(
-            f"{wanted} between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got one that is too long for a float.",
+            "{wanted} between {min_epsilon:g} and {max_epsilon:g}, got one that is too long for a float.",
             hint="below that nothing can be estimated, above it nothing is protected",
+            wanted=wanted,
+            min_epsilon=MIN_EPSILON,
+            max_epsilon=MAX_EPSILON,
         ) from None
     except (TypeError, ValueError):
-        raise InvalidParameter(f"{wanted}, got {shorten(epsilon)}.", hint="epsilon=1.0 is a usual start") from None
+        raise InvalidParameter(
+            "{wanted}, got {got}.", hint="epsilon=1.0 is a usual start", wanted=wanted, got=shorten(epsilon)
+        ) from None
     if not math.isfinite(value) or value <= 0:
-        raise InvalidParameter(f"{wanted}, got {value!r}.", hint="epsilon=1.0 is a usual start")
+        raise InvalidParameter("{wanted}, got {got!r}.", hint="epsilon=1.0 is a usual start", wanted=wanted, got=value)
     if not MIN_EPSILON <= value <= MAX_EPSILON:
         raise InvalidParameter(
-            f"{wanted} between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got {value!r}.",
+            "{wanted} between {min_epsilon:g} and {max_epsilon:g}, got {got!r}.",
             hint="below that nothing can be estimated, above it nothing is protected",
+            wanted=wanted,
+            min_epsilon=MIN_EPSILON,
+            max_epsilon=MAX_EPSILON,
+            got=value,
         )
     return value
 

@@ -87,7 +87,7 @@ class Random:
     def seeded(cls, seed: int) -> Random:
         """The same stream from the same seed: for experiments; every release made with it is marked."""
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-            raise InvalidParameter(f"Random.seeded takes an integer, got {shorten(seed)}.")
+            raise InvalidParameter("Random.seeded takes an integer, got {got}.", got=shorten(seed))
         return _seeded(int(seed), ())
 
     def child(self, *path: int) -> Random:
@@ -112,8 +112,10 @@ class Random:
         """Return self, or refuse a seeded generator: for code that serves real people."""
         if self.is_seeded:
             raise UnsafeRandomness(
-                f"{who} serves real people and needs secure randomness, got {self!r}.",
+                "{who} serves real people and needs secure randomness, got {got!r}.",
                 hint="pass murmure.Random.secure(), or nothing",
+                who=who,
+                got=self,
             )
         return self
 
@@ -164,8 +166,10 @@ def random_or_secure(rng: Random | None, owner: str) -> Random:
         return Random.secure()
     if not isinstance(rng, Random):
         raise InvalidParameter(
-            f"{owner} takes a murmure.Random as rng, got {shorten(type(rng).__name__)}.",
+            "{owner} takes a murmure.Random as rng, got {got}.",
             hint="Random.secure(), Random.seeded(7), or nothing",
+            owner=owner,
+            got=shorten(type(rng).__name__),
         )
     return rng
 

@@ -38,7 +38,7 @@ from murmure.core.cells.parsed_columns import Codes
 from murmure.core.column import DEFAULTS, Column, kind_of, lenient_kind_of
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.domain_policies import Outside, check_outside
-from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, shorten, suggestion
+from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, Phrase, shorten, suggestion
 from murmure.core.schema_format import column_to_toml, columns_from_dict, columns_from_toml, error_in_file
 from murmure.core.types import Mask
 
@@ -47,7 +47,9 @@ POLICY_WORDS = {
     "clamp": ", numbers beyond at the nearest bound",
     "drop": ", rows with another value left out",
 }
-DRAFT_HINT = "replace them by public ones (a code book, the questionnaire, the law), then remove from_data = true"
+DRAFT_HINT = Phrase(
+    "replace them by public ones (a code book, the questionnaire, the law), then remove from_data = true"
+)
 
 
 class Schema(Mapping[str, Domain]):
@@ -82,18 +84,23 @@ class Schema(Mapping[str, Domain]):
     def __init__(self, columns: Mapping[str, Domain | Column], outside: Outside = "refuse") -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise InvalidParameter(
-                f"Schema takes a mapping from column names to domains, got {shorten(columns)}.",
-                hint='Schema({"smoker": Categories(["no", "yes"])})',
+                "Schema takes a mapping from column names to domains, got {got}.",
+                hint='Schema({{"smoker": Categories(["no", "yes"])}})',
+                got=shorten(columns),
             )
         check_outside("Schema", outside, labels=False)
         specs = {}
         for name, spec in columns.items():
             if not isinstance(name, str) or not name:
-                raise InvalidParameter(f"Schema: a column's name must be text and not empty, got {shorten(name)}.")
+                raise InvalidParameter(
+                    "Schema: a column's name must be text and not empty, got {got}.", got=shorten(name)
+                )
             if not isinstance(spec, Column | Categories | Integers | Interval | Decimals):
                 raise InvalidParameter(
-                    f"Schema column {name!r} must be Categories, Integers, Interval or Decimals, got {shorten(spec)}.",
+                    "Schema column {name!r} must be Categories, Integers, Interval or Decimals, got {got}.",
                     hint='or a Column around one of these: Column(Categories(["no", "yes"]), missing="value")',
+                    name=name,
+                    got=shorten(spec),
                 )
             specs[name] = _with_default(spec if isinstance(spec, Column) else Column(spec), outside)
         # Through vars, since __setattr__ refuses: plans are hashed with their schema, which must not change.
@@ -124,19 +131,24 @@ class Schema(Mapping[str, Domain]):
         """Raise if a column was read off the data. Everything that uses a schema calls this first."""
         if self.drafted:
             raise InvalidParameter(
-                f"the bounds or labels of {_join_names(self.drafted)} were read off the data (from_data = true).",
+                "the bounds or labels of {drafted} were read off the data (from_data = true).",
                 hint=DRAFT_HINT,
+                drafted=_join_names(self.drafted),
             )
 
     def __getitem__(self, name: str) -> Domain:
         if name not in self.columns:
             raise MissingColumn(
-                f"the schema has no column {name!r}; it has {shorten(list(self.columns), 120)}.",
+                "the schema has no column {name!r}; it has {column_names}.",
                 hint=suggestion(name, self.columns),
+                name=name,
+                column_names=shorten(list(self.columns), 120),
             )
         if self.column_specs[name].from_data:
             raise InvalidParameter(
-                f"the bounds or labels of column {name!r} were read off the data (from_data = true).", hint=DRAFT_HINT
+                "the bounds or labels of column {name!r} were read off the data (from_data = true).",
+                hint=DRAFT_HINT,
+                name=name,
             )
         return self.columns[name]
 
@@ -252,7 +264,12 @@ class Schema(Mapping[str, Domain]):
         )
 
     def describe(self) -> str:
-        return f"{len(self)} column{'s' * (len(self) != 1)}: {_join_names(tuple(self))}"
+        return Phrase(
+            "{this_count} column{plural}: {value}",
+            this_count=len(self),
+            plural="s" * (len(self) != 1),
+            value=_join_names(tuple(self)),
+        )
 
     def __repr__(self) -> str:
         shown = [f"{name!r}: {with_column(domain, None)!r}" for name, domain in self.columns.items()]
@@ -276,9 +293,13 @@ class Schema(Mapping[str, Domain]):
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
+            why = (
+                error.strerror.lower()
+                if isinstance(error, OSError) and error.strerror
+                else Phrase("it is not UTF-8 text")
+            )
             raise InvalidParameter(
-                f"cannot read {str(path)!r}: {why}.", hint="murmure schema init DATA drafts a schema"
+                "cannot read {path!r}: {why}.", hint="murmure schema init DATA drafts a schema", path=str(path), why=why
             ) from None
         return cls.from_toml(text, Path(path).name)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from murmure.core.column import DEFAULTS, Column
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, domain_from_dict
-from murmure.core.errors import InvalidParameter, MurmureError, shorten, suggestion
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten, suggestion
 
 DOMAIN_KEYS: dict[str, tuple[str, ...]] = {
     "categories": ("values",),
@@ -39,7 +39,7 @@ def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
     message = re.sub(r"\bCategories (labels|takes|needs)", r"values: \1", message)
     message = re.sub(r"\b(?:Integers|Interval|Decimals) needs low < high", "low must be below high", message)
     message = re.sub(r"\b(?:Integers|Interval|Decimals) (holds|is)", r"a column \1", message)
-    return InvalidParameter(f"{where}: {message}", hint=error.hint)
+    return InvalidParameter("{where}: {message}", hint=error.hint, where=where, message=message)
 
 
 # -- JSON
@@ -52,10 +52,10 @@ def columns_from_dict(fields: Any) -> dict[str, Column]:
         or fields.get("type") != "Schema"
         or fields.keys() - {"type", "columns", "order"}
     ):
-        raise InvalidParameter(f"this is not the JSON of a schema: {shorten(fields, 120)}.")
+        raise InvalidParameter("this is not the JSON of a schema: {fields}.", fields=shorten(fields, 120))
     columns = fields.get("columns")
     if not isinstance(columns, Mapping):
-        raise InvalidParameter(f"a schema's columns must be a JSON object, got {shorten(columns)}.")
+        raise InvalidParameter("a schema's columns must be a JSON object, got {got}.", got=shorten(columns))
     order = fields.get("order", list(columns))
     if (
         not isinstance(order, list)
@@ -63,7 +63,7 @@ def columns_from_dict(fields: Any) -> dict[str, Column]:
         or not all(isinstance(name, str) and name in columns for name in order)
         or len(set(order)) != len(order)
     ):
-        raise InvalidParameter(f"a schema's order must name its columns, each once, got {shorten(order)}.")
+        raise InvalidParameter("a schema's order must name its columns, each once, got {got}.", got=shorten(order))
     return {name: _column_from_dict(name, columns[name]) for name in order}
 
 
@@ -73,9 +73,11 @@ def _column_from_dict(name: str, fields: Any) -> Column:
         settings = {key: domain_fields.pop(key) for key in DEFAULTS if key in domain_fields}
         return Column(domain_from_dict(domain_fields), **settings)
     except MurmureError as error:
-        raise error_in_file(f"column {name!r}", error) from None
+        raise error_in_file(Phrase("column {name!r}", name=name), error) from None
     except (TypeError, ValueError, OverflowError):
-        raise InvalidParameter(f"column {name!r}: this is not the JSON of a column: {shorten(fields, 120)}.") from None
+        raise InvalidParameter(
+            "column {name!r}: this is not the JSON of a column: {fields}.", name=name, fields=shorten(fields, 120)
+        ) from None
 
 
 # -- TOML
@@ -86,42 +88,64 @@ def columns_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidParameter(f"{file} is not TOML: {error}.", hint="each column is [columns.NAME]") from None
+        raise InvalidParameter(
+            "{file} is not TOML: {error}.", hint="each column is [columns.NAME]", file=file, error=error
+        ) from None
     except RecursionError:
-        raise InvalidParameter(f"{file} is not a schema: it is nested too deeply.") from None
+        raise InvalidParameter("{file} is not a schema: it is nested too deeply.", file=file) from None
     for key in document.keys() - {"columns", "outside"}:
-        raise InvalidParameter(f"{file}: there is no key {key!r}.", hint="each column is [columns.NAME]")
+        raise InvalidParameter(
+            "{file}: there is no key {key!r}.", hint="each column is [columns.NAME]", file=file, key=key
+        )
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
-        raise InvalidParameter(f"{file} holds no column.", hint="each column is [columns.NAME]")
+        raise InvalidParameter("{file} holds no column.", hint="each column is [columns.NAME]", file=file)
     parsed = {name: column_from_toml(file, name, table) for name, table in columns.items()}
     return parsed, document.get("outside", "refuse")
 
 
 def column_from_toml(file: str, name: str, table: Any) -> Column:
-    where = f"{file}, column {name!r}"
+    where = Phrase("{file}, column {name!r}", file=file, name=name)
     if not name:
-        raise InvalidParameter(f"{file}: a column has an empty name.", hint="write [columns.NAME]")
+        raise InvalidParameter("{file}: a column has an empty name.", hint="write [columns.NAME]", file=file)
     if not isinstance(table, dict):
         raise InvalidParameter(
-            f"{where}: wanted a table, got {shorten(table)}.", hint=f"write [columns.{_toml_key(name)}]"
+            "{where}: wanted a table, got {got}.",
+            hint="write [columns.{toml_key}]",
+            where=where,
+            got=shorten(table),
+            toml_key=_toml_key(name),
         )
     kind = table.get("type")
     if not isinstance(kind, str) or kind not in DOMAIN_KEYS:
-        got = "it is left out" if "type" not in table else f"got {shorten(kind)}"
+        got = Phrase("it is left out") if "type" not in table else Phrase("got {kind}", kind=shorten(kind))
         hint = suggestion(kind, DOMAIN_KEYS) if isinstance(kind, str) else None
-        raise InvalidParameter(f"{where}: type must be one of {', '.join(DOMAIN_KEYS)}; {got}.", hint=hint)
+        raise InvalidParameter(
+            "{where}: type must be one of {domain_keys}; {got}.",
+            hint=hint,
+            where=where,
+            domain_keys=", ".join(DOMAIN_KEYS),
+            got=got,
+        )
     allowed = [*DOMAIN_KEYS[kind], *DEFAULTS]
     for key in table.keys() - {"type", *allowed}:
         of_another_type = any(key in keys for keys in DOMAIN_KEYS.values())
         raise InvalidParameter(
-            f"{where}: {f'a column of type {kind} takes no' if of_another_type else 'there is no key'} {key!r}.",
-            hint=suggestion(key, allowed) or f"it takes {', '.join(allowed)}",
+            "{where}: {detail} {key!r}.",
+            hint=suggestion(key, allowed) or Phrase("it takes {allowed}", allowed=", ".join(allowed)),
+            where=where,
+            detail=Phrase("a column of type {kind} takes no", kind=kind)
+            if of_another_type
+            else Phrase("there is no key"),
+            key=key,
         )
     for key in DOMAIN_KEYS[kind]:
         if key not in table and key not in OPTIONAL_KEYS:
             raise InvalidParameter(
-                f"{where}: {key} is left out.", hint="bounds and labels are public, and stand in the schema"
+                "{where}: {key} is left out.",
+                hint="bounds and labels are public, and stand in the schema",
+                where=where,
+                key=key,
             )
     arguments = [table[key] for key in DOMAIN_KEYS[kind] if key in table]
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, MissingExtra
+from murmure.core.errors import InvalidParameter, MissingExtra, Phrase
 from murmure.core.estimates.intervals import level_of_each
 from murmure.core.notices import RANDOMISED_HERE, RANDOMISED_OUTSIDE, REHEARSAL_NOTICE
 from murmure.core.short_labels import cut_labels
@@ -360,7 +360,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise MissingExtra("plotting", "matplotlib", "plots") from None
+        raise MissingExtra(Phrase("plotting"), "matplotlib", "plots") from None
     return plt
 
 
@@ -452,7 +452,12 @@ def true_values(estimate: Estimate, truth: Any, owner: str = "plot.truth") -> An
         return None
     k, values = len(estimate.mean), np.atleast_1d(np.asarray(truth, float))
     if values.shape != (k,) or not np.isfinite(values).all():
-        raise InvalidParameter(f"{owner} must be {k} numbers, one for each figure, got shape {np.shape(truth)}.")
+        raise InvalidParameter(
+            "{owner} must be {k} numbers, one for each figure, got shape {shape}.",
+            owner=owner,
+            k=k,
+            shape=np.shape(truth),
+        )
     return values
 
 
@@ -462,12 +467,15 @@ def truths_of(estimates: Estimates, truth: Any) -> dict[str, Any]:
         return {}
     if not hasattr(truth, "items"):
         raise InvalidParameter(
-            f"truth must map columns to shares or means, got {type(truth).__name__}.",
-            hint='truth={"smoker": [0.8, 0.2], "age": 47.3}',
+            "truth must map columns to shares or means, got {got}.",
+            hint='truth={{"smoker": [0.8, 0.2], "age": 47.3}}',
+            got=type(truth).__name__,
         )
     unknown = [name for name in truth if name not in estimates]
     if unknown:
-        raise InvalidParameter(f"truth names columns that were not estimated: {_join_names(list(map(repr, unknown)))}.")
+        raise InvalidParameter(
+            "truth names columns that were not estimated: {unknown}.", unknown=_join_names(list(map(repr, unknown)))
+        )
     return {
         name: true_values(estimates[name], values, f"truth of column {name!r}")
         for name, values in truth.items()

@@ -104,7 +104,7 @@ class Certificate:
 
     def __post_init__(self) -> None:
         if self.epsilon < 0 or not 0 <= self.delta <= 1:
-            raise InvalidParameter(f"a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {self!r}.")
+            raise InvalidParameter("a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {got!r}.", got=self)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -223,8 +223,11 @@ def room_for(n: int, bound: int, what: str) -> None:
     """Refuse a sum that could pass 2**63 - 1."""
     if n * bound > MAX_SUM:
         raise PlanRefused(
-            f"Plan refused: {n:_} people x bound {bound:_} can exceed 2**63 - 1 in {what}.",
+            "Plan refused: {n:_} people x bound {bound:_} can exceed 2**63 - 1 in {what}.",
             hint="use a coarser grid (fewer cells) or fewer people at a time",
+            n=n,
+            bound=bound,
+            what=what,
         )
 
 

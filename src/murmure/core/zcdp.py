@@ -29,7 +29,9 @@ def checked_delta(delta: object) -> float:
     """A delta between 0 and 1, both excluded."""
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
         raise InvalidParameter(
-            f"delta must lie between 0 and 1, got {shorten(delta)}.", hint="well below one over the number of people"
+            "delta must lie between 0 and 1, got {got}.",
+            hint="well below one over the number of people",
+            got=shorten(delta),
         )
     return float(delta)
 
@@ -79,7 +81,7 @@ def rho_from_epsilon(epsilon: float, delta: float) -> float:
     """The largest rho found for which rho-zCDP guarantees (epsilon, delta), rounded down."""
     delta = checked_delta(delta)
     if not (epsilon > 0 and math.isfinite(epsilon)):
-        raise InvalidParameter(f"epsilon must be a positive finite number, got {shorten(epsilon)}.")
+        raise InvalidParameter("epsilon must be a positive finite number, got {got}.", got=shorten(epsilon))
     alpha = decimal.Decimal(_minimise(lambda a: -(epsilon - _c(a, -math.log(delta))) / a))
     c, size = _c_exact(alpha, decimal.Decimal(delta))
     exact = (decimal.Decimal(epsilon) - c) / alpha

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.central.base.gate import Gate
 from murmure.certify.accounting import sequential
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.random import random_or_secure
 from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
@@ -56,8 +56,10 @@ def ask(
     noise = noise_in(privacy)
     if noise is not None and model.noise_refusal is not None:
         raise PlanRefused(
-            f"{owner} cannot be asked with noise: {model.noise_refusal}.",
+            "{owner} cannot be asked with noise: {noise_refusal}.",
             hint="exact sums between parties: privacy=mu.Secure(); docs/how-to-econometrics.md lists what takes noise",
+            owner=owner,
+            noise_refusal=model.noise_refusal,
         )
     if isinstance(privacy, Secure):
         check_sharing(model, privacy.sharing)
@@ -85,7 +87,7 @@ def ask(
     if noise is not None:
         request = replace(request, cost=noise.cost, relation=noise.relation, unit=noise.unit)
     elif ledger is not None:
-        way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else "leave the ledger out"
+        way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else Phrase("leave the ledger out")
         raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
     driven = drive(steps, frame, engine, request, ledger, gate, rules_of(privacy, model))
     how = how_of(privacy, plans, answers, present, apart, gate.rng.is_seeded, in_process=True)
@@ -109,20 +111,33 @@ def check_sharing(model: Any, sharing: Any) -> None:
     owner, statistic = type(model).__name__, party_statistic(model)
     honest = sharing.minimum - max(sharing.colluders, 1)
     if statistic is not None and honest < statistic.min_honest:
-        what = "errors by clusters that are parties" if statistic is PartyOuterProducts else "levels of parties"
+        what = (
+            Phrase("errors by clusters that are parties")
+            if statistic is PartyOuterProducts
+            else Phrase("levels of parties")
+        )
         raise PlanRefused(
-            f"{owner}: {what} take {statistic.min_honest} honest parties or more, and there may be {honest}: of "
-            f"{sharing.parties}, {sharing.dropouts} may vanish and {max(sharing.colluders, 1)} collude or look at what "
+            "{owner}: {what} take {min_honest} honest parties or more, and there may be {honest}: of "
+            "{parties}, {dropouts} may vanish and {colluders} collude or look at what "
             "they know themselves.",
             hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",
+            owner=owner,
+            what=what,
+            min_honest=statistic.min_honest,
+            honest=honest,
+            parties=sharing.parties,
+            dropouts=sharing.dropouts,
+            colluders=max(sharing.colluders, 1),
         )
     # A model of one round asks a question that was fixed before any total was known.
     if sharing.coordinator == "lying" and model.rounds > 1:
         raise PlanRefused(
-            f"{owner} takes up to {model.rounds} rounds, each of which follows from the totals before it: a "
+            "{owner} takes up to {rounds} rounds, each of which follows from the totals before it: a "
             "coordinator that lies about a total would choose what is asked next.",
             hint='coordinator="curious" (in a study.toml coordinator_may_lie = false), if it can be trusted to tell '
             "totals; or a model of one round",
+            owner=owner,
+            rounds=model.rounds,
         )
 
 
@@ -145,26 +160,31 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
     privacy = Clear() if privacy is None else check_privacy(owner, privacy)
     if isinstance(privacy, Local):
         raise InvalidParameter(
-            f"{owner} does not randomise rows itself.",
+            "{owner} does not randomise rows itself.",
             hint="randomise the columns at the person (mu.sanitise), then econometrics.randomised_ols(...)",
+            owner=owner,
         )
     several = isinstance(data, list | tuple)
     if several and not data:
-        raise InvalidParameter(f"{owner}: the list of tables is empty.", hint="a table for each party")
+        raise InvalidParameter("{owner}: the list of tables is empty.", hint="a table for each party", owner=owner)
     if isinstance(privacy, Secure):
         if not several:
             raise InvalidParameter(
-                f"{owner} under Secure() takes a list of tables, one for each party, got {type(data).__name__}.",
+                "{owner} under Secure() takes a list of tables, one for each party, got {got}.",
                 hint="[table_1, table_2, table_3]; over a network: murmure study",
+                owner=owner,
+                got=type(data).__name__,
             )
         if len(data) < 3:
             raise InvalidParameter(
-                f"{owner} under Secure() takes three tables or more, got {len(data)}.",
+                "{owner} under Secure() takes three tables or more, got {got}.",
                 hint="of two parties each could subtract its own sum and have the other's",
+                owner=owner,
+                got=len(data),
             )
         return privacy.for_parties(len(data)), list(data), None, sum(table is not None for table in data)
     if not several:
         return privacy, data, None, None
     if any(table is None for table in data):
-        raise InvalidParameter(f"{owner}: a table is None; in the clear nobody vanishes.")
+        raise InvalidParameter("{owner}: a table is None; in the clear nobody vanishes.", owner=owner)
     return privacy, SeparateTables(tuple(data)), len(data), len(data)

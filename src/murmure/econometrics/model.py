@@ -106,8 +106,9 @@ def _encode(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise PlanRefused(
-        f"this model cannot be written down: it holds {type(value).__name__}.",
+        "this model cannot be written down: it holds {kind}.",
         hint="functions of one's own run in one place; studies take models by name",
+        kind=type(value).__name__,
     )
 
 
@@ -115,16 +116,27 @@ def model_from_dict(raw: Any) -> Any:
     """The model of this JSON. Refuses unknown types, and missing or unknown fields."""
     kind = raw.get("type") if isinstance(raw, Mapping) else raw
     if not isinstance(kind, str) or kind not in MODELS:
-        raise PlanRefused(f"Plan refused: unknown model {shorten(kind)}; this version knows {', '.join(MODELS)}.")
+        raise PlanRefused(
+            "Plan refused: unknown model {kind}; this version knows {models}.",
+            kind=shorten(kind),
+            models=", ".join(MODELS),
+        )
     maker = load(kind)
     wanted = {f.name for f in fields(maker) if "unsaid" not in f.metadata or f.name in raw}
     defaulted = [f.name for f in fields(maker) if f.name in raw and _is_omitted(f, raw[f.name])]
     if defaulted:  # a model has only one JSON, and so only one digest
         raise PlanRefused(
-            f"Plan refused: {kind}.{defaulted[0]} is what it is where nothing is said of it: leave it out."
+            "Plan refused: {kind}.{defaulted} is what it is where nothing is said of it: leave it out.",
+            kind=kind,
+            defaulted=defaulted[0],
         )
     if set(raw) - {"type"} != wanted:
-        raise PlanRefused(f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(set(raw) - {'type'})}.")
+        raise PlanRefused(
+            "Plan refused: {kind} is written with {wanted}, got {got}.",
+            kind=kind,
+            wanted=sorted(wanted),
+            got=sorted(set(raw) - {"type"}),
+        )
     return maker(**{name: _decode(value) for name, value in raw.items() if name != "type"})
 
 
@@ -137,7 +149,7 @@ def _decode(value: Any) -> Any:
             return Design.from_dict(value)
         if kind == "Fraction":
             return Fraction(value["value"])
-        raise PlanRefused(f"Plan refused: a model holds {shorten(kind)}, which this version does not know.")
+        raise PlanRefused("Plan refused: a model holds {kind}, which this version does not know.", kind=shorten(kind))
     return tuple(map(_decode, value)) if isinstance(value, list) else value
 
 

@@ -33,7 +33,9 @@ class Memory:
 
     def __post_init__(self) -> None:
         if self.threads is not None and (isinstance(self.threads, bool) or not 1 <= self.threads <= 64):
-            raise InvalidParameter(f"Memory.threads must be a whole number from 1 to 64, got {shorten(self.threads)}.")
+            raise InvalidParameter(
+                "Memory.threads must be a whole number from 1 to 64, got {got}.", got=shorten(self.threads)
+            )
 
     def total(self, step: Callable[[Any], Total], source: Iterable[Any]) -> Total:
         out: Total | None = None

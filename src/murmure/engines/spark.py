@@ -27,6 +27,7 @@ from murmure.core.errors import (
     MissingExtra,
     MurmureError,
     OutsideDomain,
+    Phrase,
     shorten,
 )
 from murmure.core.random import Random, random_or_secure
@@ -96,7 +97,7 @@ class Spark:
         would tell more about a person each time. If an executor dies its part is lost, and the next use fails.
         """
         if not _is_frame(frame):
-            raise InvalidParameter(f"Spark.map takes a Spark DataFrame, got {type(frame).__name__}.")
+            raise InvalidParameter("Spark.map takes a Spark DataFrame, got {got}.", got=type(frame).__name__)
         rng = random_or_secure(rng, "Spark.map")
         plain = _spark_schema(schema)
         with _spark_errors():
@@ -127,7 +128,7 @@ class Spark:
             who = plain.columns[frame.columns.index(unit)]
             if dict(plain.dtypes)[who] in ("float", "double"):
                 raise inexact_names(
-                    dict(plain.dtypes)[who], "read it from the source as text or as whole numbers", unit
+                    dict(plain.dtypes)[who], Phrase("read it from the source as text or as whole numbers"), unit
                 )
             named = F.col(who).isNotNull()
             # By a hash of the content, so that the kept rows are not the smallest ones; the content breaks ties.
@@ -149,7 +150,7 @@ class Spark:
         from pyspark.sql.pandas.types import to_arrow_type
 
         kinds = {f.name: f.dataType for f in frame.schema}
-        return {name: to_arrow_type(kinds[pick_column(list(kinds), name, "the frame")]) for name in columns}
+        return {name: to_arrow_type(kinds[pick_column(list(kinds), name, Phrase("the frame"))]) for name in columns}
 
     def _parts(self, step: SparkStep, source: Any, rng: Random, columns: Sequence[str] | None) -> Iterator[Total]:
         spark = source.sparkSession if _is_frame(source) else self._started()
@@ -175,8 +176,9 @@ class Spark:
             source = (Task(batch, rng.child(i)) for i, batch in enumerate(source.batches()))
         if not isinstance(source, Iterable):
             raise InvalidParameter(
-                f"Spark cannot read rows from {type(source).__name__}.",
+                "Spark cannot read rows from {kind}.",
                 hint="pass a Spark DataFrame, the path of Parquet files, or tasks",
+                kind=type(source).__name__,
             )
         for wave in _waves(source):
             with _spark_errors():
@@ -229,7 +231,7 @@ def _require_pyspark() -> None:
         try:
             __import__(package)
         except ImportError:
-            raise MissingExtra("the Spark engine", package, "spark") from None
+            raise MissingExtra(Phrase("the Spark engine"), package, "spark") from None
 
 
 def _is_frame(source: Any) -> bool:
@@ -239,7 +241,7 @@ def _is_frame(source: Any) -> bool:
 def _select(frame: Any, columns: Sequence[str] | None) -> Any:
     if columns is None:
         return frame
-    wanted = [pick_column(frame.columns, name, "the frame") for name in columns]
+    wanted = [pick_column(frame.columns, name, Phrase("the frame")) for name in columns]
     return frame.select(*(f"`{name}`" for name in wanted))  # quoted: a point would mean a field of a struct
 
 
@@ -293,10 +295,11 @@ def _explain_failure(message: str) -> SparkFailed:
     errors = re.findall(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt): .*)$", message, re.MULTILINE)
     missing = "No module named" in message
     return SparkFailed(
-        f"Spark gave up: {shorten((errors or message.splitlines() or ['no reason given'])[-1 if errors else 0], 300)}",
+        "Spark gave up: {error}",
         hint="install murmure and its extra spark in the Python that the workers run (PYSPARK_PYTHON)"
         if missing
         else None,
+        error=shorten((errors or message.splitlines() or ["no reason given"])[-1 if errors else 0], 300),
     )
 
 
@@ -329,7 +332,7 @@ def _raise_first(errors: Iterable[tuple[int, type[MurmureError] | None, Any, str
         return
     _, kind, state, trace = by_partition[0]
     if kind is None:
-        failed = SparkFailed(f"a worker failed: {state}")
+        failed = SparkFailed("a worker failed: {state}", state=state)
         failed.add_note(trace)
         raise failed
     error = kind.__new__(kind)

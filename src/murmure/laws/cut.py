@@ -26,7 +26,7 @@ class Cut:
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= 1 << 32:
-            raise InvalidParameter(f"a choice needs between 1 and 2**32 codes, got {self.size}.")
+            raise InvalidParameter("a choice needs between 1 and 2**32 codes, got {got}.", got=self.size)
         if self.counts is not None and (
             len(self.counts) != self.size or sum(self.counts) != WORD or min(self.counts) < 1
         ):

@@ -58,7 +58,9 @@ class Mapped:
     def _fibres(self) -> dict[Hashable, list[Any]]:
         outcomes = self.channel.outcomes()
         if outcomes is None:
-            raise InvalidParameter(f"{type(self.channel).__name__} has too many reports to list: map fewer values.")
+            raise InvalidParameter(
+                "{kind} has too many reports to list: map fewer values.", kind=type(self.channel).__name__
+            )
         fibres: dict[Hashable, list[Any]] = {}
         for y in outcomes:
             fibres.setdefault(self.function(y), []).append(y)

@@ -188,9 +188,17 @@ class Draw:
 
     def __post_init__(self) -> None:
         if not 1 <= self.take <= self.columns:
-            raise InvalidParameter(f"of {self.columns} attributes one can show 1 to {self.columns}, got {self.take}.")
+            raise InvalidParameter(
+                "of {column_names} attributes one can show 1 to {column_names}, got {got}.",
+                column_names=self.columns,
+                got=self.take,
+            )
         if not self.in_turn and math.comb(self.columns, self.take) > 1 << 32:
-            raise InvalidParameter(f"{self.take} of {self.columns} attributes can be drawn in more than 2**32 ways.")
+            raise InvalidParameter(
+                "{take} of {column_names} attributes can be drawn in more than 2**32 ways.",
+                take=self.take,
+                column_names=self.columns,
+            )
 
     @cached_property
     def sets(self) -> Cut:

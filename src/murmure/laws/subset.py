@@ -35,7 +35,7 @@ class Subset:
 
     def __post_init__(self) -> None:
         if not (1 <= self.size < self.inputs and 1 <= self.keep < WORD):
-            raise InvalidParameter(f"{self!r}: a subset holds at least one value and leaves one out.")
+            raise InvalidParameter("{value!r}: a subset holds at least one value and leaves one out.", value=self)
 
     @property
     def words(self) -> int:

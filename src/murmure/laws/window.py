@@ -36,16 +36,17 @@ class WindowChannel:
 
     def __post_init__(self) -> None:
         if not (1 <= self.length < self.outputs and self.outside >= 1):
-            raise InvalidParameter(f"{self!r} leaves no room for likely or for unlikely reports.")
+            raise InvalidParameter("{value!r} leaves no room for likely or for unlikely reports.", value=self)
         if self.inside < self.outside:
             raise self.too_small(self.outputs)
 
     @staticmethod
     def too_small(outputs: int) -> InvalidParameter:
         return InvalidParameter(
-            f"epsilon is too small for {outputs} reports: in units of 2**-64 the likely ones would be no likelier than "
+            "epsilon is too small for {outputs} reports: in units of 2**-64 the likely ones would be no likelier than "
             "the others.",
             hint="a larger epsilon, or fewer values",
+            outputs=outputs,
         )
 
     @classmethod

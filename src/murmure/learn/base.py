@@ -137,8 +137,10 @@ class Learner:
         unit = getattr(privacy, "unit", "row")
         if unit != "row" and rows.schema is not None and unit in rows.schema.private:
             raise InvalidParameter(
-                f"{type(self).__name__}: the unit is column {unit!r}, which the schema gives to learn from.",
+                "{kind}: the unit is column {unit!r}, which the schema gives to learn from.",
                 hint="the column that tells people apart is read to count rows: leave it out of the schema",
+                kind=type(self).__name__,
+                unit=unit,
             )
         self._check(rows)
         return privacy, rows
@@ -146,19 +148,26 @@ class Learner:
     def _rows_to_learn(self, X: Any, y: Any, privacy: Privacy) -> TrainingTable:
         schema = self.schema
         if schema is not None and not isinstance(schema, Schema):
-            raise InvalidParameter(f"{type(self).__name__}.schema must be a Schema, got {shorten(schema)}.")
+            raise InvalidParameter(
+                "{kind}.schema must be a Schema, got {got}.", kind=type(self).__name__, got=shorten(schema)
+            )
         if not isinstance(privacy, Clear):
             if schema is None:
                 raise InvalidParameter(
-                    f"{type(self).__name__}.schema is missing: under {type(privacy).__name__} bounds and classes are "
+                    "{kind}.schema is missing: under {privacy_kind} bounds and classes are "
                     "public constants, never read off the data.",
-                    hint="schema=mu.Schema({...}), or Schema.load(path)",
+                    hint="schema=mu.Schema({{...}}), or Schema.load(path)",
+                    kind=type(self).__name__,
+                    privacy_kind=type(privacy).__name__,
                 )
             schema.refuse_drafted()
         target = self._target
         if schema is not None and target is not None and target not in schema.private:
             raise InvalidParameter(
-                f"{type(self).__name__}.target is {shorten(self._target)}; the schema has {list(schema.private)}."
+                "{kind}.target is {target}; the schema has {private}.",
+                kind=type(self).__name__,
+                target=shorten(self._target),
+                private=list(schema.private),
             )
         if isinstance(privacy, Secure):
             assert schema is not None
@@ -211,7 +220,7 @@ class Learner:
 
     def _learn_locally(self, rows: TrainingTable, privacy: Local, gate: Gate) -> dict[str, Any]:
         raise InvalidParameter(
-            f"{type(self).__name__} does not learn from randomised rows.", hint="privacy=mu.Central(epsilon)"
+            "{kind} does not learn from randomised rows.", hint="privacy=mu.Central(epsilon)", kind=type(self).__name__
         )
 
     def _fit_randomised(
@@ -254,8 +263,9 @@ class Learner:
             wrong = [name for name in features if name not in names]
             if wrong:
                 raise InvalidParameter(
-                    f"{type(self).__name__}: The feature names should match those that were passed during fit: "
-                    f"missing {shorten(wrong, 120)}."
+                    "{kind}: The feature names should match those that were passed during fit: missing {wrong}.",
+                    kind=type(self).__name__,
+                    wrong=shorten(wrong, 120),
                 )
             columns = columns_by_name(X)
             return {name: columns[name] for name in features}
@@ -270,8 +280,10 @@ class Learner:
         array = array_of(X, type(self).__name__)
         if array.shape[1] != len(features):
             raise InvalidParameter(
-                f"X has {array.shape[1]} features, but {type(self).__name__} is expecting {len(features)} features as "
-                "input."
+                "X has {shape} features, but {kind} is expecting {feature_count} features as input.",
+                shape=array.shape[1],
+                kind=type(self).__name__,
+                feature_count=len(features),
             )
         return {name: array[:, j] for j, name in enumerate(features)}
 
@@ -280,7 +292,9 @@ class Learner:
             # scikit-learn's own class too, if somebody imported it: its tools look for that one.
             known = sys.modules.get("sklearn.exceptions")
             kind = NotFitted if known is None else type("NotFitted", (NotFitted, known.NotFittedError), {})
-            raise kind(f"This {type(self).__name__} instance is not fitted yet.", hint="call fit(table) first")
+            raise kind(
+                "This {kind} instance is not fitted yet.", hint="call fit(table) first", kind=type(self).__name__
+            )
 
     def _summary_tables(self) -> list[SummaryTable]:
         """What was learned, as the summary shows it."""
@@ -320,8 +334,10 @@ class Learner:
         for name, value in params.items():
             if name not in self._names():
                 raise InvalidParameter(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. Valid parameters are: "
-                    f"{self._names()}."
+                    "Invalid parameter {name!r} for estimator {kind}. Valid parameters are: {names}.",
+                    name=name,
+                    kind=type(self).__name__,
+                    names=self._names(),
                 )
             setattr(self, name, value)
         return self

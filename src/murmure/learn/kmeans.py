@@ -160,11 +160,15 @@ class KMeans(Learner):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             if not (whole and value >= 1) and not (value is None and name != "n_clusters"):
-                raise InvalidParameter(f"KMeans.{name} must be a whole number, at least 1, got {shorten(value)}.")
+                raise InvalidParameter(
+                    "KMeans.{name} must be a whole number, at least 1, got {got}.", name=name, got=shorten(value)
+                )
         if self.metric not in ("box", "units"):
-            raise InvalidParameter(f'KMeans.metric must be "box" or "units", got {shorten(self.metric)}.')
+            raise InvalidParameter('KMeans.metric must be "box" or "units", got {got}.', got=shorten(self.metric))
         if self.split not in SPLITS:
-            raise InvalidParameter(f"KMeans.split must be one of {', '.join(SPLITS)}, got {shorten(self.split)}.")
+            raise InvalidParameter(
+                "KMeans.split must be one of {splits}, got {got}.", splits=", ".join(SPLITS), got=shorten(self.split)
+            )
         self._clusters(rows.schema, self._start(rows.schema))  # refuses categories and grids too fine
         noise = noise_in(self.privacy)
         if noise is not None and self.split == "clipped":
@@ -198,8 +202,11 @@ class KMeans(Learner):
         given = np.asarray(self.init, float)
         if given.shape != (self.n_clusters, d) or not np.isfinite(given).all():
             raise InvalidParameter(
-                f"KMeans.init must be {self.n_clusters} rows of {d} numbers, got shape {given.shape}.",
+                "KMeans.init must be {n_clusters} rows of {d} numbers, got shape {shape}.",
                 hint="it is public: points that were chosen without looking at the data",
+                n_clusters=self.n_clusters,
+                d=d,
+                shape=given.shape,
             )
         return np.asarray(np.clip((given - middle) / half, -1.0, 1.0))
 
@@ -208,8 +215,10 @@ class KMeans(Learner):
         for name in schema.private:
             if not isinstance(schema[name], Integers | Interval | Decimals):
                 raise InvalidParameter(
-                    f"KMeans takes numbers only; column {name!r} is {schema[name]!r}.",
+                    "KMeans takes numbers only; column {name!r} is {schema!r}.",
                     hint="leave the column out of the schema, or code it as numbers",
+                    name=name,
+                    schema=schema[name],
                 )
         scales = self._scales(schema)
         corner = np.array([s * (schema[n].size - 1) for s, n in zip(scales, schema.private, strict=True)], float)

@@ -39,7 +39,9 @@ def check_ridge(owner: Any) -> None:
     number = isinstance(owner.ridge, int | float) and not isinstance(owner.ridge, bool)
     if owner.ridge != "auto" and not (number and 0 <= owner.ridge < math.inf):
         raise InvalidParameter(
-            f'{type(owner).__name__}.ridge must be "auto" or a number of deviations, got {shorten(owner.ridge)}.'
+            '{kind}.ridge must be "auto" or a number of deviations, got {got}.',
+            kind=type(owner).__name__,
+            got=shorten(owner.ridge),
         )
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
@@ -118,7 +118,9 @@ class LinearRegression(Learner):
     def _check(self, rows: TrainingTable) -> None:
         if self.method not in METHODS:
             raise InvalidParameter(
-                f"LinearRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
+                "LinearRegression.method must be one of {methods}, got {got}.",
+                methods=", ".join(METHODS),
+                got=shorten(self.method),
             )
         check_ridge(self)
         noise = noise_in(self.privacy)
@@ -126,9 +128,12 @@ class LinearRegression(Learner):
             pure = noise.pure
             if pure != (self.method == "lecture"):
                 raise InvalidParameter(
-                    f"LinearRegression: method={self.method!r} needs {'delta > 0' if pure else 'delta = 0'}, got "
-                    f"epsilon={noise.epsilon:g}, delta={noise.delta:g}.",
+                    "LinearRegression: method={method!r} needs {detail}, got epsilon={epsilon:g}, delta={delta:g}.",
                     hint="epsilon=1.0, delta=1e-6" if pure else 'method="gaussian" or "adassp"',
+                    method=self.method,
+                    detail=Phrase("delta > 0") if pure else Phrase("delta = 0"),
+                    epsilon=noise.epsilon,
+                    delta=noise.delta,
                 )
         self._asked(rows.schema, self.privacy)
 

@@ -58,12 +58,16 @@ def chosen_names(
         fits = {kind for kind in (False, True) if given in allowed[kind]}
         if not fits:
             known = sorted({*allowed[False], *allowed[True]})
-            raise InvalidParameter(f"Local.mechanism must be one of {', '.join(known)}, got {given!r}.")
+            raise InvalidParameter(
+                "Local.mechanism must be one of {known}, got {got!r}.", known=", ".join(known), got=given
+            )
         given = {name: given for name in schema.private if is_number(schema[name]) in fits}
     if not isinstance(given, Mapping) or set(given) - set(schema.private):
         raise InvalidParameter(
-            f"Local.mechanism must be a name, or a mapping from columns to names, got {shorten(given)}.",
-            hint=f"columns: {', '.join(schema.private)}",
+            "Local.mechanism must be a name, or a mapping from columns to names, got {got}.",
+            hint="columns: {private}",
+            got=shorten(given),
+            private=", ".join(schema.private),
         )
     names = []
     for column in schema.private:
@@ -71,7 +75,10 @@ def chosen_names(
         name = given.get(column, default[number])
         if name not in allowed[number]:
             raise InvalidParameter(
-                f"Local.mechanism: column {column!r} takes one of {', '.join(allowed[number])}, got {shorten(name)}."
+                "Local.mechanism: column {column!r} takes one of {allowed}, got {got}.",
+                column=column,
+                allowed=", ".join(allowed[number]),
+                got=shorten(name),
             )
         names.append(name)
     return tuple(names)

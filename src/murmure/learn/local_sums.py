@@ -92,8 +92,11 @@ class _Readings:
         code, square = part.readouts()
         if square is None:
             raise InvalidParameter(
-                f"Local: {type(part).__name__} of column {name!r}, at epsilon = {part.epsilon:.3g}, tells no squares.",
+                "Local: {kind} of column {name!r}, at epsilon = {epsilon:.3g}, tells no squares.",
                 hint='mechanism="Piecewise"',
+                kind=type(part).__name__,
+                name=name,
+                epsilon=part.epsilon,
             )
         # z = a code + b, with z in half ranges
         low, step, _ = domain.scale()  # type: ignore[attr-defined]

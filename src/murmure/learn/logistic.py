@@ -124,20 +124,26 @@ class LogisticRegression(Classifier):
     def _check(self, rows: TrainingTable) -> None:
         if self.method not in METHODS:
             raise InvalidParameter(
-                f"LogisticRegression.method must be one of {', '.join(METHODS)}, got {shorten(self.method)}."
+                "LogisticRegression.method must be one of {methods}, got {got}.",
+                methods=", ".join(METHODS),
+                got=shorten(self.method),
             )
         check_ridge(self)
         for name in ("steps", "max_iter"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
                 raise InvalidParameter(
-                    f"LogisticRegression.{name} must be a whole number from 1 to 1000, got {shorten(value)}."
+                    "LogisticRegression.{name} must be a whole number from 1 to 1000, got {got}.",
+                    name=name,
+                    got=shorten(value),
                 )
         ask = self._asked(rows.schema, self.privacy)
         if noise_in(self.privacy) is not None and self.method == "gradient" and ask.outcome.width > 1:
             raise InvalidParameter(
-                f'LogisticRegression: method="gradient" takes two classes, {self._target!r} has {ask.outcome.width}.',
+                'LogisticRegression: method="gradient" takes two classes, {target!r} has {width}.',
                 hint='method="auto" and method="taylor" learn any number of them',
+                target=self._target,
+                width=ask.outcome.width,
             )
 
     def _asked(self, schema: Schema, privacy: Any) -> Taylor:
@@ -177,8 +183,9 @@ class LogisticRegression(Classifier):
 
         if ask.outcome.width > 1:
             raise InvalidParameter(
-                f"LogisticRegression: under Local, unbiased sums are for two classes; {self._target!r} has more.",
+                "LogisticRegression: under Local, unbiased sums are for two classes; {target!r} has more.",
                 hint="Local(epsilon, debias=False), or NaiveBayes",
+                target=self._target,
             )
         products, guarantees = unbiased_products(
             Gram(ask.domain, ask.target, shape="box"), rows.frame, privacy, gate.rng

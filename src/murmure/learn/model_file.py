@@ -21,7 +21,7 @@ import numpy as np
 
 from murmure.core.blocks import Cost
 from murmure.core.domain import Categories, Domain
-from murmure.core.errors import CannotWrite, InvalidParameter, shorten
+from murmure.core.errors import CannotWrite, InvalidParameter, Phrase, shorten
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
@@ -54,11 +54,11 @@ def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:
     """
     path = Path(path)
     if not isinstance(learner, Learner):
-        raise InvalidParameter(f"save_model takes a learner, got {shorten(type(learner).__name__)}.")
+        raise InvalidParameter("save_model takes a learner, got {got}.", got=shorten(type(learner).__name__))
     if path.suffix.lower() != ".json":
-        raise CannotWrite(f"a model is a file whose name ends in .json, got {path.name!r}.", hint="model.json")
+        raise CannotWrite("a model is a file whose name ends in .json, got {got!r}.", hint="model.json", got=path.name)
     text = json.dumps(learner_to_dict(learner), indent=1, allow_nan=False) + "\n"
-    refuse_to_replace(path, lambda start: MODEL_MARK in start, "a model")
+    refuse_to_replace(path, lambda start: MODEL_MARK in start, Phrase("a model"))
     with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
@@ -75,10 +75,16 @@ def load_model(path: str | os.PathLike[str]) -> Learner:
             raw = file.read(MAX_MODEL_BYTES + 1)  # one byte more shows that a file is too long
         text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else "it is no text"
-        raise InvalidParameter(f"cannot read the model {what}: {why}.", hint="save_model writes one") from None
+        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is no text")
+        raise InvalidParameter(
+            "cannot read the model {what}: {why}.", hint="save_model writes one", what=what, why=why
+        ) from None
     if len(raw) > MAX_MODEL_BYTES:
-        raise InvalidParameter(f"{what} is no model: it has more than {MAX_MODEL_BYTES:_} bytes.")
+        raise InvalidParameter(
+            "{what} is no model: it has more than {max_model_bytes:_} bytes.",
+            what=what,
+            max_model_bytes=MAX_MODEL_BYTES,
+        )
     return learner_from_json(text, what)
 
 
@@ -112,13 +118,15 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
     version = document.get("murmure-model") if isinstance(document, dict) else None
     if version != VERSION or isinstance(version, bool):
         raise InvalidParameter(
-            f"{what} is no model that this version can read (murmure-model = {shorten(version)}).",
+            "{what} is no model that this version can read (murmure-model = {version}).",
             hint="save_model and murmure train write models",
+            what=what,
+            version=shorten(version),
         )
     try:
         name, privacy = document["learner"], dict(document["privacy"])
         if not isinstance(name, str) or name not in LEARNERS:
-            raise InvalidParameter(f"{what} holds an unknown learner {shorten(name)}.")
+            raise InvalidParameter("{what} holds an unknown learner {name}.", what=what, name=shorten(name))
         if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
         learner: Learner = learner_named(name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
@@ -133,7 +141,9 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
     except (Exception, MemoryError) as error:  # whatever a hostile file makes of our own code, it is the file's fault
         if isinstance(error, InvalidParameter):
             raise
-        raise InvalidParameter(f"{what} is a damaged model ({type(error).__name__}).", hint="train it again") from None
+        raise InvalidParameter(
+            "{what} is a damaged model ({kind}).", hint="train it again", what=what, kind=type(error).__name__
+        ) from None
     return learner
 
 
@@ -199,7 +209,9 @@ def learner_from_json(text: str, what: str = "this") -> Learner:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidParameter(f"{what} is not JSON.", hint="save_model and murmure train write models") from None
+        raise InvalidParameter(
+            "{what} is not JSON.", hint="save_model and murmure train write models", what=what
+        ) from None
     return learner_from_dict(document, what)
 
 

@@ -126,12 +126,15 @@ class NaiveBayes(Classifier):
 
     def _check(self, rows: TrainingTable) -> None:
         if self.split not in ("best", "equal", "vaidya"):
-            raise InvalidParameter(f'NaiveBayes.split must be "best", "equal" or "vaidya", got {shorten(self.split)}.')
+            raise InvalidParameter(
+                'NaiveBayes.split must be "best", "equal" or "vaidya", got {got}.', got=shorten(self.split)
+            )
         number = isinstance(self.alpha, int | float) and not isinstance(self.alpha, bool)
         if not number or not 0 < self.alpha < math.inf:
             raise InvalidParameter(
-                f"NaiveBayes.alpha must be a positive number, got {shorten(self.alpha)}.",
+                "NaiveBayes.alpha must be a positive number, got {got}.",
                 hint="alpha=1.0 adds one person to every category",
+                got=shorten(self.alpha),
             )
         self._asked(rows.schema, self.privacy)  # refuses what does not fit together
 
@@ -148,10 +151,13 @@ class NaiveBayes(Classifier):
         nominal = (noise.epsilon - 1) * (d + 1) / shares
         if not noise.pure or nominal <= 0:
             raise InvalidParameter(
-                f'NaiveBayes: split="vaidya" spends 1 on the class counts whatever the budget, in pure epsilon; '
-                f"epsilon={noise.epsilon:g}, delta={noise.delta:g} does not cover it.",
-                hint=f"epsilon=vaidya_cost(1.0, {len(ask.categories)}, {len(ask.numbers)}) is what the paper "
-                "calls epsilon = 1",
+                'NaiveBayes: split="vaidya" spends 1 on the class counts whatever the budget, in pure epsilon; '
+                "epsilon={epsilon:g}, delta={delta:g} does not cover it.",
+                hint="epsilon=vaidya_cost(1.0, {category_count}, {number_count}) is what the paper calls epsilon = 1",
+                epsilon=noise.epsilon,
+                delta=noise.delta,
+                category_count=len(ask.categories),
+                number_count=len(ask.numbers),
             )
         weights = (1.0, *(nominal / (d + 1) for _ in range(shares)))
         return ClassMoments(schema, target, "equal", weights), nominal

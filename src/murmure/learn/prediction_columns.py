@@ -45,8 +45,11 @@ def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
     if not np.isfinite(array).all():
         what = "NaN" if np.isnan(array).any() else "infinity"
         raise InvalidParameter(
-            f"{owner}: Input X contains {what} in column {name!r}.",
+            "{owner}: Input X contains {what} in column {name!r}.",
             hint='Column(..., missing="constant", missing_value=...) names what stands for it',
+            owner=owner,
+            what=what,
+            name=name,
         )
     return array
 

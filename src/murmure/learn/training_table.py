@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.domain import Categories, Interval
-from murmure.core.errors import InvalidParameter, MissingColumn, shorten
+from murmure.core.errors import InvalidParameter, MissingColumn, Phrase, shorten
 from murmure.core.schema import Schema
 
 READ_OFF_CELLS = 1 << 16  # of a number whose bounds come from the data, in the clear only
@@ -58,11 +58,13 @@ def array_of(X: Any, owner: str) -> Any:
     array = np.asarray(X)
     if array.ndim != 2:
         raise InvalidParameter(
-            f"{owner}: Expected 2D array, got {array.ndim}D array instead. Reshape your data with X.reshape(-1, 1) or "
-            "pass a table with named columns."
+            "{owner}: Expected 2D array, got {ndim}D array instead. Reshape your data with X.reshape(-1, 1) or "
+            "pass a table with named columns.",
+            owner=owner,
+            ndim=array.ndim,
         )
     if np.iscomplexobj(array):
-        raise InvalidParameter(f"{owner}: Complex data not supported.")
+        raise InvalidParameter("{owner}: Complex data not supported.", owner=owner)
     return array
 
 
@@ -75,8 +77,9 @@ def training_table(
     if elsewhere or (names is not None and y is None):
         if schema is None:
             raise InvalidParameter(
-                f"{owner}.schema is missing: which columns are there, and between which public bounds?",
-                hint="schema=mu.Schema({...}), or Schema.load(path)",
+                "{owner}.schema is missing: which columns are there, and between which public bounds?",
+                hint="schema=mu.Schema({{...}}), or Schema.load(path)",
+                owner=owner,
             )
         features = tuple(name for name in schema.private if name != target)
         return TrainingTable(X, schema, features, True)
@@ -90,32 +93,45 @@ def training_table(
         known = None if schema is None else [name for name in schema.private if name != target]
         if known is not None and len(known) != array.shape[1]:
             raise InvalidParameter(
-                f"X has {array.shape[1]} features, but {owner} is expecting {len(known)} features as input: the schema "
-                f"has {shorten(known, 120)}.",
+                "X has {shape} features, but {owner} is expecting {known_count} features as input: the schema "
+                "has {known}.",
+                shape=array.shape[1],
+                owner=owner,
+                known_count=len(known),
+                known=shorten(known, 120),
             )
         by_column = np.ascontiguousarray(array.T)  # read column after column from here on
         frame = dict(zip(known or [f"x{j}" for j in range(array.shape[1])], by_column, strict=True))
     features = tuple(frame) if schema is None else tuple(n for n in schema.private if n != target)
     for name in features:
         if name not in frame:
-            raise MissingColumn(f"the data have no column {name!r}; they have {shorten(list(frame), 120)}.")
+            raise MissingColumn(
+                "the data have no column {name!r}; they have {frame}.", name=name, frame=shorten(list(frame), 120)
+            )
     if not features:
         rows = len(X)
         raise InvalidParameter(
-            f"{owner}: Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required."
+            "{owner}: Found array with 0 feature(s) (shape=({rows}, 0)) while a minimum of 1 is required.",
+            owner=owner,
+            rows=rows,
         )
     table = {name: frame[name] for name in features}
     lengths = {len(column) for column in table.values()}
     if target is not None:
         if y is None:
             raise InvalidParameter(
-                f"{owner} requires y to be passed, but the target y is None.",
+                "{owner} requires y to be passed, but the target y is None.",
                 hint="or pass a table that holds the target",
+                owner=owner,
             )
         table[target] = _object_array(list(y)) if schema is not None and _is_plain(y) else _target_column(y, owner)
         lengths.add(len(table[target]))
     if len(lengths) > 1:
-        raise InvalidParameter(f"{owner}: Found input variables with inconsistent numbers of samples: {lengths}.")
+        raise InvalidParameter(
+            "{owner}: Found input variables with inconsistent numbers of samples: {lengths}.",
+            owner=owner,
+            lengths=lengths,
+        )
     if schema is None:
         schema = schema_from_data(owner, table, target, classes)
     return TrainingTable(table, schema, features, names is not None)
@@ -125,15 +141,18 @@ def rows_of_parties(owner: str, tables: Any, y: Any, schema: Schema, target: str
     """The parties' tables as they are: each is opened where it lies, and each holds its own target."""
     several = isinstance(tables, Sequence) and not isinstance(tables, str | bytes)
     if not several or any(isinstance(table, list | tuple | np.ndarray) for table in tables):
-        got = type(tables).__name__ if not several else "a list of rows or arrays"
+        got = type(tables).__name__ if not several else Phrase("a list of rows or arrays")
         raise InvalidParameter(
-            f"{owner}: between parties fit takes a list of tables with named columns, one for each party, got {got}.",
+            "{owner}: between parties fit takes a list of tables with named columns, one for each party, got {got}.",
             hint="fit([table_1, table_2, table_3]); None for a party that vanishes",
+            owner=owner,
+            got=got,
         )
     if y is not None:
         raise InvalidParameter(
-            f"{owner}: between parties the target stands in each party's own table, got a y for all of them.",
+            "{owner}: between parties the target stands in each party's own table, got a y for all of them.",
             hint="fit([table_1, table_2, table_3]), each with the target among its columns",
+            owner=owner,
         )
     features = tuple(name for name in schema.private if name != target)
     return TrainingTable(list(tables), schema, features, True)
@@ -169,7 +188,9 @@ def _target_column(y: Any, owner: str) -> Any:
         warnings.warn("A column-vector y was passed when a 1d array was expected.", _conversion_warning(), stacklevel=4)
         array = np.asarray(array).reshape(-1)
     if getattr(array, "ndim", 1) != 1:
-        raise InvalidParameter(f"{owner}: y should be a 1d array, got an array of shape {array.shape} instead.")
+        raise InvalidParameter(
+            "{owner}: y should be a 1d array, got an array of shape {shape} instead.", owner=owner, shape=array.shape
+        )
     return array
 
 
@@ -187,18 +208,24 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
         array = np.asarray(values)
         if array.size == 0:
             raise InvalidParameter(
-                f"{owner}: Found array with 0 sample(s) (shape={(0, len(table))}) while a minimum of 1 is required."
+                "{owner}: Found array with 0 sample(s) (shape={value}) while a minimum of 1 is required.",
+                owner=owner,
+                value=(0, len(table)),
             )
         if name == target and classes:
             labels = np.unique(array[~_missing(array)]).tolist()
             if array.dtype.kind == "f" and np.isinf(array).any():
-                raise InvalidParameter(f"{owner}: Input y contains infinity.")
+                raise InvalidParameter("{owner}: Input y contains infinity.", owner=owner)
             if array.dtype.kind == "f" and any(v != round(v) for v in labels):
-                raise InvalidParameter(f"{owner}: Unknown label type: continuous. The target must name classes.")
+                raise InvalidParameter(
+                    "{owner}: Unknown label type: continuous. The target must name classes.", owner=owner
+                )
             if len(labels) < 2:
                 raise InvalidParameter(
-                    f"{owner} needs at least two classes in the data; there is one class: {labels}.",
+                    "{owner} needs at least two classes in the data; there is one class: {labels}.",
                     hint="a schema may name classes that nobody in these data holds",
+                    owner=owner,
+                    labels=labels,
                 )
             columns[name] = Categories(labels)
             continue
@@ -212,9 +239,13 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
                 continue
         array = array.astype(float)
         if _missing(array).any():
-            raise InvalidParameter(f"{owner}: Input {name!r} contains NaN; a schema says what stands for it.")
+            raise InvalidParameter(
+                "{owner}: Input {name!r} contains NaN; a schema says what stands for it.", owner=owner, name=name
+            )
         if np.isinf(array).any():
-            raise InvalidParameter(f"{owner}: Input {name!r} contains infinity; a schema has bounds to move it to.")
+            raise InvalidParameter(
+                "{owner}: Input {name!r} contains infinity; a schema has bounds to move it to.", owner=owner, name=name
+            )
         low, high = float(array.min()), float(array.max())
         columns[name] = Interval(low, high if high > low else low + 1.0, cells=READ_OFF_CELLS)
     return Schema(columns)

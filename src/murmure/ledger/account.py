@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.certify.accounting import covers
 from murmure.core.blocks import Cost
-from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, shorten
+from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, Phrase, shorten
 from murmure.core.types import Relation
 from murmure.ledger.currency import RELATIONS, ROW, Currency, times
 from murmure.ledger.entries import Entry, LedgerAnswers, Part, answer_rows, answers_checksum
@@ -109,7 +109,12 @@ class Account:
             key = open_key(path)
         except OSError as error:
             raise ledger_failed(
-                self.ledger.name, f"the key {str(path)!r} of its fingerprints cannot be used, {system_reason(error)}"
+                self.ledger.name,
+                Phrase(
+                    "the key {path!r} of its fingerprints cannot be used, {error}",
+                    path=str(path),
+                    error=system_reason(error),
+                ),
             ) from None
         return replace(self, fingerprint=fingerprint(files_of(source), key), source=name)
 
@@ -191,7 +196,7 @@ class Account:
             self.ledger._store.create()
         with self.ledger._journal.writing() as journal:
             if once and self._paid_entry(journal, str(plan), part, bool(seeded)) is not None:
-                raise AlreadyPaid(f"plan {str(plan)[:12]} was answered about these data in the meantime.")
+                raise AlreadyPaid("plan {plan} was answered about these data in the meantime.", plan=str(plan)[:12])
             state = journal.state(self.dataset)
             self._refuse_unpayable(state, cost, asked, part, needs_budget)
             entry = Entry(
@@ -244,9 +249,10 @@ class Account:
     def _currency(self, relation: Any, unit: str) -> Currency:
         if relation not in RELATIONS:
             raise InvalidParameter(
-                f"a charge to {self.dataset!r} must say which relation its cost was certified under, "
-                f"got {shorten(relation)}.",
+                "a charge to {dataset!r} must say which relation its cost was certified under, got {got}.",
                 hint='relation="add/remove" or "replace"',
+                dataset=self.dataset,
+                got=shorten(relation),
             )
         return Currency(relation, unit)
 
@@ -285,34 +291,55 @@ class Account:
             pure = f"epsilon {rounded_up(paid.epsilon)}" if paid.epsilon < math.inf else "Gaussian noise"
             pays = f" (rho {rounded_up(paid.rho)})" if budget.delta else ", which only a budget with a delta pays"
             request = pure + (pays if budget.delta or paid.epsilon == math.inf else "")
-            whole = f"epsilon {rounded_up(budget.epsilon)}" + (f", delta {budget.delta:g}" if budget.delta else "")
+            whole = Phrase(
+                "epsilon {rounded_up}{detail}",
+                rounded_up=rounded_up(budget.epsilon),
+                detail=Phrase(", delta {delta:g}", delta=budget.delta) if budget.delta else "",
+            )
             raise BudgetExhausted(
-                f"the budget of {self.dataset!r} does not cover this: asked for {request}, left "
-                f"{remaining_in_words(budget, state.left())}, of {whole}. Nothing was charged.",
+                "the budget of {dataset!r} does not cover this: asked for {request}, left "
+                "{remaining_in_words}, of {whole}. Nothing was charged.",
                 hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
-                f"{budget_command(self.dataset, 'MORE')}",
+                "{budget_command}",
+                dataset=self.dataset,
+                request=request,
+                remaining_in_words=remaining_in_words(budget, state.left()),
+                whole=whole,
+                budget_command=budget_command(self.dataset, "MORE"),
             )
 
     def _other_currency(self, asked: Currency, currency: Currency) -> InvalidParameter:
         if asked.unit != currency.unit and currency.unit != ROW:
-            way_out = f"--unit {currency.unit} and --rows-per-person, or unit={currency.unit!r} in Python"
-            why = "one person may have several" if asked.unit == ROW else "they are other people"
+            way_out = Phrase("--unit {unit} and --rows-per-person, or unit={unit!r} in Python", unit=currency.unit)
+            why = Phrase("one person may have several") if asked.unit == ROW else Phrase("they are other people")
         elif asked.unit != currency.unit:
-            way_out, why = "--unit row, or another account: --dataset", "the number of people is not protected"
+            way_out, why = (
+                Phrase("--unit row, or another account: --dataset"),
+                Phrase("the number of people is not protected"),
+            )
         else:
             command = budget_command(self.dataset, "E")
-            way_out = f"ask with add/remove, or count everything by replace: {command} --relation replace"
-            why = "the number of rows is not protected"
+            way_out = Phrase(
+                "ask with add/remove, or count everything by replace: {command} --relation replace", command=command
+            )
+            why = Phrase("the number of rows is not protected")
         return InvalidParameter(
-            f"the account of {self.dataset!r} counts {currency}, and this release protects {asked}: {why}, so the two "
+            "the account of {dataset!r} counts {currency}, and this release protects {asked}: {why}, so the two "
             "do not add up.",
             hint=way_out,
+            dataset=self.dataset,
+            currency=currency,
+            asked=asked,
+            why=why,
         )
 
     def _no_budget(self) -> BudgetExhausted:
         return BudgetExhausted(
-            f"no budget is set for {self.dataset!r} in the ledger {self.ledger.name!r}: nothing is released.",
-            hint=f"set one: {budget_command(self.dataset, '1')}",
+            "no budget is set for {dataset!r} in the ledger {name!r}: nothing is released.",
+            hint="set one: {budget_command}",
+            dataset=self.dataset,
+            name=self.ledger.name,
+            budget_command=budget_command(self.dataset, "1"),
         )
 
 

@@ -36,7 +36,7 @@ class Currency:
 
     def __post_init__(self) -> None:
         if self.relation not in RELATIONS:
-            raise InvalidParameter(f"a relation is add/remove or replace, got {shorten(self.relation)}.")
+            raise InvalidParameter("a relation is add/remove or replace, got {got}.", got=shorten(self.relation))
 
     def __str__(self) -> str:
         return f"{'rows' if self.unit == ROW else f'people by column {self.unit!r}'} ({self.relation})"

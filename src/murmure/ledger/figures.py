@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+from murmure.core.errors import Phrase
 from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 from murmure.ledger.sums import Budget, Remaining
 
@@ -51,12 +52,16 @@ def largest_gaussian(budget: Budget, left: Remaining) -> float:
 def remaining_in_words(budget: Budget, left: Remaining) -> str:
     """What may still be asked, in one question. With a delta there are two currencies, and either may pay."""
     if budget.delta <= 0:
-        return f"epsilon {rounded_down(left.epsilon)}"
+        return Phrase("epsilon {epsilon}", epsilon=rounded_down(left.epsilon))
     pure, gaussian = largest_pure(left), largest_gaussian(budget, left)
     if pure < NEGLIGIBLE:
         return "nothing"
-    text = f"a question of pure epsilon at most {rounded_down(pure)}"
+    text = Phrase("a question of pure epsilon at most {pure}", pure=rounded_down(pure))
     if left.rho < NEGLIGIBLE:
         return text
-    at = f" (epsilon {rounded_down(gaussian)} at delta {budget.delta:g})" if gaussian else ""
-    return f"{text}, or Gaussian noise of rho at most {rounded_down(left.rho)}{at}"
+    at = (
+        Phrase(" (epsilon {gaussian} at delta {delta:g})", gaussian=rounded_down(gaussian), delta=budget.delta)
+        if gaussian
+        else ""
+    )
+    return Phrase("{text}, or Gaussian noise of rho at most {rho}{at}", text=text, rho=rounded_down(left.rho), at=at)

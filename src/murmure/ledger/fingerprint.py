@@ -33,7 +33,9 @@ def fingerprint(paths: Sequence[Path], key: bytes) -> str:
                 while block := file.read(BLOCK_BYTES):
                     inner.update(block)
         except OSError as error:
-            raise InvalidParameter(f"cannot read {str(path)!r}: {system_reason(error)}.") from None
+            raise InvalidParameter(
+                "cannot read {path!r}: {error}.", path=str(path), error=system_reason(error)
+            ) from None
         out.update(inner.digest())
     return out.hexdigest()
 
@@ -54,8 +56,10 @@ def open_key(path: Path) -> bytes:
         status = os.fstat(handle)
         if hasattr(os, "geteuid") and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
             raise InvalidParameter(
-                f"{str(path)!r}, the key of a ledger, may be read or written by others.",
-                hint=f"it must belong to you alone: chmod 600 {path.name}",
+                "{path!r}, the key of a ledger, may be read or written by others.",
+                hint="it must belong to you alone: chmod 600 {name}",
+                path=str(path),
+                name=path.name,
             )
         key = os.read(handle, KEY_BYTES + 1)
         if len(key) < KEY_BYTES:  # new, or cut short by a crash before anybody used it
@@ -66,7 +70,9 @@ def open_key(path: Path) -> bytes:
             os.fsync(handle)
     if len(key) != KEY_BYTES:
         raise InvalidParameter(
-            f"{str(path)!r} is not the key of a ledger.", hint="remove it: what was answered is then not found again"
+            "{path!r} is not the key of a ledger.",
+            hint="remove it: what was answered is then not found again",
+            path=str(path),
         )
     return key
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from murmure.core.errors import LedgerFailed, shorten
+from murmure.core.errors import LedgerFailed, Phrase, shorten
 from murmure.ledger.entries import Entry, LedgerAnswers, answers_checksum
 from murmure.ledger.fingerprint import KEYED_LENGTH, is_keyed
 from murmure.ledger.store import Run, Store, ledger_failed
@@ -34,7 +34,7 @@ from murmure.ledger.tables import (
 from murmure.ledger.upgrade import states_of_first_version, upgrade_tables
 
 STEP = 64  # entries that every charge verifies, in turn
-CHANGED = "restore it from a copy; murmure ledger show checks all of it"
+CHANGED = Phrase("restore it from a copy; murmure ledger show checks all of it")
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,13 @@ class Journal:
         if version not in (VERSION, FIRST_VERSION):
             raise ledger_failed(
                 self.store.name,
-                f"it is of version {shorten(version)}, and this software reads {FIRST_VERSION} and {VERSION}",
-                "install the release of murmure that wrote it",
+                Phrase(
+                    "it is of version {version}, and this software reads {first_version} and {version_2}",
+                    version=shorten(version),
+                    first_version=FIRST_VERSION,
+                    version_2=VERSION,
+                ),
+                Phrase("install the release of murmure that wrote it"),
             )
         return str(version)
 
@@ -125,7 +130,7 @@ class OpenJournal:
             f'SELECT "place", "question", "answer" FROM "{ANSWERS}" WHERE "entry" = ? ORDER BY "place"', entry.number
         )
         if answers_checksum(rows) != entry.answers:
-            raise self._damaged(f"entry {entry.number} has other answers than it paid for")
+            raise self._damaged(Phrase("entry {number} has other answers than it paid for", number=entry.number))
         items = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
         return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), items)
 
@@ -146,11 +151,11 @@ class OpenJournal:
             return AccountState(dataset)
         entry = self.entry(last) if last is not None else None
         if not rows or entry is None or rows[0][0] != last or state_checksum(dataset, rows[0][1]) != entry.state:
-            raise self._damaged(f"what {dataset!r} has paid does not fit its entries")
+            raise self._damaged(Phrase("what {dataset!r} has paid does not fit its entries", dataset=dataset))
         try:
             return AccountState.from_json(dataset, rows[0][1])
         except (ValueError, TypeError, KeyError, RecursionError):
-            raise self._damaged(f"what {dataset!r} has paid cannot be read") from None
+            raise self._damaged(Phrase("what {dataset!r} has paid cannot be read", dataset=dataset)) from None
 
     def append(
         self, state: AccountState, entry: Entry, answers: Sequence[tuple[int, str, str]] = ()
@@ -174,7 +179,7 @@ class OpenJournal:
         self.run(insert(ACCOUNTS), entry.dataset, written.number, text)
         # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
         if self._select('WHERE "number" = ?', written.number) != [row] or self.state(entry.dataset) != after:
-            raise ledger_failed(self.name, "the charge did not stay as it was written", CHANGED)
+            raise ledger_failed(self.name, Phrase("the charge did not stay as it was written"), CHANGED)
         return written, after
 
     def state_upgraded(self, state: AccountState) -> None:
@@ -242,14 +247,16 @@ class OpenJournal:
         for entry in entries[upgraded:]:
             state = states.get(entry.dataset, AccountState(entry.dataset)).after(entry)
             if entry.state != state_checksum(entry.dataset, state.to_json()):
-                raise self._damaged(f"entry {entry.number} does not fit the sum of the entries before it")
+                raise self._damaged(
+                    Phrase("entry {number} does not fit the sum of the entries before it", number=entry.number)
+                )
             states[entry.dataset] = state
         if not self.first_version:
             if self.datasets() != sorted(states):
-                raise self._damaged("an account is missing, or has no entry")
+                raise self._damaged(Phrase("an account is missing, or has no entry"))
             for name, state in states.items():
                 if self.state(name) != state:
-                    raise self._damaged(f"what {name!r} has paid does not fit its entries")
+                    raise self._damaged(Phrase("what {name!r} has paid does not fit its entries", name=name))
         return len(entries)
 
     def _last(self) -> Entry | None:
@@ -280,7 +287,7 @@ class OpenJournal:
         return entry
 
     def changed(self, number: object) -> LedgerFailed:
-        return self._damaged(f"entry {number} is missing, or was changed")
+        return self._damaged(Phrase("entry {number} is missing, or was changed", number=number))
 
     def _damaged(self, what: str) -> LedgerFailed:
-        return ledger_failed(self.name, f"it is damaged, {what}", CHANGED)
+        return ledger_failed(self.name, Phrase("it is damaged, {what}", what=what), CHANGED)

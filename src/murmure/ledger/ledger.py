@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from murmure.certify.accounting import covers, epsilon_at
-from murmure.core.errors import BudgetExhausted, InvalidParameter, shorten
+from murmure.core.errors import BudgetExhausted, InvalidParameter, Phrase, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Relation
 from murmure.ledger.account import Account, budget_command
@@ -162,7 +162,10 @@ class Ledger:
             if journal is not None and entry is not None and entry.kind == "charge":
                 return journal.answers(entry)
         raise InvalidParameter(
-            f"the ledger {self.name!r} holds no charge {shorten(number)}.", hint="murmure ledger history lists them"
+            "the ledger {name!r} holds no charge {number}.",
+            hint="murmure ledger history lists them",
+            name=self.name,
+            number=shorten(number),
         )
 
     def verify(self) -> int:
@@ -220,19 +223,36 @@ def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:
     dataset, old = state.dataset, state.budget
     if first and old is not None and old != new:
         raise InvalidParameter(
-            f"{dataset!r} has a budget already: epsilon {old.epsilon:g}, delta {old.delta:g}, {old.currency}.",
-            hint=f"it is changed by {budget_command(dataset, f'{new.epsilon:g}')}",
+            "{dataset!r} has a budget already: epsilon {epsilon:g}, delta {delta:g}, {currency}.",
+            hint="it is changed by {budget_command}",
+            dataset=dataset,
+            epsilon=old.epsilon,
+            delta=old.delta,
+            currency=old.currency,
+            budget_command=budget_command(dataset, f"{new.epsilon:g}"),
         )
     if state.charges and state.currency is not None:
         if state.currency.steps_to(new.currency) is None:
             raise InvalidParameter(
-                f"{dataset!r} has paid in {state.currency}; a budget in {new.currency} cannot cover that.",
-                hint=f"keep relation={state.currency.relation!r} and unit={state.currency.unit!r}",
+                "{dataset!r} has paid in {currency}; a budget in {new_currency} cannot cover that.",
+                hint="keep relation={relation!r} and unit={unit!r}",
+                dataset=dataset,
+                currency=state.currency,
+                new_currency=new.currency,
+                relation=state.currency.relation,
+                unit=state.currency.unit,
             )
         total = state.converted(new.currency).total()
         if not covers(new.epsilon, new.delta, total):
-            spent = f"epsilon {rounded_up(epsilon_at(total, new.delta))} at delta {new.delta:g}"
+            spent = Phrase(
+                "epsilon {rounded_up} at delta {delta:g}",
+                rounded_up=rounded_up(epsilon_at(total, new.delta)),
+                delta=new.delta,
+            )
             raise BudgetExhausted(
-                f"{dataset!r} has paid more than the new budget: {spent}, and epsilon {new.epsilon:g} was wanted.",
+                "{dataset!r} has paid more than the new budget: {spent}, and epsilon {epsilon:g} was wanted.",
                 hint="a budget can be lowered to what is spent, not below",
+                dataset=dataset,
+                spent=spent,
+                epsilon=new.epsilon,
             )

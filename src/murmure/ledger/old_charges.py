@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.blocks import pure_cost
-from murmure.core.errors import InvalidParameter, LedgerFailed, shorten
+from murmure.core.errors import InvalidParameter, LedgerFailed, Phrase, shorten
 from murmure.ledger.account import Charge
 from murmure.ledger.store import OLD_CHARGES
 from murmure.ledger.words import plain_text, system_reason
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OLD_NAME = "murmure-ledger.jsonl"
 VERSION = 1
-DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
+DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
 
 
 @dataclass(frozen=True)
@@ -42,25 +42,30 @@ class OldCharges:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise InvalidParameter(f"cannot read {str(path)!r}: {system_reason(error)}.") from None
+            raise InvalidParameter(
+                "cannot read {path!r}: {error}.", path=str(path), error=system_reason(error)
+            ) from None
         *whole, rest = data.split(b"\n")
         if rest and _parsed(rest) is not None:  # an editor removed the last newline
             whole.append(rest)
         elif rest and not whole and not OLD_CHARGES.startswith(rest[: len(OLD_CHARGES)]):
-            raise _damaged(path, 1, "is not a charge")
+            raise _damaged(path, 1, Phrase("is not a charge"))
         lines: list[Mapping[str, Any]] = []
         last_check = ""
         for number, text in enumerate(whole, 1):
             line = _parsed(text)
             if line is None:
-                raise _damaged(path, number, "is not a charge")
+                raise _damaged(path, number, Phrase("is not a charge"))
             if line["murmure-ledger"] != VERSION:
                 raise InvalidParameter(
-                    f"{str(path)!r} is of version {shorten(line['murmure-ledger'])}; this software reads {VERSION}.",
+                    "{path!r} is of version {line}; this software reads {version}.",
                     hint="install the release of murmure that wrote it",
+                    path=str(path),
+                    line=shorten(line["murmure-ledger"]),
+                    version=VERSION,
                 )
             if line.get("check") != _checksum(last_check, line) or line.get("number") != number:
-                raise _damaged(path, number, "was changed, or lines before it were")
+                raise _damaged(path, number, Phrase("was changed, or lines before it were"))
             last_check = line["check"]
             lines.append(line)
         return cls(path, tuple(lines))
@@ -136,9 +141,13 @@ def refuse_unimported(ledger: Ledger, folders: Iterable[Path]) -> None:
             done = 0 if journal is None or old.note is None else int(journal.note(old.note) or 0)
         if done < len(old.lines):
             raise LedgerFailed(
-                f"{str(path)!r} holds {len(old.lines) - done} charges of murmure 0.5 that the ledger {ledger.name!r} "
+                "{path!r} holds {number} charges of murmure 0.5 that the ledger {name!r} "
                 "does not know: what these people have paid would be forgotten. Nothing is released.",
-                hint=f"take them over once: murmure ledger import {path} --ledger {ledger.name}",
+                hint="take them over once: murmure ledger import {path_2} --ledger {name}",
+                path=str(path),
+                number=len(old.lines) - done,
+                name=ledger.name,
+                path_2=path,
             )
 
 
@@ -163,4 +172,6 @@ def _checksum(last: str, entry: Mapping[str, Any]) -> str:
 
 
 def _damaged(path: Path, line: int, what: str) -> InvalidParameter:
-    return InvalidParameter(f"{str(path)!r} is damaged: line {line} {what}.", hint=DAMAGED)
+    return InvalidParameter(
+        "{path!r} is damaged: line {line} {what}.", hint=DAMAGED, path=str(path), line=line, what=what
+    )

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, LedgerFailed, MissingExtra, MurmureError
+from murmure.core.errors import InvalidParameter, LedgerFailed, MissingExtra, MurmureError, Phrase
 from murmure.ledger.store import PATIENCE, Run, ledger_failed
 from murmure.ledger.tables import (
     ENTRIES,
@@ -40,7 +40,7 @@ class Postgres:
         try:
             import psycopg
         except ImportError:
-            raise MissingExtra("a ledger in PostgreSQL", "psycopg", "postgres") from None
+            raise MissingExtra(Phrase("a ledger in PostgreSQL"), "psycopg", "postgres") from None
         try:
             parameters = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:  # its message may quote the password
@@ -85,14 +85,24 @@ class Postgres:
             first = run(f'SELECT "value" FROM "{META}" WHERE "key" = ?', "version") == [(FIRST_VERSION,)]
             for table in FIRST_TABLES if first else TABLES:
                 if run("SELECT to_regclass(?)", table) == [(None,)]:
-                    raise ledger_failed(self.name, f"there is no table {table}", "restore the database from a copy")
+                    raise ledger_failed(
+                        self.name,
+                        Phrase("there is no table {table}", table=table),
+                        Phrase("restore the database from a copy"),
+                    )
                 kind = run("SELECT relpersistence::text, relkind::text FROM pg_class WHERE oid = to_regclass(?)", table)
                 if kind != [("p", "r")]:
                     raise ledger_failed(
-                        self.name, f"{table} is no table that survives a crash of the server", "make it one"
+                        self.name,
+                        Phrase("{table} is no table that survives a crash of the server", table=table),
+                        Phrase("make it one"),
                     )
                 if run("SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)", table):
-                    raise ledger_failed(self.name, f"{table} has triggers, which could undo a charge", "remove them")
+                    raise ledger_failed(
+                        self.name,
+                        Phrase("{table} has triggers, which could undo a charge", table=table),
+                        Phrase("remove them"),
+                    )
 
     def check_pages(self) -> None:
         """The server looks after its pages."""
@@ -150,15 +160,20 @@ class Postgres:
         except MurmureError:
             raise
         except psycopg.errors.LockNotAvailable:
-            raise ledger_failed(self.name, f"other processes have held it for {PATIENCE} s", "try again") from None
+            raise ledger_failed(
+                self.name,
+                Phrase("other processes have held it for {patience} s", patience=PATIENCE),
+                Phrase("try again"),
+            ) from None
         except psycopg.OperationalError as error:
             if committing:
                 raise LedgerFailed(
-                    f"the ledger {self.name!r} was lost while a charge was being written: whether it was charged is "
+                    "the ledger {name!r} was lost while a charge was being written: whether it was charged is "
                     "not known, and nothing may be released.",
                     hint="ask the same again: an answer about the same file that was paid for is found",
+                    name=self.name,
                 ) from None
-            raise ledger_failed(self.name, error, "look whether the server runs and takes this user") from None
+            raise ledger_failed(self.name, error, Phrase("look whether the server runs and takes this user")) from None
         except (psycopg.Error, UnicodeError) as error:
             raise ledger_failed(self.name, error) from None
 
@@ -166,5 +181,7 @@ class Postgres:
         """Refuse a server that may forget charges that it acknowledged: budgets would grow back."""
         if run("SELECT current_setting('fsync')") != [("on",)]:
             raise ledger_failed(
-                self.name, "the server runs with fsync off and may forget charges", "set fsync = on on the server"
+                self.name,
+                Phrase("the server runs with fsync off and may forget charges"),
+                Phrase("set fsync = on on the server"),
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from murmure.core.errors import InvalidParameter, LedgerFailed, shorten
+from murmure.core.errors import InvalidParameter, LedgerFailed, Phrase, shorten
 from murmure.core.sqlite_files import (
     Damaged,
     FileProblem,
@@ -23,7 +23,7 @@ from murmure.ledger.store import PATIENCE, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION
 from murmure.ledger.words import system_reason
 
-DAMAGED = "restore it from a copy; putting it aside forgets what these people have paid"
+DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
 HINTS: dict[type[FileProblem], str] = {
     NotAFile: "name another ledger",
     Damaged: DAMAGED,
@@ -38,7 +38,7 @@ class SQLite(SQLiteFile):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = str(path)
         if "\0" in self.name:
-            raise InvalidParameter(f"no file can be called {shorten(self.name)}.")
+            raise InvalidParameter("no file can be called {name}.", name=shorten(self.name))
         # absolute: the working directory may change later
         super().__init__(Path(path).absolute(), table_statements(TABLES, INDEXES), META, self._ledger_error)
         real = Path(os.path.realpath(self.path))
@@ -47,7 +47,11 @@ class SQLite(SQLiteFile):
     def create(self) -> None:
         with self.errors():
             if not self.path.parent.is_dir():
-                raise ledger_failed(self.name, f"there is no folder {str(self.path.parent)!r}", "make the folder first")
+                raise ledger_failed(
+                    self.name,
+                    Phrase("there is no folder {parent!r}", parent=str(self.path.parent)),
+                    Phrase("make the folder first"),
+                )
         self.make_whole({"version": VERSION})
 
     def _ledger_error(self, error: Exception) -> LedgerFailed:
@@ -59,17 +63,17 @@ def _why(error: Exception) -> tuple[str, str | None]:
     if isinstance(error, FileProblem):
         return text, HINTS[type(error)]
     if isinstance(error, OSError):
-        return system_reason(error), "name another ledger"
+        return system_reason(error), Phrase("name another ledger")
     if "locked" in text or "busy" in text:
-        return f"other processes have held it for {PATIENCE} s", "try again"
+        return Phrase("other processes have held it for {patience} s", patience=PATIENCE), Phrase("try again")
     if "malformed" in text:
-        return "the file is damaged", DAMAGED
+        return Phrase("the file is damaged"), DAMAGED
     if "not a database" in text:
-        return "the file is not a ledger, or it is damaged", DAMAGED
+        return Phrase("the file is not a ledger, or it is damaged"), DAMAGED
     if "readonly" in text:
-        return "it may not be written", "ask its owner, or name another ledger"
+        return Phrase("it may not be written"), Phrase("ask its owner, or name another ledger")
     if "unable to open" in text:
-        return "it cannot be opened", "look whether the file and its folder may be read and written"
+        return Phrase("it cannot be opened"), Phrase("look whether the file and its folder may be read and written")
     if "full" in text:
-        return "the disk is full", "make room, then try again"
+        return Phrase("the disk is full"), Phrase("make room, then try again")
     return text, None

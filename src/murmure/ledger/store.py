@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from murmure.core.errors import InvalidParameter, LedgerFailed, shorten
+from murmure.core.errors import InvalidParameter, LedgerFailed, Phrase, shorten
 from murmure.core.sqlite_files import PATIENCE as PATIENCE  # that a charge waits for others to finish theirs
 
 OLD_CHARGES = b'{"murmure-ledger"'  # how a file of charges of murmure 0.5 begins (old_charges.py)
@@ -43,8 +43,9 @@ def open_store(where: str | os.PathLike[str]) -> Store:
     if isinstance(where, str) and "://" in where:
         kind = where.split("://")[0]
         raise InvalidParameter(
-            f"a ledger is a file or a database postgresql://..., got {shorten(kind)}://...",
+            "a ledger is a file or a database postgresql://..., got {got}://...",
             hint='Ledger("murmure-ledger.db"), or Ledger("postgresql://user@host/database")',
+            got=shorten(kind),
         )
     from murmure.ledger.sqlite import SQLite
 
@@ -61,13 +62,16 @@ def _refuse_old_charges(where: str | os.PathLike[str]) -> None:
     if old:
         raise ledger_failed(
             os.fspath(where),
-            "it is a file of charges of murmure 0.5",
-            f"take them over into a ledger, once: murmure ledger import {os.fspath(where)}",
+            Phrase("it is a file of charges of murmure 0.5"),
+            Phrase("take them over into a ledger, once: murmure ledger import {fspath}", fspath=os.fspath(where)),
         )
 
 
 def ledger_failed(name: str, why: object, hint: str | None = None) -> LedgerFailed:
     text = " ".join(str(why).split()).rstrip(".")
     return LedgerFailed(
-        f"the ledger {name!r} cannot be used: {text}. Nothing was charged, and nothing may be released.", hint=hint
+        "the ledger {name!r} cannot be used: {text}. Nothing was charged, and nothing may be released.",
+        hint=hint,
+        name=name,
+        text=text,
     )

@@ -23,14 +23,20 @@ def checked_name(what: str, name: object) -> str:
         or name.strip() != name
     ):
         raise InvalidParameter(
-            f"the name of a {what} must be 1 to {MAX_NAME_LENGTH} letters without control characters or "
-            f"space around them, got "
-            f"{shorten(name)}."
+            "the name of a {what} must be 1 to {max_name_length} letters without control characters or "
+            "space around them, got "
+            "{name}.",
+            what=what,
+            max_name_length=MAX_NAME_LENGTH,
+            name=shorten(name),
         )
     if unicodedata.normalize("NFKC", name) != name:
         raise InvalidParameter(
-            f"the name {shorten(name)} of a {what} can be written in several ways that look the same.",
-            hint=f"write {unicodedata.normalize('NFKC', name)!r}: two names are two budgets",
+            "the name {name} of a {what} can be written in several ways that look the same.",
+            hint="write {normalize!r}: two names are two budgets",
+            name=shorten(name),
+            what=what,
+            normalize=unicodedata.normalize("NFKC", name),
         )
     return name
 
@@ -47,8 +53,9 @@ def checked_asker(who: str | None) -> str:
 def checked_delta(delta: object) -> float:
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
         raise InvalidParameter(
-            f"budget.delta must be at least 0 and below 1, got {shorten(delta)}.",
+            "budget.delta must be at least 0 and below 1, got {got}.",
             hint="delta is far below one in the number of people: 1e-6 for a hundred thousand",
+            got=shorten(delta),
         )
     return float(delta)
 

@@ -37,11 +37,15 @@ class ADP(RecordMechanism):
     def __post_init__(self) -> None:
         self._check()
         if self.solution not in ("smp", "spl", "rsfd"):
-            raise InvalidParameter(f'ADP.solution must be "smp", "spl" or "rsfd", got {shorten(self.solution)}.')
+            raise InvalidParameter(
+                'ADP.solution must be "smp", "spl" or "rsfd", got {got}.', got=shorten(self.solution)
+            )
         if self.by not in ("variance", "varstar"):
-            raise InvalidParameter(f'ADP.by must be "variance" or "varstar", got {shorten(self.by)}.')
+            raise InvalidParameter('ADP.by must be "variance" or "varstar", got {got}.', got=shorten(self.by))
         if self.calibrate != "record" and self.solution != "rsfd":
-            raise InvalidParameter(f"ADP.calibrate is for fake data; {self.solution} is always calibrated per record.")
+            raise InvalidParameter(
+                "ADP.calibrate is for fake data; {solution} is always calibrated per record.", solution=self.solution
+            )
         _ = self.resolved  # raises now if it cannot be built
 
     @cached_property

@@ -33,8 +33,11 @@ def table_slack(epsilon: float, K: int) -> float:
 def check_cells(owner: object, K: int) -> None:
     if K > MAX_GRID_CELLS:
         raise InvalidParameter(
-            f"{type(owner).__name__}.domain must have at most {MAX_GRID_CELLS} values, got {K}.",
+            "{kind}.domain must have at most {max_grid_cells} values, got {got}.",
             hint="use a coarser grid (Interval(..., cells=1024)), or Window, which needs no table",
+            kind=type(owner).__name__,
+            max_grid_cells=MAX_GRID_CELLS,
+            got=K,
         )
 
 

@@ -65,11 +65,16 @@ class LocalHashing(FrequencyOracle):
         reports = np.asarray(reports)
         if reports.ndim != 2 or reports.shape[1] != c.value_bits + 2 or reports.dtype != np.uint16:
             raise InvalidParameter(
-                f"{type(self).__name__}.tally takes reports of shape (n, {c.value_bits + 2}) and type uint16, "
-                f"got {reports.shape} of {reports.dtype}."
+                "{kind}.tally takes reports of shape (n, {value_bits}) and type uint16, got {shape} of {dtype}.",
+                kind=type(self).__name__,
+                value_bits=c.value_bits + 2,
+                shape=reports.shape,
+                dtype=reports.dtype,
             )
         if len(reports) and (reports[:, -1].max() >= self.g or reports[:, :-1].max() >> c.seed_bits):
-            raise InvalidParameter(f"{type(self).__name__}.tally: a report names a bin or a hash that does not exist.")
+            raise InvalidParameter(
+                "{kind}.tally: a report names a bin or a hash that does not exist.", kind=type(self).__name__
+            )
         return c.supports(reports)
 
 

@@ -50,8 +50,10 @@ class RAPPOR(PackedOracle):
             object.__setattr__(self, name, positive_epsilon("RAPPOR", getattr(self, name), name))
         if self.epsilon_once >= self.epsilon:
             raise InvalidParameter(
-                f"RAPPOR.epsilon_once must be below epsilon = {self.epsilon!r}, got {self.epsilon_once!r}.",
+                "RAPPOR.epsilon_once must be below epsilon = {epsilon!r}, got {got!r}.",
                 hint="one report always tells less than all of them",
+                epsilon=self.epsilon,
+                got=self.epsilon_once,
             )
 
     @property
@@ -100,7 +102,9 @@ class RAPPOR(PackedOracle):
         rng = (Random.secure() if rng is None else rng).require_secure("MemoisedClient")
         codes = set(seen)
         if len(codes) > check_values(values) or not all(0 <= code < self.domain.size for code in codes):
-            raise InvalidParameter(f"RAPPOR.client: `seen` must hold at most {values} codes of this domain.")
+            raise InvalidParameter(
+                "RAPPOR.client: `seen` must hold at most {values} codes of this domain.", values=values
+            )
         return MemoisedClient(self, key, question, rng, values, codes)
 
 
@@ -111,7 +115,8 @@ def _decimal(value: Fraction) -> decimal.Decimal:
 def check_values(values: object) -> int:
     if isinstance(values, bool) or not isinstance(values, int) or values < 1:
         raise InvalidParameter(
-            f"the number of distinct values over time must be a whole number, at least 1, got {shorten(values)}."
+            "the number of distinct values over time must be a whole number, at least 1, got {got}.",
+            got=shorten(values),
         )
     return values
 
@@ -168,8 +173,9 @@ class MemoisedClient:
             raise InvalidParameter("MemoisedClient.key must be at least 16 secret bytes.", hint="os.urandom(32)")
         if not isinstance(self.question, str) or not self.question:
             raise InvalidParameter(
-                f"MemoisedClient.question must name the question, got {shorten(self.question)}.",
+                "MemoisedClient.question must name the question, got {got}.",
                 hint="two questions that shared their kept bits would give each other away",
+                got=shorten(self.question),
             )
 
     @property
@@ -183,9 +189,12 @@ class MemoisedClient:
         if int(x[0]) not in self._reported and len(self._reported) >= self.values:
             plural = "s" if self.values > 1 else ""
             raise PlanRefused(
-                f"this client has reported on {len(self._reported)} distinct value{plural}, all "
-                f"that was declared: one more would cost epsilon = {self.mechanism.epsilon:g} more.",
+                "this client has reported on {reported_count} distinct value{plural}, all "
+                "that was declared: one more would cost epsilon = {epsilon:g} more.",
                 hint="nothing was sent; declare more values (values=...) and pay for them",
+                reported_count=len(self._reported),
+                plural=plural,
+                epsilon=self.mechanism.epsilon,
             )
         self._reported.add(int(x[0]))
         return x

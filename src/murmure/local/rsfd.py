@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import on_simplex
 from murmure.core.fixed import MAX_EPSILON, exactly, exp, log_up
 from murmure.core.schema import Schema
@@ -55,14 +55,15 @@ class FakeData(RecordMechanism):
         object.__setattr__(self, "oracle", check_oracle(self, self.oracle, self.domain, allowed))
         if self.calibrate not in ("record", "attribute", "paper"):
             raise InvalidParameter(
-                f'{type(self).__name__}.calibrate must be "record", "attribute" or "paper", got '
-                f"{shorten(self.calibrate)}."
+                '{kind}.calibrate must be "record", "attribute" or "paper", got {calibrate}.',
+                kind=type(self).__name__,
+                calibrate=shorten(self.calibrate),
             )
         if self.weights != "balanced":
             object.__setattr__(self, "weights", check_weights(self, "weights", self.weights, self.domain))
 
     def why_no_pair(self, i: int, j: int) -> str | None:
-        return "a person reports one real attribute, so reports know nothing of pairs"
+        return Phrase("a person reports one real attribute, so reports know nothing of pairs")
 
     def requested_epsilon(self, unit: Unit) -> float | None:
         return self.epsilon if unit == self.calibrate else None
@@ -134,7 +135,11 @@ class FakeData(RecordMechanism):
 
         low, high = self.epsilon, self._published_epsilon
         if not fits(low):  # one attribute never costs more than the whole record
-            raise InvalidParameter(f"{type(self).__name__}: no inner epsilon gives {self.epsilon!r} per attribute.")
+            raise InvalidParameter(
+                "{kind}: no inner epsilon gives {epsilon!r} per attribute.",
+                kind=type(self).__name__,
+                epsilon=self.epsilon,
+            )
         while fits(high):
             if high >= MAX_EPSILON:  # the integers of the law cannot get any further apart
                 return high
@@ -191,18 +196,22 @@ class RSRFD(FakeData):
             object.__setattr__(self, "paid", given.plan)
             given = {name: prior_from_estimate(name, given.estimate[name]) for name in self.columns}
         if self.paid is not None and not isinstance(self.paid, str):
-            raise InvalidParameter(f"RSRFD.paid must be the digest of a plan, got {shorten(self.paid)}.")
+            raise InvalidParameter("RSRFD.paid must be the digest of a plan, got {got}.", got=shorten(self.paid))
         if isinstance(given, Mapping):
             unknown, missing = set(given) - set(self.columns), [c for c in self.columns if c not in given]
             if unknown or missing:
                 raise InvalidParameter(
-                    f"RSRFD.priors must name the columns {list(self.columns)}, got {shorten(list(given), 120)}."
+                    "RSRFD.priors must name the columns {column_names}, got {got}.",
+                    column_names=list(self.columns),
+                    got=shorten(list(given), 120),
                 )
             given = [given[column] for column in self.columns]
         if not isinstance(given, list | tuple) or len(given) != len(self.columns):
             raise InvalidParameter(
-                f"RSRFD.priors must hold shares for each of {len(self.columns)} columns, got {shorten(given)}.",
-                hint='priors={"smoker": [0.8, 0.2], ...}: public shares, or a Release of an earlier plan',
+                "RSRFD.priors must hold shares for each of {column_count} columns, got {got}.",
+                hint='priors={{"smoker": [0.8, 0.2], ...}}: public shares, or a Release of an earlier plan',
+                column_count=len(self.columns),
+                got=shorten(given),
             )
         return tuple(self._prior(*pair) for pair in zip(self.columns, given, strict=True))
 
@@ -211,13 +220,17 @@ class RSRFD(FakeData):
         size = self.domain[column].size
         if len(prior) != size or not all(0 <= s <= 1 for s in prior) or not math.isclose(sum(prior), 1, abs_tol=1e-6):
             raise InvalidParameter(
-                f"RSRFD.priors of column {column!r} must be {size} shares that sum to 1, got {shorten(prior)}."
+                "RSRFD.priors of column {column!r} must be {size} shares that sum to 1, got {got}.",
+                column=column,
+                size=size,
+                got=shorten(prior),
             )
         if min(prior) <= 0:
             raise InvalidParameter(
-                f"RSRFD.priors of column {column!r} hold a share of 0: a fake would never say that value, so whoever "
+                "RSRFD.priors of column {column!r} hold a share of 0: a fake would never say that value, so whoever "
                 "says it would be seen to be real.",
                 hint="give every value a small share",
+                column=column,
             )
         return prior
 
@@ -237,9 +250,10 @@ def prior_from_estimate(column: str, estimate: Any) -> Any:
     """Estimated shares as a prior: on the simplex, no value rarer than a twentieth of an even share."""
     if estimate.unit != "share" or not np.isfinite(estimate.mean).all():
         raise InvalidParameter(
-            f"RSRFD.priors: the release holds no shares of column {column!r}"
-            + (f" ({estimate.reason})." if estimate.reason else "."),
+            "RSRFD.priors: the release holds no shares of column {column!r}{detail}",
             hint="give public shares of that column",
+            column=column,
+            detail=f" ({estimate.reason})." if estimate.reason else ".",
         )
     return as_prior(estimate.mean)
 

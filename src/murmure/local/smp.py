@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import share_of
 from murmure.core.schema import Schema
 from murmure.laws.cut import Cut
@@ -44,9 +44,11 @@ class SMP(RecordMechanism):
         check_choices(self)
         d = len(self.columns)
         if isinstance(self.sample, bool) or not isinstance(self.sample, int) or not 1 <= self.sample <= d:
-            raise InvalidParameter(f"SMP.sample must be a whole number from 1 to {d}, got {shorten(self.sample)}.")
+            raise InvalidParameter(
+                "SMP.sample must be a whole number from 1 to {d}, got {got}.", d=d, got=shorten(self.sample)
+            )
         if self.draw not in ("random", "round-robin"):
-            raise InvalidParameter(f'SMP.draw must be "random" or "round-robin", got {shorten(self.draw)}.')
+            raise InvalidParameter('SMP.draw must be "random" or "round-robin", got {got}.', got=shorten(self.draw))
         if self.weights is not None and (self.sample > 1 or self.draw == "round-robin"):
             raise InvalidParameter("SMP.weights are chances of a random draw of one attribute (sample=1).")
 
@@ -62,7 +64,7 @@ class SMP(RecordMechanism):
 
     def why_no_pair(self, i: int, j: int) -> str | None:
         if self.sample == 1:
-            return "a person reports one attribute, so reports know nothing of pairs"
+            return Phrase("a person reports one attribute, so reports know nothing of pairs")
         return super().why_no_pair(i, j)
 
     @cached_property

@@ -93,7 +93,7 @@ class BoundedStaircase(BiasedNumeric):
         check_cells(self, self.domain.size)
         if self.gamma not in ("absolute", "variance"):
             raise InvalidParameter(
-                f'BoundedStaircase.gamma must be "absolute" or "variance", got {shorten(self.gamma)}.'
+                'BoundedStaircase.gamma must be "absolute" or "variance", got {got}.', got=shorten(self.gamma)
             )
 
     @cached_property

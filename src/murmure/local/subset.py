@@ -50,8 +50,10 @@ class SubsetSelection(PackedOracle):
         check_epsilon(self)
         if self.w is not None and (isinstance(self.w, bool) or self.w not in range(1, self.domain.size)):
             raise InvalidParameter(
-                f"SubsetSelection.w must be a whole number from 1 to {self.domain.size - 1}, got {self.w!r}.",
+                "SubsetSelection.w must be a whole number from 1 to {size}, got {got!r}.",
                 hint="leave it out for the best one",
+                size=self.domain.size - 1,
+                got=self.w,
             )
 
     @cached_property
@@ -66,9 +68,12 @@ class SubsetSelection(PackedOracle):
         room = 4 * Subset(k, w, WORD // 2).slack + 1e-15 * max(1.0, self.epsilon)
         if room >= self.epsilon / 2:
             raise InvalidParameter(
-                f"SubsetSelection.epsilon = {self.epsilon!r} is too small for {k} values: choices of sets are uneven "
-                f"by up to {room:.1e}.",
+                "SubsetSelection.epsilon = {epsilon!r} is too small for {k} values: choices of sets are uneven "
+                "by up to {room:.1e}.",
                 hint="a larger epsilon, or OLH",
+                epsilon=self.epsilon,
+                k=k,
+                room=room,
             )
         E = exp(decimal.Decimal(self.epsilon) - decimal.Decimal(room))
         return Subset(k, w, floor_share(w * E, w * E + k - w))
@@ -80,7 +85,7 @@ class SubsetSelection(PackedOracle):
         for w in range(reports.shape[1]):
             sizes += np.bitwise_count(reports[:, w])
         if (sizes != self.size).any():
-            raise InvalidParameter(f"SubsetSelection.tally: a report does not hold {self.size} values.")
+            raise InvalidParameter("SubsetSelection.tally: a report does not hold {size} values.", size=self.size)
         return total
 
     @cached_property

@@ -32,11 +32,17 @@ class PackedOracle(FrequencyOracle):
         k = self.domain.size
         if reports.ndim != 2 or reports.shape[1] != packed_words(k) or reports.dtype != np.uint64:
             raise InvalidParameter(
-                f"{type(self).__name__}.tally takes packed reports of shape (n, {packed_words(k)}) and type uint64, "
-                f"got {reports.shape} of {reports.dtype}."
+                "{kind}.tally takes packed reports of shape (n, {packed_words}) and type uint64, "
+                "got {shape} of {dtype}.",
+                kind=type(self).__name__,
+                packed_words=packed_words(k),
+                shape=reports.shape,
+                dtype=reports.dtype,
             )
         if (reports[:, -1] & ~last_word_mask(k)).any():
-            raise InvalidParameter(f"{type(self).__name__}.tally: a report sets a bit beyond value {k - 1}.")
+            raise InvalidParameter(
+                "{kind}.tally: a report sets a bit beyond value {k}.", kind=type(self).__name__, k=k - 1
+            )
         return column_sums(reports, k)
 
 

@@ -72,12 +72,13 @@ class TwoSamples:
         (y1, y2), (n1, n2), (t1, t2) = self.yes, self.n, self.truth
         if not (0 <= y1 <= n1 and 0 <= y2 <= n2 and n1 > 1 and n2 > 1):
             raise InvalidParameter(
-                f"TwoSamples needs 0 <= yes <= n and n > 1 in both samples, got {self.yes} of {self.n}."
+                "TwoSamples needs 0 <= yes <= n and n > 1 in both samples, got {yes} of {n}.", yes=self.yes, n=self.n
             )
         if not (0 <= t1 <= 1 and 0 <= t2 <= 1) or t1 == t2:
             raise InvalidParameter(
-                f"TwoSamples.truth must be two different probabilities, got {self.truth}.",
+                "TwoSamples.truth must be two different probabilities, got {got}.",
                 hint="the further apart, the smaller the variance; t1 + t2 near 1 is a good choice",
+                got=self.truth,
             )
 
     def _coefficients(self) -> NDArray[np.float64]:

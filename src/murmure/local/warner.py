@@ -38,8 +38,10 @@ class YesNo(Randomiser):
         check_domain(self, self.domain)
         if self.domain.size != 2:
             raise InvalidParameter(
-                f"{type(self).__name__}.domain must hold two answers, got {self.domain.size}.",
+                "{kind}.domain must hold two answers, got {got}.",
                 hint="GRR is the same idea for more answers",
+                kind=type(self).__name__,
+                got=self.domain.size,
             )
 
     @property
@@ -108,8 +110,9 @@ def yes_no_table(a: Fraction, c: Fraction) -> TableChannel:
     up, down = (min(max(round(v * WORD), 1), WORD - 1) for v in (a, c))
     if up == down:
         raise InvalidParameter(
-            f"the two coins differ by less than 2**-64: nothing could be estimated (P[yes | yes] = {float(a)!r}).",
+            "the two coins differ by less than 2**-64: nothing could be estimated (P[yes | yes] = {a!r}).",
             hint="a larger probability of the truth",
+            a=float(a),
         )
     return table_from_rows([[WORD - down, down], [WORD - up, up]])
 

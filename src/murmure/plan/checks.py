@@ -9,7 +9,7 @@ import numpy as np
 from murmure.catalogue import SHARINGS, persisted_name
 from murmure.certify.certificate import certify
 from murmure.core.domain import Decimals, Domain
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import MAX_SUM, Statistic, Unit
 
@@ -24,8 +24,9 @@ MAX_ROWS = 1 << 32
 def require_statistic(plan: Plan) -> None:
     if not isinstance(plan.statistic, Statistic):
         raise InvalidParameter(
-            f"Plan.statistic must be a statistic, got {shorten(plan.statistic)}.",
+            "Plan.statistic must be a statistic, got {got}.",
             hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+            got=shorten(plan.statistic),
         )
 
 
@@ -33,23 +34,31 @@ def check_plan(plan: Plan) -> None:
     """Everything that can be refused before rows are read is refused here."""
     if plan.parties is not None and type(plan.parties).__name__ not in SHARINGS:
         raise InvalidParameter(
-            f"Plan.parties must say how parties share a sum, got {shorten(plan.parties)}.",
+            "Plan.parties must say how parties share a sum, got {got}.",
             hint="Plan(Histogram(domain), parties=PairwiseMasks(5))",
+            got=shorten(plan.parties),
         )
     if not isinstance(plan.unit, str) or not plan.unit or plan.unit in (plan.step.columns or ()):
         raise InvalidParameter(
-            f'Plan.unit must be "row" or the name of a column that is not randomised, got {shorten(plan.unit)}.',
+            'Plan.unit must be "row" or the name of a column that is not randomised, got {got}.',
             hint="the column that tells people apart is read to count rows, and leaves with nobody",
+            got=shorten(plan.unit),
         )
     if isinstance(plan.rows_per_person, bool) or not isinstance(plan.rows_per_person, int | np.integer):
-        raise InvalidParameter(f"Plan.rows_per_person must be a whole number, got {shorten(plan.rows_per_person)}.")
+        raise InvalidParameter(
+            "Plan.rows_per_person must be a whole number, got {got}.", got=shorten(plan.rows_per_person)
+        )
     if plan.rows_per_person < 1 or (plan.unit == "row" and plan.rows_per_person != 1):
         raise InvalidParameter(
-            f"Plan.rows_per_person = {plan.rows_per_person} does not fit unit = {plan.unit!r}.",
+            "Plan.rows_per_person = {rows_per_person} does not fit unit = {unit!r}.",
             hint='unit="row" protects one row; unit="person_id", rows_per_person=5 protects people with 5 rows',
+            rows_per_person=plan.rows_per_person,
+            unit=plan.unit,
         )
     if plan.relation not in ("add/remove", "replace"):
-        raise InvalidParameter(f'Plan.relation must be "add/remove" or "replace", got {shorten(plan.relation)}.')
+        raise InvalidParameter(
+            'Plan.relation must be "add/remove" or "replace", got {got}.', got=shorten(plan.relation)
+        )
     if plan.person is not None:
         _check_person(plan)
     _ = plan.tallier  # weights in the clear, and a pair that cannot be tallied, are refused now
@@ -62,29 +71,36 @@ def check_plan(plan: Plan) -> None:
 def _check_person(plan: Plan) -> None:
     if not hasattr(plan.person, "affine") or not hasattr(plan.person, "domain"):
         raise InvalidParameter(
-            f"Plan.person must be a mechanism, got {shorten(plan.person)}.",
+            "Plan.person must be a mechanism, got {got}.",
             hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0))",
+            got=shorten(plan.person),
         )
     if plan.person.domain != plan.statistic.domain:
         raise PlanRefused(
-            f"Plan refused: the statistic asks about {plan.statistic.domain!r}, the mechanism randomises "
-            f"{plan.person.domain!r}.",
+            "Plan refused: the statistic asks about {domain!r}, the mechanism randomises {person_domain!r}.",
             hint="give both the same domain",
+            domain=plan.statistic.domain,
+            person_domain=plan.person.domain,
         )
     units: tuple[Unit, ...] = ("record", "attribute") if plan.of_records else ("record",)
     for unit in units:
         certificate = certify(plan.person, unit)
         if certificate.asked is not None and certificate.epsilon > certificate.asked:
             raise PlanRefused(
-                f"Plan refused: {type(plan.person).__name__} was asked for {certificate.asked!r} and costs "
-                f"{certificate.epsilon!r}.",
+                "Plan refused: {kind} was asked for {asked!r} and costs {epsilon!r}.",
                 hint="this is a bug in the mechanism; please report it",
+                kind=type(plan.person).__name__,
+                asked=certificate.asked,
+                epsilon=certificate.epsilon,
             )
     problem = plan.statistic.why_unanswerable(plan.person.affine())  # type: ignore[attr-defined]
     if problem is not None:
         raise PlanRefused(
-            f"Plan refused: {type(plan.person).__name__} cannot answer {persisted_name(plan.statistic)}: {problem}.",
+            "Plan refused: {kind} cannot answer {statistic}: {problem}.",
             hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a bar-less histogram",
+            kind=type(plan.person).__name__,
+            statistic=persisted_name(plan.statistic),
+            problem=problem,
         )
 
 
@@ -96,16 +112,21 @@ def _check_curator(plan: Plan) -> None:
         )
     if not hasattr(plan.curator, "bind") and not hasattr(plan.curator, "bind_scores"):
         raise InvalidParameter(
-            f"Plan.curator must be noise, got {shorten(plan.curator)}.",
+            "Plan.curator must be noise, got {got}.",
             hint="Plan(Histogram(domain), curator=DiscreteLaplace(epsilon=1.0))",
+            got=shorten(plan.curator),
         )
     wanted = "candidates" if plan.chooses else "blocks"
     if not hasattr(plan.statistic, wanted):
-        what = "choose among the answers of" if plan.chooses else "protect"
+        what = Phrase("choose among the answers of") if plan.chooses else "protect"
         chooser = getattr(plan.statistic, "choose_with", None)
         raise PlanRefused(
-            f"Plan refused: {type(plan.curator).__name__} cannot {what} {persisted_name(plan.statistic)}.",
-            hint=chooser and f"one of several answers is chosen: curator={chooser}(epsilon=1.0)",
+            "Plan refused: {kind} cannot {what} {statistic}.",
+            hint=chooser
+            and Phrase("one of several answers is chosen: curator={chooser}(epsilon=1.0)", chooser=chooser),
+            kind=type(plan.curator).__name__,
+            what=what,
+            statistic=persisted_name(plan.statistic),
         )
     if plan.lenient:
         for domain in _domains(plan):
@@ -113,27 +134,31 @@ def _check_curator(plan: Plan) -> None:
     rows = MAX_ROWS if plan.parties is None else plan.parties.rows * plan.parties.parties
     if plan.statistic.largest > MAX_SUM // rows:
         raise PlanRefused(
-            f"Plan refused: one row can add {plan.statistic.largest:_} to {persisted_name(plan.statistic)}; "
-            f"{rows:_} rows could exceed "
-            "2**63 - 1.",
+            "Plan refused: one row can add {largest:_} to {statistic}; {rows:_} rows could exceed 2**63 - 1.",
             hint="use a coarser grid (fewer cells)"
             if plan.parties is None
             else "fewer rows at a party: PairwiseMasks(..., rows=...); or tighter bounds, or a coarser grid",
+            largest=plan.statistic.largest,
+            statistic=persisted_name(plan.statistic),
+            rows=rows,
         )
     asked = getattr(plan.curator, "epsilon", None)
     if asked is not None and plan.bound.epsilon > asked:
         raise PlanRefused(
-            f"Plan refused: {type(plan.curator).__name__} was asked for {asked!r}, costs {plan.bound.epsilon!r}.",
+            "Plan refused: {kind} was asked for {asked!r}, costs {epsilon!r}.",
             hint="this is a bug in the noise; please report it",
+            kind=type(plan.curator).__name__,
+            asked=asked,
+            epsilon=plan.bound.epsilon,
         )
 
 
 def _check_parties(plan: Plan) -> None:
     if plan.chooses:
         raise PlanRefused(
-            f"Plan refused: {type(plan.curator).__name__} looks at all scores before it chooses, and between "
-            "parties nobody does.",
+            "Plan refused: {kind} looks at all scores before it chooses, and between parties nobody does.",
             hint="noise that is thrown in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
+            kind=type(plan.curator).__name__,
         )
     if getattr(plan.statistic, "weights", None) is not None:
         raise PlanRefused("Plan refused: weights are for tables that people randomised.")
@@ -141,10 +166,16 @@ def _check_parties(plan: Plan) -> None:
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(
-            f"Plan refused: {persisted_name(plan.statistic)} adds up squares of what each party has, by which {others} "
-            f"honest parties could be told apart; it takes {wanted} or more.",
-            hint=f"more parties, or fewer colluders and dropouts: of {plan.parties.parties} parties "
-            f"{plan.parties.dropouts} may vanish and {plan.parties.colluders} collude",
+            "Plan refused: {statistic} adds up squares of what each party has, by which {others} "
+            "honest parties could be told apart; it takes {wanted} or more.",
+            hint="more parties, or fewer colluders and dropouts: of {parties} parties "
+            "{dropouts} may vanish and {colluders} collude",
+            statistic=persisted_name(plan.statistic),
+            others=others,
+            wanted=wanted,
+            parties=plan.parties.parties,
+            dropouts=plan.parties.dropouts,
+            colluders=plan.parties.colluders,
         )
     _ = plan.encoder  # no headroom is refused now
 
@@ -153,8 +184,9 @@ def _refuse_long_numbers(domain: Domain) -> None:
     """Where every row is read, a number is its float64, which does not hold more digits."""
     if isinstance(domain, Decimals) and not domain.short:
         raise PlanRefused(
-            f"Plan refused: a curator reads numbers of at most 15 digits, got {domain!r}.",
+            "Plan refused: a curator reads numbers of at most 15 digits, got {got!r}.",
             hint="use fewer places or narrower bounds; exact sums between parties take longer numbers",
+            got=domain,
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS, load, persisted_name
 from murmure.core.domain import Domain, domain_from_dict
-from murmure.core.errors import PlanRefused, shorten
+from murmure.core.errors import Phrase, PlanRefused, shorten
 from murmure.core.schema import Schema
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 VERSION = 1
 # What becomes of missing numbers at a curator. Before 0.6 they counted as the middle of their range.
 LEFT_OUT = "left out"
-OTHER_RELEASE = "another release of murmure wrote it: make the plan again with this one, or install that one"
+OTHER_RELEASE = Phrase("another release of murmure wrote it: make the plan again with this one, or install that one")
 SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"}
 COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
 DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
@@ -53,18 +53,26 @@ def part_from_dict(part: Any, known: Mapping[str, str], ignored: tuple[str, ...]
     kind = part.get("type") if isinstance(part, dict) else part
     if not isinstance(kind, str) or kind not in known or not isinstance(part, dict):
         raise PlanRefused(
-            f"Plan refused: unknown part {shorten(kind)}; this version knows {', '.join(sorted(known))}.",
+            "Plan refused: unknown part {kind}; this version knows {known}.",
             hint=OTHER_RELEASE,
+            kind=shorten(kind),
+            known=", ".join(sorted(known)),
         )
     make = load(kind)
     arguments = {name: value for name, value in part.items() if name not in ("type", *ignored)}
     wanted = {f.name for f in fields(make) if not _added_later(f) or f.name in arguments}
     if set(arguments) != wanted:
         raise PlanRefused(
-            f"Plan refused: {kind} is written with {sorted(wanted)}, got {sorted(arguments)}.", hint=OTHER_RELEASE
+            "Plan refused: {kind} is written with {wanted}, got {got}.",
+            hint=OTHER_RELEASE,
+            kind=kind,
+            wanted=sorted(wanted),
+            got=sorted(arguments),
         )
     if "domain" in wanted and not isinstance(arguments["domain"], dict):
-        raise PlanRefused(f"Plan refused: the domain of {kind} is no domain: {shorten(arguments['domain'])}.")
+        raise PlanRefused(
+            "Plan refused: the domain of {kind} is no domain: {domain}.", kind=kind, domain=shorten(arguments["domain"])
+        )
     return make(**{name: _from_json(name, value) for name, value in arguments.items()})
 
 
@@ -118,13 +126,17 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
             raise PlanRefused("Plan refused: this JSON is not a plan.", hint="plans are written by Plan.to_json")
         got = document["murmure"]
         raise PlanRefused(
-            f"Plan refused: this is plan version {shorten(got)}, this software reads version {VERSION}.",
+            "Plan refused: this is plan version {got}, this software reads version {version}.",
             hint="install the release of murmure that wrote it",
+            got=shorten(got),
+            version=VERSION,
         )
     unknown = set(document) - SLOTS
     if unknown:
         raise PlanRefused(
-            f"Plan refused: it has parts this version cannot read: {sorted(unknown)}.", hint=OTHER_RELEASE
+            "Plan refused: it has parts this version cannot read: {unknown}.",
+            hint=OTHER_RELEASE,
+            unknown=sorted(unknown),
         )
     sharing = document.get("parties")
     parties = None if sharing is None else part_from_dict(sharing, SHARINGS)

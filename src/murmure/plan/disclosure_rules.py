@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.plan.plan import Plan
 from murmure.secure.cohorts import check_ratio
 from murmure.secure.errors import CohortRefused
@@ -31,8 +31,10 @@ ROUNDS = ("domain", "function", "inputs", "settings")
 def check_minimum_cell(owner: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InvalidParameter(
-            f"{owner}.minimum_cell must be a whole number of at least 1, got {shorten(value)}.",
+            "{owner}.minimum_cell must be a whole number of at least 1, got {got}.",
             hint="5 is usual; at 1 a sum over a single row may be released",
+            owner=owner,
+            got=shorten(value),
         )
 
 
@@ -60,7 +62,9 @@ class DisclosureRules:
             fewer = (
                 error.hint if self._takes_noise else str(error.hint).replace(", more rows, or noise", ", or more rows")
             )
-            raise CohortRefused(message, hint=f"{fewer}; or rows_are_public=True, if everybody may see them") from None
+            raise CohortRefused(
+                message, hint="{fewer}; or rows_are_public=True, if everybody may see them", fewer=fewer
+            ) from None
         if self.minimum_cell > 1:
             self._check_conditions(plan, min(rows))
 
@@ -86,5 +90,7 @@ class DisclosureRules:
         self._asked.append((len(self._asked) + 1, conditions_of(plan.statistic, (), finest)))
         problem = first_problem(self._asked, rows, self.minimum_cell)
         if problem is not None:
-            way_out = "or minimum_cell=1, if a sum over one row may be released; rows_are_public=True, if rows may"
+            way_out = Phrase(
+                "or minimum_cell=1, if a sum over one row may be released; rows_are_public=True, if rows may"
+            )
             raise refusal(problem, plan.describe(), way_out, self._takes_noise)

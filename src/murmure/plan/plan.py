@@ -14,7 +14,7 @@ import numpy as np
 
 from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, persisted_name
 from murmure.core.blocks import NoisySum
-from murmure.core.errors import InvalidParameter, MurmureError, PlanMismatch, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, PlanMismatch, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, without_bars
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
@@ -161,14 +161,17 @@ class Plan:
         """Beside the adder: integers that add up. Refuses reports that answer another plan."""
         if not isinstance(reports, Reports):
             raise InvalidParameter(
-                f"Plan.tally takes Reports, got {shorten(type(reports).__name__)}.",
+                "Plan.tally takes Reports, got {got}.",
                 hint="plan.report(column, rng) makes them, Reports.load(path) reads them; run(plan, reports=answers) "
                 "takes labels and counts",
+                got=shorten(type(reports).__name__),
             )
         if reports.plan != self.digest:
             raise PlanMismatch(
-                f"these reports answer plan {reports.plan[:12]}, not this plan {self.digest[:12]}.",
+                "these reports answer plan {plan}, not this plan {digest}.",
                 hint="load the plan they were made with (Plan.from_json), or collect again",
+                plan=reports.plan[:12],
+                digest=self.digest[:12],
             )
         data = reports.data
         if isinstance(data, Records) and hasattr(self.person, "refuse_others"):
@@ -182,7 +185,7 @@ class Plan:
         if total.n < 1:
             raise PlanRefused("Plan refused: nobody was added up.")
         if not getattr(self.statistic, "wide", False):
-            room_for(total.n, self.max_entry, "the tally")
+            room_for(total.n, self.max_entry, Phrase("the tally"))
         by_people = self.statistic.interpret_exact if self.person is None else self.tallier.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
         if self.unit != "row" and isinstance(estimate, Estimates):
@@ -287,14 +290,18 @@ class Plan:
         except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
             path = isinstance(text, os.PathLike) or (isinstance(text, str) and "{" not in text)
             raise PlanRefused(
-                f"Plan refused: this is not a plan ({type(error).__name__}: {shorten(str(error), 120)}).",
+                "Plan refused: this is not a plan ({kind}: {error}).",
                 hint="pass the text, not the path: Path(...).read_text()"
                 if path
                 else "plans are written by Plan.to_json",
+                kind=type(error).__name__,
+                error=shorten(str(error), 120),
             ) from None
         costs = max(c.epsilon for observer, c in plan.guarantees().items() if observer != "curator")
         if at_most is not None and not costs <= at_most:
             raise PlanRefused(
-                f"Plan refused: it costs epsilon = {costs:.6g}, above the {at_most:g} that is allowed here."
+                "Plan refused: it costs epsilon = {costs:.6g}, above the {at_most:g} that is allowed here.",
+                costs=costs,
+                at_most=at_most,
             )
         return plan

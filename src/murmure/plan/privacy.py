@@ -71,8 +71,9 @@ class Central:
         object.__setattr__(self, "epsilon", positive_epsilon("Central", self.epsilon))
         if isinstance(self.delta, bool) or not isinstance(self.delta, int | float) or not 0 <= self.delta < 1:
             raise InvalidParameter(
-                f"Central.delta must be at least 0 and below 1, got {shorten(self.delta)}.",
+                "Central.delta must be at least 0 and below 1, got {got}.",
                 hint="0 is pure epsilon; 1e-6 is usual for a thousand people, and should stay far below 1 / people",
+                got=shorten(self.delta),
             )
 
     @property
@@ -217,7 +218,11 @@ class Secure:
     def for_parties(self, parties: int) -> Secure:
         """The same, for this number of parties."""
         if self.parties not in (None, parties):
-            raise InvalidParameter(f"Secure.parties is {self.parties}, and there are {parties} tables.")
+            raise InvalidParameter(
+                "Secure.parties is {parties}, and there are {parties_2} tables.",
+                parties=self.parties,
+                parties_2=parties,
+            )
         return replace(self, parties=parties)
 
     def noises(self, weights: Sequence[float], of: Any = None) -> list[Any]:
@@ -243,8 +248,10 @@ def check_privacy(owner: object, privacy: Any) -> Privacy:
     if not isinstance(privacy, Clear | Central | Local | Secure):
         name = owner if isinstance(owner, str) else type(owner).__name__
         raise InvalidParameter(
-            f"{name}.privacy must be Clear(), Central(epsilon), Secure() or Local(epsilon), got {shorten(privacy)}.",
+            "{name}.privacy must be Clear(), Central(epsilon), Secure() or Local(epsilon), got {got}.",
             hint="privacy=mu.Central(epsilon=1.0), or mu.Secure() with a list of tables",
+            name=name,
+            got=shorten(privacy),
         )
     return privacy
 

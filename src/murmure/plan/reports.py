@@ -42,7 +42,9 @@ class Reports:
         """Write all or nothing: a killed run leaves no file that looks finished."""
         target = Path(path)
         if not target.parent.is_dir():
-            raise InvalidParameter(f"Reports.save: there is no folder {str(target.parent)!r}.", hint="make it first")
+            raise InvalidParameter(
+                "Reports.save: there is no folder {parent!r}.", hint="make it first", parent=str(target.parent)
+            )
         handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
         try:
             with os.fdopen(handle, "wb") as out:
@@ -60,11 +62,13 @@ class Reports:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return cls(_reports(arrays), str(arrays["plan"]), bool(arrays["seeded"]))
         except FileNotFoundError:
-            raise InvalidParameter(f"there is no report file {str(path)!r}.") from None
+            raise InvalidParameter("there is no report file {path!r}.", path=str(path)) from None
         except (OSError, ValueError, TypeError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InvalidParameter(
-                f"{str(path)!r} is not a report file ({type(error).__name__}).",
+                "{path!r} is not a report file ({kind}).",
                 hint="report files are written by Reports.save; a truncated one cannot be read",
+                path=str(path),
+                kind=type(error).__name__,
             ) from None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost, pure_cost
-from murmure.core.errors import AlreadyPaid, InvalidParameter, PlanMismatch, PlanRefused
+from murmure.core.errors import AlreadyPaid, InvalidParameter, Phrase, PlanMismatch, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Relation
 from murmure.plan.plan import Plan
@@ -38,8 +38,10 @@ class PaidAnswers:
     def answer(self, number: int, plan: Plan) -> tuple[int, ...]:
         if number >= len(self.entries) or self.entries[number]["question"] != plan.digest:
             raise PlanMismatch(
-                f"the ledger's answer number {number + 1} does not answer plan {plan.digest[:12]}.",
+                "the ledger's answer number {number} does not answer plan {digest}.",
                 hint="another release of murmure asked; pay for a fresh answer",
+                number=number + 1,
+                digest=plan.digest[:12],
             )
         return tuple(int(v) for v in self.entries[number]["answer"])
 
@@ -57,7 +59,7 @@ class Payment:
         """ledger: an account, or a ledger where the data are a file: then it is the account of that file."""
         if ledger is None:
             return cls(None, request)
-        rng.require_secure("a ledger")
+        rng.require_secure(Phrase("a ledger"))
         return cls(account_for(ledger, frame), request)
 
     def lookup(self) -> PaidAnswers | None:
@@ -151,8 +153,9 @@ def account_for(ledger: Any, frame: Any, new_ledger: bool = False) -> Account:
         return ledger.of_file(frame, new_ledger) if path else ledger
     if not isinstance(ledger, Ledger):
         raise InvalidParameter(
-            f"ledger must be an account of a Ledger, got {type(ledger).__name__}.",
+            "ledger must be an account of a Ledger, got {got}.",
             hint='Ledger("ledger.db").account("patients")',
+            got=type(ledger).__name__,
         )
     if not path:
         raise InvalidParameter(

@@ -97,8 +97,10 @@ class Driver:
         if plan.curator is None:
             if self.request.cost.epsilon or self.request.cost.rho:
                 raise PlanRefused(
-                    f"Plan refused: {plan.describe()}, in a run that is to cost epsilon {self.request.cost.epsilon:g}.",
+                    "Plan refused: {plan}, in a run that is to cost epsilon {epsilon:g}.",
                     hint="every question of a protected run needs noise at the curator",
+                    plan=plan.describe(),
+                    epsilon=self.request.cost.epsilon,
                 )
             return plan.settle(exact_total(plan, self.frame, self.engine, self.gate.rng, self.rules)).estimate
         survivors = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from murmure.central.base.gate import Gate
-from murmure.core.errors import EmptySource, InvalidParameter, MurmureError, PlanRefused, shorten
+from murmure.core.errors import EmptySource, InvalidParameter, MurmureError, Phrase, PlanRefused, shorten
 from murmure.core.random import Random
 from murmure.core.types import room_for
 from murmure.plan.disclosure_rules import DisclosureRules
@@ -46,11 +46,13 @@ def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = No
         )
     if local.n > plan.parties.rows:
         raise OutOfBound(
-            f"these are {local.n:_} rows, and the parties agreed on {plan.parties.rows:_} at most.",
+            "these are {n:_} rows, and the parties agreed on {rows:_} at most.",
             hint="agree on more: PairwiseMasks(..., rows=...)",
+            n=local.n,
+            rows=plan.parties.rows,
         )
     if not getattr(plan.statistic, "wide", False):
-        room_for(local.n, plan.max_entry, "a party's own sum")
+        room_for(local.n, plan.max_entry, Phrase("a party's own sum"))
     if plan.curator is None:
         return PartySum(local.n, [local.n, *local.sum.tolist()])
     return PartySum(local.n, with_noise_share(plan, local.sum.tolist(), gate))
@@ -73,13 +75,17 @@ def sum_between_parties(
     assert sharing is not None
     if isinstance(frames, Mapping) or not isinstance(frames, Sequence) or isinstance(frames, str | bytes):
         raise InvalidParameter(
-            f"between parties run takes a list of frames, one for each party, got {shorten(type(frames).__name__)}.",
-            hint=f"run(plan, [frame_1, ..., frame_{sharing.parties}]); None for a party that vanishes",
+            "between parties run takes a list of frames, one for each party, got {got}.",
+            hint="run(plan, [frame_1, ..., frame_{parties}]); None for a party that vanishes",
+            got=shorten(type(frames).__name__),
+            parties=sharing.parties,
         )
     if len(frames) != sharing.parties:
         raise InvalidParameter(
-            f"the plan is for {sharing.parties} parties, got {len(frames)} frames.",
+            "the plan is for {parties} parties, got {frame_count} frames.",
             hint="a frame for each party, in the order of the roster; None for one that vanishes",
+            parties=sharing.parties,
+            frame_count=len(frames),
         )
     values: list[Any] = []
     rows: list[int] = []

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, PlanMismatch, PlanRefused, shorten
+from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, Phrase, PlanMismatch, PlanRefused, shorten
 from murmure.core.notices import with_assumption
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import known_row_count, with_progress
@@ -40,17 +40,18 @@ def release_reports(plan: Plan, reports: Any, engine: Any = None, column: str | 
     if isinstance(reports, str | os.PathLike) and Path(reports).suffix.lower() == ".npz":
         reports = Reports.load(reports)
     if isinstance(reports, Reports):
-        _refuse_engine(engine, "Reports are one array")
+        _refuse_engine(engine, Phrase("Reports are one array"))
         return plan.estimate(reports)
     if plan.unit != "row":
         raise PlanRefused(
-            f"Plan refused: its unit is column {plan.unit!r}, and such reports do not say whose they are.",
+            "Plan refused: its unit is column {unit!r}, and such reports do not say whose they are.",
             hint="leave the unit out, if each person reported once; Plan.report keeps the count of a person's rows",
+            unit=plan.unit,
         )
     if plan.of_records:
         return _release_records(plan, reports, engine)
     if isinstance(reports, Mapping) and not any(_is_column(value) for value in reports.values()):
-        _refuse_engine(engine, "counts are added up already")
+        _refuse_engine(engine, Phrase("counts are added up already"))
         total = count_reports(plan, reports)
     else:
         total = _add(plan, reports, engine, column)
@@ -64,10 +65,11 @@ def mark_outside(release: Release) -> Release:
 
 def _check_plan(plan: Plan) -> None:
     if plan.person is None:
-        does = "adds noise at the curator" if plan.curator is not None else "randomises nothing"
+        does = Phrase("adds noise at the curator") if plan.curator is not None else Phrase("randomises nothing")
         raise PlanRefused(
-            f"Plan refused: reports are answers that were randomised at the person, and this plan {does}.",
+            "Plan refused: reports are answers that were randomised at the person, and this plan {does}.",
             hint="run(plan, frame) takes true answers; Plan(Histogram(domain), person=Warner(domain)) reads coins",
+            does=does,
         )
     if plan.parties is not None:
         raise PlanRefused(
@@ -78,7 +80,7 @@ def _check_plan(plan: Plan) -> None:
 
 def _refuse_engine(engine: Any, why: str) -> None:
     if engine is not None:
-        raise InvalidParameter(f"run takes no engine here: {why}.", hint="leave the engine out")
+        raise InvalidParameter("run takes no engine here: {why}.", hint="leave the engine out", why=why)
 
 
 # -- counts ------------------------------------------------------------------------------------------------------------
@@ -88,7 +90,7 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
     """How often each report came, from a mapping of labels to whole numbers. A label that is left out counts as 0."""
     form = form_of(plan.person)
     if not counts:
-        raise EmptySource("there are no counts: nobody was added up.", hint='{"no": 300, "yes": 200}, for example')
+        raise EmptySource("there are no counts: nobody was added up.", hint='{{"no": 300, "yes": 200}}, for example')
     wholes = [_whole(label, count) for label, count in counts.items()]
     labels = list(counts)
     if not form.countable:
@@ -100,19 +102,23 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
             codes.append(int(form.count_codes([label])[0]))
         except OutsideDomain:
             raise OutsideDomain(
-                f"counts: there is no answer {shorten(label)} in this plan; wanted {form.wanted}.",
+                "counts: there is no answer {label} in this plan; wanted {wanted}.",
                 hint="the answers of a plan are fixed before anybody is asked; write them as the plan does",
+                label=shorten(label),
+                wanted=form.wanted,
             ) from None
     if len(set(codes)) < len(codes):
         code = next(c for c in codes if codes.count(c) > 1)
         repeated = [label for label, c in zip(labels, codes, strict=True) if c == code]
         raise InvalidParameter(
-            f"counts: {' and '.join(map(shorten, repeated))} are the same answer, counted twice.", hint="add them up"
+            "counts: {repeated} are the same answer, counted twice.",
+            hint="add them up",
+            repeated=" and ".join(map(shorten, repeated)),
         )
     n = sum(wholes)
     if n < 1:
         raise EmptySource("all counts are 0: nobody was added up.")
-    room_for(n, 1, "the tally")
+    room_for(n, 1, Phrase("the tally"))
     tally = np.zeros(form.outputs, np.int64)
     tally[codes] = wholes
     return Total(n, tally)
@@ -124,8 +130,10 @@ def _whole(label: Any, count: Any) -> int:
         whole = float(count).is_integer() and abs(float(count)) <= MAX_EXACT_FLOAT
     if not whole or int(count) < 0:
         raise InvalidParameter(
-            f"the count of {shorten(label)} must be a whole number, at least 0, got {shorten(count)}.",
+            "the count of {label} must be a whole number, at least 0, got {got}.",
             hint="counts say how many people gave each answer; shares need the number of people",
+            label=shorten(label),
+            got=shorten(count),
         )
     return int(count)
 
@@ -167,14 +175,14 @@ class ReportTallyStep:
         if error.row is None:
             return error
         _, row, rest = error.row
-        where = "reports" if self.column is None else f"reports in column {self.column!r}"
+        where = "reports" if self.column is None else Phrase("reports in column {column!r}", column=self.column)
         return OutsideDomain.at(where, row + first, rest, WAY_OUT)
 
 
 def _add(plan: Plan, reports: Any, engine: Any, column: str | None) -> Total:
     column = plan.statistic.domain.column if column is None else column  # type: ignore[union-attr]
     if type(reports).__module__.startswith("pyspark."):
-        step, tasks = ReportTallyStep(plan, pick_column(list(reports.columns), column, "the frame")), reports
+        step, tasks = ReportTallyStep(plan, pick_column(list(reports.columns), column, Phrase("the frame"))), reports
     else:
         step, source, rows = _source(plan, reports, column)
         tasks = unrandomised(with_progress(source, rows, "reading reports"))
@@ -190,7 +198,9 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallySt
             hint="estimate(table) reads it",
         )
     if isinstance(reports, np.ndarray) and reports.ndim == 0:
-        raise InvalidParameter(f"reports must be a sequence, a frame, a path or counts, got {shorten(reports)}.")
+        raise InvalidParameter(
+            "reports must be a sequence, a frame, a path or counts, got {got}.", got=shorten(reports)
+        )
     on_disk = isinstance(reports, str | os.PathLike)
     if not on_disk and not isinstance(reports, Mapping) and not _is_table(reports):
         _refuse_tabulated(reports)
@@ -199,7 +209,7 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallySt
     if form.columns and set(form.columns) <= set(names) and column not in names:
         table = open_table(reports, form.columns, dict.fromkeys(form.columns, form.kind))
         return ReportTallyStep(plan), table.batches(), table.rows
-    found = pick_column(names, column, str(reports) if on_disk else "the table")
+    found = pick_column(names, column, str(reports) if on_disk else Phrase("the table"))
     _refuse_table_of_counts(names, found)
     if on_disk:
         _refuse_headless(plan, reports, names)
@@ -232,8 +242,10 @@ def _refuse_table_of_counts(names: list[str], column: str) -> None:
     others = [name for name in names if name != column]
     if len(others) == 1 and others[0].strip().lower() in ("count", "counts"):
         raise InvalidParameter(
-            f"reports must have a row for each person, got a table of answers ({column!r}) and counts ({others[0]!r}).",
+            "reports must have a row for each person, got a table of answers ({column!r}) and counts ({other!r}).",
             hint="pass the counts as a mapping: dict(zip(answers, counts))",
+            column=column,
+            other=others[0],
         )
 
 
@@ -246,8 +258,10 @@ def _refuse_headless(plan: Plan, path: Any, names: list[str]) -> None:
     except (OutsideDomain, InvalidParameter):
         return
     raise InvalidParameter(
-        f"the first line of {Path(path).name!r} is {names[0]!r}, which is a report: the file has no header.",
+        "the first line of {name!r} is {names!r}, which is a report: the file has no header.",
         hint="write a name for the column in its first line",
+        name=Path(path).name,
+        names=names[0],
     )
 
 
@@ -256,12 +270,13 @@ def _release_records(plan: Plan, reports: Any, engine: Any) -> Release:
     if isinstance(reports, Mapping) and not all(_is_column(value) for value in reports.values()):
         raise PlanRefused(
             "Plan refused: of records there are no counts; wanted a table with one row for each person.",
-            hint='{"smoker": ["no", "yes"], "age": [31, 40]}, a frame or a path',
+            hint='{{"smoker": ["no", "yes"], "age": [31, 40]}}, a frame or a path',
         )
     if isinstance(reports, list | tuple | np.ndarray):
         raise InvalidParameter(
-            f"reports of records are a table with the columns of the schema, got {shorten(type(reports).__name__)}.",
-            hint='{"smoker": ["no", "yes"], "age": [31, 40]}, a frame or a path',
+            "reports of records are a table with the columns of the schema, got {got}.",
+            hint='{{"smoker": ["no", "yes"], "age": [31, 40]}}, a frame or a path',
+            got=shorten(type(reports).__name__),
         )
     known = carries_plan(reports)
     release = estimate_table(reports, plan, engine=engine)

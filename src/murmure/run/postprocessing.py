@@ -25,7 +25,7 @@ def _without_error_bars(estimate: Estimate, shares: NDArray[np.float64], how: st
 
 def _shares_of(what: str, estimate: Any) -> NDArray[np.float64]:
     if not isinstance(estimate, Estimate) or estimate.unit != "share":
-        raise InvalidParameter(f"{what} takes an estimate of shares, got {shorten(estimate)}.")
+        raise InvalidParameter("{what} takes an estimate of shares, got {got}.", what=what, got=shorten(estimate))
     return estimate.mean
 
 
@@ -74,8 +74,9 @@ def channel_matrix(channel: Channel) -> NDArray[np.float64]:
     outcomes = channel.outcomes()
     if not isinstance(outcomes, range) or channel.inputs * len(outcomes) > MAX_ENTRIES:
         raise InvalidParameter(
-            f"{type(channel).__name__} has too many reports, or reports that are no numbers, for a matrix.",
+            "{kind} has too many reports, or reports that are no numbers, for a matrix.",
             hint="use project_simplex on the raw estimate instead",
+            kind=type(channel).__name__,
         )
     y = np.asarray(outcomes)
     return np.exp(np.stack([channel.log_prob(np.full(len(y), x), y) for x in range(channel.inputs)]))
@@ -110,8 +111,10 @@ def em(
     P = channel_matrix(mechanism.channel)
     if counts.shape != (P.shape[1],) or (counts < 0).any() or counts.sum() < 1:
         raise InvalidParameter(
-            f"em needs one count per report, {P.shape[1]} of them, got shape {counts.shape}.",
+            "em needs one count per report, {shape} of them, got shape {counts_shape}.",
             hint="pass mechanism.tally(reports)",
+            shape=P.shape[1],
+            counts_shape=counts.shape,
         )
     n = counts.sum()
     f = np.full(P.shape[0], 1 / P.shape[0])

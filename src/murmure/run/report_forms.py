@@ -32,14 +32,14 @@ from murmure.core.cells.parsed_columns import (
 )
 from murmure.core.column import kind_of
 from murmure.core.domain import without_replacements
-from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanRefused, shorten
 from murmure.core.types import Array
 from murmure.laws.bits import pack, packed_words
 from murmure.local.base.randomisers import NumericOracle
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 
-WAY_OUT = "a report is one that the plan's mechanism can make; leave out the rows of people who sent none"
+WAY_OUT = Phrase("a report is one that the plan's mechanism can make; leave out the rows of people who sent none")
 # A number may be this far from the one that is meant, as a part of the distance between two numbers.
 CLOSE = 1e-6
 MAX_NAMED = 6
@@ -82,23 +82,27 @@ class ReportForm:
 
     @property
     def wanted(self) -> str:
-        return f"the array of reports that Plan.report(...).data has for {self.name}"
+        return Phrase("the array of reports that Plan.report(...).data has for {name}", name=self.name)
 
     def parse(self, values: Any) -> Array:
         """Reports in the mechanism's own form; refuses what is missing or cannot be one."""
         if not isinstance(values, np.ndarray):
             raise InvalidParameter(
-                f"reports of {self.name} are not answers that a person can write down: wanted {self.wanted}, got "
-                f"{shorten(type(values).__name__)}.",
+                "reports of {name} are not answers that a person can write down: wanted {wanted}, got {kind}.",
                 hint="Reports.load(path) reads what Reports.save wrote; GRR and Warner have reports that are answers",
+                name=self.name,
+                wanted=self.wanted,
+                kind=shorten(type(values).__name__),
             )
         return values
 
     def count_codes(self, labels: Sequence[Any]) -> Array:
         """The code of each label of a count."""
         raise PlanRefused(
-            f"Plan refused: counts do not say what each person reported through {self.name}.",
-            hint=f"pass the reports one by one: {self.wanted}",
+            "Plan refused: counts do not say what each person reported through {name}.",
+            hint="pass the reports one by one: {wanted}",
+            name=self.name,
+            wanted=self.wanted,
         )
 
     @property
@@ -150,8 +154,9 @@ class NumberForm(ReportForm):
         gap = float(np.diff(numbers[order]).min())
         if gap <= 0:
             raise PlanRefused(
-                f"Plan refused: two reports of {self.name} stand for the same number, and cannot be told apart by it.",
+                "Plan refused: two reports of {name} stand for the same number, and cannot be told apart by it.",
                 hint="pass Reports: Plan.report makes them, Reports.load reads them",
+                name=self.name,
             )
         return numbers[order], order, CLOSE * gap
 
@@ -159,9 +164,17 @@ class NumberForm(ReportForm):
     def wanted(self) -> str:
         numbers = self._grid[0]
         if len(numbers) <= MAX_NAMED:
-            return f"one of the numbers {', '.join(f'{v:.15g}' for v in numbers)}, which {self.name} reports"
-        return (
-            f"one of the {len(numbers)} numbers from {numbers[0]:.15g} to {numbers[-1]:.15g} that {self.name} reports"
+            return Phrase(
+                "one of the numbers {numbers}, which {name} reports",
+                numbers=", ".join(f"{v:.15g}" for v in numbers),
+                name=self.name,
+            )
+        return Phrase(
+            "one of the {number_count} numbers from {number:.15g} to {numbers:.15g} that {name} reports",
+            number_count=len(numbers),
+            number=numbers[0],
+            numbers=numbers[-1],
+            name=self.name,
         )
 
     def parse(self, values: Any) -> Array:
@@ -196,7 +209,7 @@ class IndexForm(ReportForm):
 
     @property
     def wanted(self) -> str:
-        return f"the number of a report of {self.name}, from 0 to {self.outputs - 1}"
+        return Phrase("the number of a report of {name}, from 0 to {outputs}", name=self.name, outputs=self.outputs - 1)
 
     def parse(self, values: Any) -> Array:
         about = ReportWords(self.wanted, self.mechanism.domain.column)
@@ -217,7 +230,7 @@ class BitForm(ReportForm):
 
     @property
     def wanted(self) -> str:
-        return f"{self.outputs} bits, one for each value of the domain in its order"
+        return Phrase("{outputs} bits, one for each value of the domain in its order", outputs=self.outputs)
 
     def parse(self, values: Any) -> Array:
         k = self.outputs
@@ -232,12 +245,14 @@ class BitForm(ReportForm):
             return np.column_stack(zeros_and_ones)
         if isinstance(values, np.ndarray) and values.ndim == 2:
             if values.shape[1] != self.outputs:
-                raise self._wrong(f"{values.shape[1]} columns")
+                raise self._wrong(Phrase("{shape} columns", shape=values.shape[1]))
             return values
         rows = rows_of(values)
         for i, row in enumerate(rows):
             if not isinstance(row, list | tuple) or len(row) != self.outputs:
-                raise OutsideDomain.at("Bits", i, f"holds {shorten(row)}; wanted {self.wanted}.", WAY_OUT)
+                raise OutsideDomain.at(
+                    "Bits", i, Phrase("holds {row}; wanted {wanted}.", row=shorten(row), wanted=self.wanted), WAY_OUT
+                )
         return rows
 
     def _bits(self, values: Any) -> Array:
@@ -256,10 +271,17 @@ class BitForm(ReportForm):
             if error.row is None:
                 raise
             who, cell, rest = error.row
-            raise OutsideDomain.at(who, cell // k, f"(value {cell % k + 1} of {k}) {rest}", error.hint) from None
+            raise OutsideDomain.at(
+                who,
+                cell // k,
+                Phrase("(value {number} of {k}) {rest}", number=cell % k + 1, k=k, rest=rest),
+                error.hint,
+            ) from None
 
     def _wrong(self, got: str) -> InvalidParameter:
-        return InvalidParameter(f"reports of {self.name} are {self.wanted}; got {got}.")
+        return InvalidParameter(
+            "reports of {name} are {wanted}; got {got}.", name=self.name, wanted=self.wanted, got=got
+        )
 
 
 @dataclass(frozen=True)
@@ -268,7 +290,7 @@ class SetForm(BitForm):
 
     @property
     def wanted(self) -> str:
-        return f"{self.mechanism.size} different values of the domain"
+        return Phrase("{size} different values of the domain", size=self.mechanism.size)
 
     def parse(self, values: Any) -> Array:
         if hasattr(values, "num_columns") or (isinstance(values, np.ndarray) and values.ndim == 2):
@@ -276,7 +298,9 @@ class SetForm(BitForm):
         rows, k = rows_of(values), self.outputs
         for i, row in enumerate(rows):
             if not isinstance(row, list | tuple | set | frozenset) or len(row) != self.mechanism.size:
-                raise OutsideDomain.at("Sets", i, f"holds {shorten(row)}; wanted {self.wanted}.", WAY_OUT)
+                raise OutsideDomain.at(
+                    "Sets", i, Phrase("holds {row}; wanted {wanted}.", row=shorten(row), wanted=self.wanted), WAY_OUT
+                )
         w = int(self.mechanism.size)
         try:
             codes = without_replacements(self.mechanism.domain).encode([value for row in rows for value in row])
@@ -284,13 +308,20 @@ class SetForm(BitForm):
             if error.row is None:
                 raise
             who, cell, rest = error.row
-            raise OutsideDomain.at(who, cell // w, f"(value {cell % w + 1} of {w}) {rest}", error.hint) from None
+            raise OutsideDomain.at(
+                who,
+                cell // w,
+                Phrase("(value {number} of {w}) {rest}", number=cell % w + 1, w=w, rest=rest),
+                error.hint,
+            ) from None
         bits = np.zeros((len(rows), k), np.uint8)
         bits[np.repeat(np.arange(len(rows)), w), codes] = 1
         twice = bits.sum(axis=1) != w
         if twice.any():
             row = int(np.argmax(twice))
-            raise OutsideDomain.at("Sets", row, f"names a value twice; wanted {self.wanted}.", WAY_OUT)
+            raise OutsideDomain.at(
+                "Sets", row, Phrase("names a value twice; wanted {wanted}.", wanted=self.wanted), WAY_OUT
+            )
         return pack(bits)
 
 

@@ -62,8 +62,9 @@ def run(
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(
-            f"run takes a Plan, got {shorten(type(plan).__name__)}.",
+            "run takes a Plan, got {got}.",
             hint="run(plan, frame), with plan = Plan(Histogram(domain), person=GRR(...))",
+            got=shorten(type(plan).__name__),
         )
     check_minimum_cell("run", minimum_cell)
     if reports is not None:
@@ -106,7 +107,7 @@ def _refuse_beside_reports(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             what, way_out = BESIDE_REPORTS[name]
-            raise InvalidParameter(f"run got {what}.", hint=way_out)
+            raise InvalidParameter("run got {got}.", hint=way_out, got=what)
 
 
 def _refuse_as_frame(plan: Plan, frame: Any) -> None:

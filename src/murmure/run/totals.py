@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.core.column import kind_of, lenient_kind_of
-from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, PlanRefused
+from murmure.core.errors import EmptySource, MurmureError, OutsideDomain, Phrase, PlanRefused
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.core.types import Total
@@ -63,7 +63,7 @@ def at_party(error: MurmureError, i: int) -> MurmureError:
     """The same error, which says at which party."""
     if isinstance(error, OutsideDomain) and error.row is not None:
         who, row, rest = error.row
-        return OutsideDomain.at(f"party {i + 1}: {who}", row, rest, error.hint)
+        return OutsideDomain.at(Phrase("party {i}: {who}", i=i + 1, who=who), row, rest, error.hint)
     error.args = (f"party {i + 1}: {error.args[0]}", *error.args[1:])
     return error
 
@@ -119,15 +119,16 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
         columns = plan.step.columns
         if columns is None:
             raise PlanRefused(
-                f"Plan refused: its unit is column {plan.unit!r}, and its domain names no column of that table.",
+                "Plan refused: its unit is column {unit!r}, and its domain names no column of that table.",
                 hint="take the domain from a schema",
+                unit=plan.unit,
             )
         table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
         if people is not None:
             refuse_inexact_names(table, plan.unit)
         source, rows = table.batches(), table.rows
     elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
-        what = str(frame) if isinstance(frame, str | os.PathLike) else "the table"
+        what = str(frame) if isinstance(frame, str | os.PathLike) else Phrase("the table")
         column = pick_column(column_names(frame), domain.column, what)
         table = open_table(frame, [column], {column: _kind(domain, lenient)}, lenient=lenient)
         source, rows = (batch.column(0) for batch in table.batches()), table.rows

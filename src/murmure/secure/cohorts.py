@@ -31,21 +31,28 @@ class Cohorts:
 
     def __post_init__(self) -> None:
         if self.minimum < 1:
-            raise InvalidParameter(f"Cohorts.minimum must be at least 1, got {self.minimum}.")
+            raise InvalidParameter("Cohorts.minimum must be at least 1, got {got}.", got=self.minimum)
 
     def check(self, new: frozenset[str]) -> None:
         """Refuse a cohort whose release would tell about fewer than `minimum` parties."""
         if len(new) < self.minimum:
             raise CohortRefused(
-                f"a sum over {len(new)} parties was asked for, and {self.minimum} are the fewest.",
+                "a sum over {new_count} parties was asked for, and {minimum} are the fewest.",
                 hint="more parties must take part",
+                new_count=len(new),
+                minimum=self.minimum,
             )
         few = isolated_parties((*self.released, new), self.minimum)
         if few is not None:
             raise CohortRefused(
-                f"a sum over these {len(new)} parties, combined with the {len(self.released)} released before, would "
-                f"tell about {len(few)} alone ({', '.join(sorted(few))}); {self.minimum} are the fewest.",
+                "a sum over these {new_count} parties, combined with the {released_count} released before, would "
+                "tell about {few_count} alone ({few}); {minimum} are the fewest.",
                 hint="ask the same parties as before, or for a sum with noise",
+                new_count=len(new),
+                released_count=len(self.released),
+                few_count=len(few),
+                few=", ".join(sorted(few)),
+                minimum=self.minimum,
             )
 
     def including(self, new: frozenset[str]) -> Cohorts:
@@ -59,9 +66,13 @@ def check_ratio(sums: int, records: int, ratio: Fraction = Fraction(1, 3)) -> No
         raise InvalidParameter("check_ratio: sums and records are counts, and a ratio is positive.")
     if sums > ratio * records:
         raise CohortRefused(
-            f"{sums:_} exact sums over at least {records:_} rows: more than {ratio} for each row, from which single "
+            "{sums:_} exact sums over at least {records:_} rows: more than {ratio} for each row, from which single "
             "rows could be worked out.",
-            hint=f"at most {math.floor(ratio * records):_} sums, more rows, or noise",
+            hint="at most {floor:_} sums, more rows, or noise",
+            sums=sums,
+            records=records,
+            ratio=ratio,
+            floor=math.floor(ratio * records),
         )
 
 

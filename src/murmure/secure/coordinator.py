@@ -11,6 +11,7 @@ from typing import Literal
 
 import numpy as np
 
+from murmure.core.errors import Phrase
 from murmure.secure.disputes import excluded_parties
 from murmure.secure.errors import (
     BadMessage,
@@ -143,14 +144,14 @@ class Coordinator:
     @property
     def result(self) -> list[int]:
         if self._result is None:
-            raise OutOfOrder(f"there is no sum at stage {self.stage!r}.")
+            raise OutOfOrder("there is no sum at stage {stage!r}.", stage=self.stage)
         return self._result
 
     @property
     def cohort(self) -> tuple[int, ...]:
         """Over whom the sum runs; frozen when the vectors were closed."""
         if self._alive is None:
-            raise OutOfOrder(f"the cohort is not frozen at stage {self.stage!r}.")
+            raise OutOfOrder("the cohort is not frozen at stage {stage!r}.", stage=self.stage)
         return self._alive.alive
 
     def inbox(self, place: int) -> list[bytes]:
@@ -177,22 +178,31 @@ class Coordinator:
         card = self.session.roster[message.sender]
         message.check(self.session.digest, card)
         if message.kind not in self._accepted:
-            raise BadMessage(f"a coordinator takes no {message.kind.name} message here.")
+            raise BadMessage("a coordinator takes no {name} message here.", name=message.kind.name)
         accepted, digest = self._accepted[message.kind], hashlib.sha256(raw).digest()
         if message.sender in accepted:
             if accepted[message.sender] == digest:
                 return message.sender
-            raise Equivocation(f"{card.name} sent a second {message.kind.name} message, and another one.")
+            raise Equivocation(
+                "{name} sent a second {kind_name} message, and another one.",
+                name=card.name,
+                kind_name=message.kind.name,
+            )
         if self.stage in ("done", "failed"):
-            raise OutOfOrder(f"the session is over ({self.ended or 'the sum is known'}).")
+            raise OutOfOrder("the session is over ({ended}).", ended=self.ended or Phrase("the sum is known"))
         if message.kind is Kind.REFUSE:
             self.refused.add(message.sender)
         elif message.sender in self.refused:
-            raise OutOfOrder(f"{card.name} refused, and is not heard any more in this session.")
+            raise OutOfOrder("{name} refused, and is not heard any more in this session.", name=card.name)
         elif message.kind is not KIND_OF_STAGE[self.stage]:
-            raise OutOfOrder(f"a {message.kind.name} message of {card.name} came at stage {self.stage!r}.")
+            raise OutOfOrder(
+                "a {name} message of {card_name} came at stage {stage!r}.",
+                name=message.kind.name,
+                card_name=card.name,
+                stage=self.stage,
+            )
         elif message.sender not in self.expected:
-            raise OutOfOrder(f"{card.name} came too late: the others went on without.")
+            raise OutOfOrder("{name} came too late: the others went on without.", name=card.name)
         else:
             self._check_fresh_keys(message)
             try:
@@ -212,7 +222,9 @@ class Coordinator:
         """Refuse the second of two parties with one key. Nobody knows who copied it, so nobody is blamed."""
         keys = {message.body[:SECRET_BYTES], message.body[SECRET_BYTES : 2 * SECRET_BYTES]}
         if message.kind is Kind.KEYS and self._keys & keys:
-            raise RosterDiffers(f"{self._name(message.sender)} sent session keys that somebody has already.")
+            raise RosterDiffers(
+                "{sender} sent session keys that somebody has already.", sender=self._name(message.sender)
+            )
 
     def _handle(self, message: Message) -> None:
         place = message.sender
@@ -220,35 +232,43 @@ class Coordinator:
             case Kind.KEYS:
                 keys = KeysBody.parse(message)
                 if keys.mask == keys.box:
-                    raise RosterDiffers(f"{self._name(place)} sent one session key twice.")
+                    raise RosterDiffers("{place} sent one session key twice.", place=self._name(place))
                 if SMALL_ORDER & {keys.mask, keys.box}:  # every neighbour would stop at it
-                    raise BadMessage(f"the session key of {self._name(place)} is no key.")
+                    raise BadMessage("the session key of {place} is no key.", place=self._name(place))
                 self._keys |= {keys.mask, keys.box}
                 self._stage_messages[place] = message
             case Kind.SHARES:
                 sealed = SealedBody.parse(message)
                 if sealed.places != self._joined.neighbours(place):
-                    raise RosterDiffers(f"{self._name(place)} sealed shares for others than its neighbours.")
+                    raise RosterDiffers(
+                        "{place} sealed shares for others than its neighbours.", place=self._name(place)
+                    )
                 self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
             case Kind.OPENED:
                 unopened = parse_parties(message)
                 if not set(unopened) <= set(self._joined.neighbours(place)) & self.expected:
-                    raise RosterDiffers(f"{self._name(place)} complains of shares that were not sealed for it.")
+                    raise RosterDiffers(
+                        "{place} complains of shares that were not sealed for it.", place=self._name(place)
+                    )
                 self._unopened[place] = unopened
             case Kind.MASKED:
                 if len(message.body) != 8 * self.session.encoder.words + SIGNATURE_BYTES:
                     raise BadMessage(
-                        f"the vector of {self._name(place)} does not have {self.session.encoder.words} words."
+                        "the vector of {place} does not have {words} words.",
+                        place=self._name(place),
+                        words=self.session.encoder.words,
                     )
                 masked = MaskedBody.parse(message, self.session.encoder.words)
                 # Every neighbour checks this signature, and would stop at a wrong one.
                 if not self._joined.has_signed(Kind.MASKED_FOR, place, self._masking_digest, masked.signature):
-                    raise RosterDiffers(f"{self._name(place)} masked its vector for others than those who shared.")
+                    raise RosterDiffers(
+                        "{place} masked its vector for others than those who shared.", place=self._name(place)
+                    )
                 self._masking_signatures[place] = masked.signature
                 self.session.encoder.ring.add(self._sum, masked.words)
             case Kind.AGREE:
                 if message.body != self._joined.agreement_digest(self._shared, self._lists):
-                    raise RosterDiffers(f"{self._name(place)} signed other lists than those it was sent.")
+                    raise RosterDiffers("{place} signed other lists than those it was sent.", place=self._name(place))
                 self._stage_messages[place] = message
             case _:
                 reveal = RevealBody.parse(message)
@@ -260,7 +280,7 @@ class Coordinator:
         wanted = [other for other in self._joined.holders(place) if other in shared]  # holding is mutual
         kinds = [SHARE_OF_SELF_MASK if other in alive else SHARE_OF_KEY for other in wanted]
         if reveal.places != tuple(wanted) or [kind for kind, _ in reveal.shares] != kinds:
-            raise RosterDiffers(f"{self._name(place)} revealed other shares than it was asked for.")
+            raise RosterDiffers("{place} revealed other shares than it was asked for.", place=self._name(place))
 
     def _name(self, place: int) -> str:
         return self.session.roster[place].name
@@ -270,7 +290,7 @@ class Coordinator:
     def close(self) -> None:
         """Freeze this stage with those who answered, and start the next; or fail, when they are too few."""
         if self.stage not in KIND_OF_STAGE:
-            raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+            raise OutOfOrder("there is nothing to close at stage {stage!r}.", stage=self.stage)
         self._note_disputes()
         try:
             self._check_enough()
@@ -307,22 +327,24 @@ class Coordinator:
             check_minimum(self.session, len(present), DEED_OF_STAGE[self.stage])
             return
         if self._roster is None:
-            raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+            raise OutOfOrder("there is nothing to close at stage {stage!r}.", stage=self.stage)
         if self.refused & self.expected:
             # Its vector is in the sum, and the others could unmask it without its help: only this check makes the
             # refusal count.
             names = ", ".join(self._name(place) for place in sorted(self.refused & self.expected))
-            raise Declined(f"{names} refused after the vectors were frozen: nothing is summed.")
+            raise Declined("{names} refused after the vectors were frozen: nothing is summed.", names=names)
         if self.stage == "agree":
             quorum = self.session.sharing.quorum
             if len(self._stage_messages) < quorum:
                 raise TooFewParties(
-                    f"{len(self._stage_messages)} parties signed the lists, and {quorum} must.",
+                    "{stage_message_count} parties signed the lists, and {quorum} must.",
                     hint="nothing was revealed; start again with fresh keys when more can take part",
+                    stage_message_count=len(self._stage_messages),
+                    quorum=quorum,
                 )
             return
         if self.stage != "reveal":
-            raise OutOfOrder(f"there is nothing to close at stage {self.stage!r}.")
+            raise OutOfOrder("there is nothing to close at stage {stage!r}.", stage=self.stage)
         counts = dict.fromkeys(self._shared, 0)
         for reveal in self._revealed.values():
             for place in reveal.places:
@@ -331,8 +353,11 @@ class Coordinator:
         if fewest < self._joined.threshold:
             threshold = self._joined.threshold
             raise TooFewParties(
-                f"{fewest} shares of a secret of {self._name(owner)} came back, and {threshold} are needed.",
+                "{fewest} shares of a secret of {owner} came back, and {threshold} are needed.",
                 hint="too many parties vanished; start again with fresh keys",
+                fewest=fewest,
+                owner=self._name(owner),
+                threshold=threshold,
             )
 
     def _close_keys(self) -> None:

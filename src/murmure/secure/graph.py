@@ -19,7 +19,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, pluralise
+from murmure.core.errors import InvalidParameter, Phrase, pluralise
 
 MIN_PARTIES = 3  # with two parties each knows the other's part; with three, two may not collude
 SECURITY_BITS = 41  # bits for each of two bad events, 2**-40 together
@@ -40,11 +40,19 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
     if q > n - dropouts:
         left = max_dropouts(n, colluders)
         bad = pluralise(colluders, "colluder", "colluders")
-        allowed = f"at most {pluralise(left, 'dropout', 'dropouts')} with {bad}; or "
+        allowed = Phrase(
+            "at most {pluralise} with {bad}; or ", pluralise=pluralise(left, "dropout", "dropouts"), bad=bad
+        )
         raise InvalidParameter(
-            f"of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
-            f"lists; when {dropouts} vanish {n - dropouts} are left.",
-            hint=(allowed if left >= 0 else "") + "fewer colluders, or more parties",
+            "of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
+            "lists; when {dropouts} vanish {number} are left.",
+            hint="{detail}fewer colluders, or more parties",
+            n=n,
+            q=q,
+            colluders=colluders,
+            dropouts=dropouts,
+            number=n - dropouts,
+            detail=allowed if left >= 0 else "",
         )
     return q
 
@@ -70,9 +78,13 @@ def graph_parameters(
     bad = corrupt + 2 * dropped
     if 10 * bad > 9 * n:
         raise InvalidParameter(
-            f"no sparse graph for {n} parties, {corrupt} corrupt and {dropped} dropped: "
-            f"corrupt + 2 x dropped may be at most 0.9 of all, and is {bad}.",
+            "no sparse graph for {n} parties, {corrupt} corrupt and {dropped} dropped: "
+            "corrupt + 2 x dropped may be at most 0.9 of all, and is {bad}.",
             hint='fewer dropouts or colluders, or graph="complete"',
+            n=n,
+            corrupt=corrupt,
+            dropped=dropped,
+            bad=bad,
         )
     for k in range(2, n - 1, 2):
         if not _stays_connected(n, k, corrupt + dropped):
@@ -85,8 +97,11 @@ def graph_parameters(
         if t <= surviving:
             return k, t
     raise InvalidParameter(
-        f"no sparse graph for {n} parties, {corrupt} corrupt and {dropped} dropped is safe.",
+        "no sparse graph for {n} parties, {corrupt} corrupt and {dropped} dropped is safe.",
         hint='graph="complete", fewer dropouts or colluders, or more parties',
+        n=n,
+        corrupt=corrupt,
+        dropped=dropped,
     )
 
 
@@ -106,7 +121,7 @@ def neighbours(order: NDArray[np.int64], degree: int) -> dict[int, tuple[int, ..
     """For each member, with whom it shares masks, in rising order: degree/2 members on either side of the ring."""
     n = len(order)
     if degree < 0 or (degree % 2 and degree < n - 1):
-        raise InvalidParameter(f"neighbours: the degree of a ring must be even, got {degree}.")
+        raise InvalidParameter("neighbours: the degree of a ring must be even, got {got}.", got=degree)
     # A degree of n - 1 or more: both sides meet, and everybody is everybody's neighbour.
     steps = np.r_[1:n] if degree >= n - 1 else np.r_[1 : degree // 2 + 1, n - degree // 2 : n]
     twice = np.concatenate([order, order])  # so that steps past the end need no modulo
@@ -168,5 +183,8 @@ def _hypergeometric_quantile(n: int, marked: int, k: int, one_in: int) -> int:
 def _check_counts(n: int, corrupt: int, dropped: int) -> None:
     if n < 2 or corrupt < 0 or dropped < 0 or corrupt >= n or dropped >= n:
         raise InvalidParameter(
-            f"of {n} parties {corrupt} cannot collude and {dropped} vanish: both must be from 0 to one below all."
+            "of {n} parties {corrupt} cannot collude and {dropped} vanish: both must be from 0 to one below all.",
+            n=n,
+            corrupt=corrupt,
+            dropped=dropped,
         )

@@ -50,11 +50,13 @@ class Card:
             or not is_visible_text(self.name)
         ):
             raise InvalidParameter(
-                f"Card.name must be 1 to {MAX_NAME_LENGTH} letters that can be seen, with single blanks between words, "
-                f"got {shorten(self.name)}."
+                "Card.name must be 1 to {max_name_length} letters that can be seen, with single blanks between words, "
+                "got {got}.",
+                max_name_length=MAX_NAME_LENGTH,
+                got=shorten(self.name),
             )
         if not isinstance(self.key, bytes) or len(self.key) != 32:
-            raise InvalidParameter(f"Card.key of {self.name!r} must be 32 bytes (a public key of Ed25519).")
+            raise InvalidParameter("Card.key of {name!r} must be 32 bytes (a public key of Ed25519).", name=self.name)
 
     @property
     def fingerprint(self) -> str:
@@ -67,8 +69,10 @@ class Card:
             Ed25519PublicKey.from_public_bytes(self.key).verify(signature, message)
         except (InvalidSignature, ValueError):
             raise ForgedMessage(
-                f"this was not signed by {self.name} ({self.fingerprint}).",
+                "this was not signed by {name} ({fingerprint}).",
                 hint="it was changed on the way, or somebody else wrote it",
+                name=self.name,
+                fingerprint=self.fingerprint,
             ) from None
 
     def to_dict(self) -> dict[str, Any]:
@@ -80,7 +84,11 @@ class Card:
             raise InvalidParameter("this is no card.", hint="murmure party init writes card.json")
         version = fields["murmure_card"]
         if type(version) is not int or version != VERSION:
-            raise InvalidParameter(f"this is a card of version {shorten(version)}; {VERSION} is read here.")
+            raise InvalidParameter(
+                "this is a card of version {version}; {version_2} is read here.",
+                version=shorten(version),
+                version_2=VERSION,
+            )
         try:
             key = bytes.fromhex(fields["key"])
         except (TypeError, ValueError):

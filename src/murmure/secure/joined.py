@@ -133,8 +133,12 @@ def _terms_for(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
 def check_minimum(session: Session, count: int, did: str) -> None:
     if count < session.sharing.minimum:
         raise TooFewParties(
-            f"{count} of {session.sharing.parties} parties {did}; {session.sharing.minimum} were agreed as the least.",
+            "{count} of {parties} parties {did}; {minimum} were agreed as the least.",
             hint="nothing was revealed; start again with fresh keys when more can take part",
+            count=count,
+            parties=session.sharing.parties,
+            did=did,
+            minimum=session.sharing.minimum,
         )
 
 
@@ -147,4 +151,4 @@ def shared_secret(private: X25519PrivateKey, public: bytes, owner: str) -> bytes
     try:
         return private.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:  # a point of small order: the secret would be known to all
-        raise BadMessage(f"the session key of {owner} is no key.") from None
+        raise BadMessage("the session key of {owner} is no key.", owner=owner) from None

@@ -16,7 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.fixed import Words64
 from murmure.secure.errors import ForgedMessage
 from murmure.secure.ring import Ring
@@ -39,7 +39,7 @@ _RING = Ring()
 def pair_key(shared: bytes, session: bytes, low: int, high: int) -> bytes:
     """The key of the mask that party `low` adds and party `high` subtracts."""
     if not 0 <= low < high:
-        raise InvalidParameter(f"pair_key: party {low} must come before party {high}.")
+        raise InvalidParameter("pair_key: party {low} must come before party {high}.", low=low, high=high)
     return _derived(shared, PAIR_MASK, session, low, high)
 
 
@@ -56,13 +56,13 @@ def commitment_to(b: bytes, session: bytes, place: int) -> bytes:
 def box_key(shared: bytes, session: bytes, sender: int, receiver: int) -> bytes:
     """The key of the one box that `sender` has for `receiver` in this session."""
     if sender == receiver:
-        raise InvalidParameter(f"box_key: party {sender} needs no box for itself.")
+        raise InvalidParameter("box_key: party {sender} needs no box for itself.", sender=sender)
     return _derived(shared, SHARE_BOX, session, sender, receiver)
 
 
 def add_mask(out: Words64, key: bytes, sign: int, ring: Ring = _RING) -> None:
     """out <- out + sign * PRG(key), in place; PRG is AES-256 in counter mode, as little-endian words."""
-    _check_key("a mask's key", key)
+    _check_key(Phrase("a mask's key"), key)
     if sign not in (1, -1):
         raise InvalidParameter("add_mask: sign must be 1 or -1.")
     if out.dtype != np.uint64 or out.ndim != 1:
@@ -82,7 +82,7 @@ def add_mask(out: Words64, key: bytes, sign: int, ring: Ring = _RING) -> None:
 
 def keystream(key: bytes, size: int) -> bytes:
     """The first bytes of PRG(key)."""
-    _check_key("a keystream's key", key)
+    _check_key(Phrase("a keystream's key"), key)
     return Cipher(algorithms.AES(key), modes.CTR(_COUNTER)).encryptor().update(bytes(size))
 
 
@@ -101,13 +101,13 @@ def masked(
 
 def box_seal(key: bytes, plaintext: bytes, ad: bytes) -> bytes:
     """ChaCha20-Poly1305; the nonce is zero because the key closes one box."""
-    _check_key("a box's key", key)
+    _check_key(Phrase("a box's key"), key)
     return ChaCha20Poly1305(key).encrypt(_NONCE, plaintext, ad)
 
 
 def box_open(key: bytes, box: bytes, ad: bytes) -> bytes:
     """The content of the box, if this key closed it with this `ad`."""
-    _check_key("a box's key", key)
+    _check_key(Phrase("a box's key"), key)
     try:
         return ChaCha20Poly1305(key).decrypt(_NONCE, box, ad)
     except InvalidTag:
@@ -122,18 +122,18 @@ def _apply(out: Words64, mask: Mask, sign: int, ring: Ring) -> None:
         add_mask(out, mask, sign, ring)
         return
     if mask.shape != out.shape or mask.dtype != np.uint64:
-        raise InvalidParameter(f"a mask must be {len(out):_} words (uint64).")
+        raise InvalidParameter("a mask must be {out_count:_} words (uint64).", out_count=len(out))
     (ring.add if sign == 1 else ring.subtract)(out, mask)
 
 
 def _derived(secret: bytes, label: bytes, session: bytes, *parties: int) -> bytes:
     """HKDF-SHA256 without salt, one block (RFC 5869), written out as two HMACs: a round needs thousands of keys."""
-    _check_key("a secret", secret)
-    _check_key("a session's digest", session)
+    _check_key(Phrase("a secret"), secret)
+    _check_key(Phrase("a session's digest"), session)
     info = label + session + b"".join(party.to_bytes(4, "big") for party in parties)
     return hmac.digest(hmac.digest(bytes(32), secret, "sha256"), info + b"\x01", "sha256")
 
 
 def _check_key(what: str, key: bytes) -> None:
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
-        raise InvalidParameter(f"{what} must be {KEY_BYTES} bytes.")
+        raise InvalidParameter("{what} must be {key_bytes} bytes.", what=what, key_bytes=KEY_BYTES)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from murmure.core.errors import Phrase
 from murmure.core.fixed import Words64
 from murmure.secure.errors import BadMessage, WrongSession
 from murmure.secure.identity import Card, Identity
@@ -70,8 +71,10 @@ class Message:
         """Refuse it unless it was signed by `card` for this session."""
         if self.session != session:
             raise WrongSession(
-                f"a {self.kind.name} message of {card.name} is bound to another study, round, question or roster.",
+                "a {name} message of {card_name} is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
+                name=self.kind.name,
+                card_name=card.name,
             )
         card.verify(self.raw[:-SIGNATURE_BYTES], self.raw[-SIGNATURE_BYTES:])
         return self
@@ -90,23 +93,33 @@ def signed_bytes(kind: Kind, session: bytes, sender: int, body: bytes) -> bytes:
 def parse_message(raw: bytes) -> Message:
     """The parts of an envelope. The signature is left to `check`, the body to the parser of its kind."""
     if len(raw) < ENVELOPE_BYTES:
-        raise BadMessage(f"a message has at least {ENVELOPE_BYTES} bytes, got {len(raw)}: it was cut short.")
+        raise BadMessage(
+            "a message has at least {envelope_bytes} bytes, got {got}: it was cut short.",
+            envelope_bytes=ENVELOPE_BYTES,
+            got=len(raw),
+        )
     magic, version, kind, session, sender, length = HEADER.unpack_from(raw)
     if magic != b"MU":
         raise BadMessage("these bytes are no message of Murmure.")
     if version != PROTOCOL:
         raise BadMessage(
-            f"this message is of protocol version {version}, this software speaks {PROTOCOL}.",
+            "this message is of protocol version {version}, this software speaks {protocol}.",
             hint="both sides need the same release",
+            version=version,
+            protocol=PROTOCOL,
         )
     if kind not in Kind._value2member_map_:
-        raise BadMessage(f"there is no message of kind {kind}.")
+        raise BadMessage("there is no message of kind {kind}.", kind=kind)
     if length > MAX_BODY_BYTES or len(raw) != ENVELOPE_BYTES + length:
-        raise BadMessage(f"the message says {length} bytes and has {len(raw) - ENVELOPE_BYTES}: it was cut or glued.")
+        raise BadMessage(
+            "the message says {length} bytes and has {number}: it was cut or glued.",
+            length=length,
+            number=len(raw) - ENVELOPE_BYTES,
+        )
     known = Kind(kind)
     if (sender == FROM_COORDINATOR) == (known in BY_PARTIES):
-        whom = "the coordinator" if known in BY_PARTIES else "a party"
-        raise BadMessage(f"a {known.name} message cannot come from {whom}.")
+        whom = Phrase("the coordinator") if known in BY_PARTIES else Phrase("a party")
+        raise BadMessage("a {name} message cannot come from {whom}.", name=known.name, whom=whom)
     return Message(known, session, sender, raw[HEADER.size : -SIGNATURE_BYTES], raw)
 
 
@@ -121,7 +134,7 @@ class Cursor:
 
     def take(self, size: int) -> bytes:
         if size > len(self._body) - self._at:
-            raise BadMessage(f"the body of a {self._kind.name} message is too short.")
+            raise BadMessage("the body of a {name} message is too short.", name=self._kind.name)
         self._at += size
         return self._body[self._at - size : self._at]
 
@@ -145,11 +158,11 @@ class Cursor:
 
     def end(self) -> None:
         if self._at != len(self._body):
-            raise BadMessage(f"the body of a {self._kind.name} message is too long.")
+            raise BadMessage("the body of a {name} message is too long.", name=self._kind.name)
 
     def _check_increasing(self, places: Sequence[int]) -> None:
         if any(left >= right for left, right in itertools.pairwise(places)):
-            raise BadMessage(f"a {self._kind.name} message lists parties twice, or out of order.")
+            raise BadMessage("a {name} message lists parties twice, or out of order.", name=self._kind.name)
 
 
 @contextmanager
@@ -211,7 +224,9 @@ def parse_envelopes(message: Message, kind: Kind, size: int) -> dict[int, Messag
             inner = parse_message(c.take(size))
             if inner.kind is not kind or inner.sender <= last or inner.session != message.session:
                 raise BadMessage(
-                    f"a {message.kind.name} message holds something else than {kind.name} messages in order."
+                    "a {name} message holds something else than {kind_name} messages in order.",
+                    name=message.kind.name,
+                    kind_name=kind.name,
                 )
             last = inner.sender
             out[last] = inner

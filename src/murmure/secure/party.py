@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.types import Ints
 from murmure.secure.errors import (
     AskedTwice,
@@ -181,7 +181,9 @@ class Party:
 
     def _require_stage(self, stage: str) -> None:
         if self._stage != stage:
-            raise OutOfOrder(f"a party at stage {self.stage!r} cannot do what belongs to {stage!r}.")
+            raise OutOfOrder(
+                "a party at stage {stage!r} cannot do what belongs to {stage_2!r}.", stage=self.stage, stage_2=stage
+            )
 
     # -- receiving ----------------------------------------------------------------------------------------------------
 
@@ -198,8 +200,9 @@ class Party:
             error = AskedTwice if message.kind in (Kind.ALIVE, Kind.AGREED) else Equivocation
             self._stage = "failed"
             raise error(
-                f"the coordinator sent a second {message.kind.name} message, and another one.",
+                "the coordinator sent a second {name} message, and another one.",
                 hint="nothing more is said to it in this session",
+                name=message.kind.name,
             )
         if message.kind is Kind.END:
             if self._stage == "done":  # an END after the result changes nothing
@@ -211,7 +214,7 @@ class Party:
         if self._stage == "failed":
             raise Declined("this session is over for this party.")
         if AWAITED.get(self._stage) is not message.kind:
-            raise OutOfOrder(f"a {message.kind.name} message came at stage {self.stage!r}.")
+            raise OutOfOrder("a {name} message came at stage {stage!r}.", name=message.kind.name, stage=self.stage)
         try:
             answer = self._handle(message)
         except ProtocolRefused:
@@ -243,7 +246,11 @@ class Party:
         peers = joined.neighbours(self.index)
         holders = len(joined.holders(self.index))
         if holders < joined.threshold:
-            raise TooFewParties(f"{holders} hold shares of this party's secrets, and {joined.threshold} must.")
+            raise TooFewParties(
+                "{holders} hold shares of this party's secrets, and {threshold} must.",
+                holders=holders,
+                threshold=joined.threshold,
+            )
         self._roster = joined
         self._pair_keys = {other: self._pair_key(other) for other in peers}  # bad keys are found before any is needed
         shares = self._split_secrets(joined)
@@ -264,7 +271,7 @@ class Party:
         present = set(sealed.members)
         if not present <= set(joined.members) or self.index not in present:
             raise RosterDiffers("the list of those who sealed shares is not part of those who joined.")
-        check_minimum(self.session, len(present), "sealed their shares")
+        check_minimum(self.session, len(present), Phrase("sealed their shares"))
         # A coordinator that withholds a box must also admit that its sender is out.
         if sealed.places != tuple(other for other in peers if other in present):
             raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
@@ -299,10 +306,11 @@ class Party:
         if present & self._unopened:
             name = self.session.roster[min(present & self._unopened)].name
             raise RosterDiffers(
-                f"the list of those who shared names {name}, whose box this party could not open.",
+                "the list of those who shared names {name}, whose box this party could not open.",
                 hint="one of the two has to be left out; nothing was revealed",
+                name=name,
             )
-        check_minimum(self.session, len(present), "shared their secrets")
+        check_minimum(self.session, len(present), Phrase("shared their secrets"))
         self._check_holders(present)
         self._peer_shares = {place: shares for place, shares in self._peer_shares.items() if place in present}
         self._shared = shared
@@ -320,7 +328,7 @@ class Party:
             raise RosterDiffers("alive and dropped parties together are not those who shared.")
         if self.index not in alive:
             raise RosterDiffers("the coordinator lists this party as dropped, whose vector it was sent.")
-        check_minimum(self.session, len(alive), "sent their vectors")
+        check_minimum(self.session, len(alive), Phrase("sent their vectors"))
         self._check_holders(alive)
         self._joined.check_connected(alive)
         self._check_masking(lists)
@@ -332,7 +340,9 @@ class Party:
         left = sum(holder in present for holder in self._joined.holders(self.index))
         if left < self._joined.threshold:
             raise TooFewParties(
-                f"{left} who hold shares of this party's secrets are left; {self._joined.threshold} must be."
+                "{left} who hold shares of this party's secrets are left; {threshold} must be.",
+                left=left,
+                threshold=self._joined.threshold,
             )
 
     def _check_masking(self, lists: AliveBody) -> None:
@@ -347,9 +357,9 @@ class Party:
                 continue
             if not self._joined.has_signed(Kind.MASKED_FOR, place, masking, signature):
                 raise RosterDiffers(
-                    f"{self.session.roster[place].name} did not sign that its vector was masked for those who shared, "
-                    "as this party was told.",
+                    "{name} did not sign that its vector was masked for those who shared, as this party was told.",
                     hint="the coordinator told it another list, or changed what it signed; nothing was revealed",
+                    name=self.session.roster[place].name,
                 )
 
     def _on_agreed(self, message: Message) -> bytes | None:
@@ -357,15 +367,20 @@ class Party:
         # A quorum of all who were invited, not of those whom this coordinator lists: two lists cannot both have one.
         quorum = self.session.sharing.quorum
         if len(signatures) < quorum:
-            raise TooFewParties(f"{len(signatures)} parties signed the same lists, and {quorum} must.")
+            raise TooFewParties(
+                "{signature_count} parties signed the same lists, and {quorum} must.",
+                signature_count=len(signatures),
+                quorum=quorum,
+            )
         if not set(signatures) <= set(self._lists.alive):
             raise RosterDiffers("somebody signed the lists who is not alive in them.")
         agreement = self._joined.agreement_digest(self._shared, self._lists)
         for place, signature in signatures.items():
             if not self._joined.has_signed(Kind.AGREE, place, agreement, signature):
                 raise RosterDiffers(
-                    f"{self.session.roster[place].name} did not sign the lists that this party was shown.",
+                    "{name} did not sign the lists that this party was shown.",
                     hint="it was shown others, or what it signed was changed; nothing was revealed",
+                    name=self.session.roster[place].name,
                 )
         self._stage = "reveal"
         return None

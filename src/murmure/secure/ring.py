@@ -37,10 +37,12 @@ class Ring:
 
     def __post_init__(self) -> None:
         if not _is_whole(self.bits) or not 1 <= self.bits <= WORD_BITS:
-            raise InvalidParameter(f"Ring.bits must be a whole number from 1 to 64, got {shorten(self.bits)}.")
+            raise InvalidParameter("Ring.bits must be a whole number from 1 to 64, got {got}.", got=shorten(self.bits))
         if not _is_whole(self.limbs) or not 1 <= self.limbs <= MAX_LIMBS:
             raise InvalidParameter(
-                f"Ring.limbs must be a whole number from 1 to {MAX_LIMBS}, got {shorten(self.limbs)}."
+                "Ring.limbs must be a whole number from 1 to {max_limbs}, got {got}.",
+                max_limbs=MAX_LIMBS,
+                got=shorten(self.limbs),
             )
 
     def add(self, out: Words64, words: Words64) -> None:
@@ -99,8 +101,11 @@ class RingEncoder:
         value = getattr(self, name)
         if not _is_whole(value) or value < minimum:
             raise InvalidParameter(
-                f"Encoder.{name} must be a whole number, at least {minimum}, got {shorten(value)}.",
+                "Encoder.{name} must be a whole number, at least {minimum}, got {got}.",
                 hint=None if name != "bound" else "round bounds up to whole numbers of the smallest unit",
+                name=name,
+                minimum=minimum,
+                got=shorten(value),
             )
         object.__setattr__(self, name, int(value))
 
@@ -115,10 +120,15 @@ class RingEncoder:
             return
         needed, available = (self.parties * self.bound).bit_length() + 1, WORD_BITS * self._limbs
         raise NoHeadroom(
-            f"Encoder: {self.parties:_} parties with entries up to {shorten(self.bound)} in {self.limbs} word(s) each: "
-            f"the sum needs {needed} bits with its sign, {available} are available.",
+            "Encoder: {parties:_} parties with entries up to {bound} in {limbs} word(s) each: "
+            "the sum needs {needed} bits with its sign, {available} are available.",
             hint="one of three: more limbs (limbs=None takes as many as it needs); tighter bounds (of the columns, of "
             "the rows that one party may hold, or a coarser step); fewer parties",
+            parties=self.parties,
+            bound=shorten(self.bound),
+            limbs=self.limbs,
+            needed=needed,
+            available=available,
         )
 
     @property
@@ -155,10 +165,12 @@ class RingEncoder:
         """The sums over this number of parties, exactly."""
         if not _is_whole(survivors) or not 1 <= survivors <= self.parties:
             raise InvalidParameter(
-                f"Encoder.decode: survivors must be from 1 to {self.parties:_} (the parties), got {shorten(survivors)}."
+                "Encoder.decode: survivors must be from 1 to {parties:_} (the parties), got {got}.",
+                parties=self.parties,
+                got=shorten(survivors),
             )
         if not isinstance(total, np.ndarray) or total.dtype != np.uint64 or total.shape != (self.words,):
-            raise InvalidParameter(f"Encoder.decode takes {self.words:_} words (uint64).")
+            raise InvalidParameter("Encoder.decode takes {words:_} words (uint64).", words=self.words)
         digits = total.reshape(self.entries, self._limbs)
         sums: Any = np.ascontiguousarray(digits[:, -1]).view(np.int64)  # the sign is in the highest word
         if self._limbs > 1:
@@ -168,8 +180,10 @@ class RingEncoder:
         decoded: list[int] = sums.tolist()
         if max(max(decoded), -min(decoded)) > survivors * self.bound:
             raise ImpossibleTotal(
-                f"the total is beyond what {survivors} parties within a bound of {shorten(self.bound)} can add up to.",
+                "the total is beyond what {survivors} parties within a bound of {bound} can add up to.",
                 hint="a party broke its bound or sent a wrong share; nothing in this total can be trusted",
+                survivors=survivors,
+                bound=shorten(self.bound),
             )
         return decoded
 
@@ -195,7 +209,9 @@ class RingEncoder:
         elif array.dtype != np.int64:
             array = array.astype(np.int64)
         if array.shape != (self.entries,):
-            raise InvalidParameter(f"Encoder.encode takes {self.entries:_} entries, got {array.size:_}.")
+            raise InvalidParameter(
+                "Encoder.encode takes {entries:_} entries, got {got:_}.", entries=self.entries, got=array.size
+            )
         return array
 
     def _check_bound(self, integers: np.ndarray[Any, Any]) -> None:
@@ -204,9 +220,11 @@ class RingEncoder:
             return
         entry = next(i for i, value in enumerate(integers.tolist()) if abs(value) > self.bound)
         raise OutOfBound(
-            f"entry {entry} of this party's own sums is beyond the bound of {shorten(self.bound)} that was agreed on; "
+            "entry {entry} of this party's own sums is beyond the bound of {bound} that was agreed on; "
             "nothing was sent.",
             hint="check the rows (too many, or a value in another unit), or agree on a wider bound",
+            entry=entry,
+            bound=shorten(self.bound),
         )
 
 

@@ -36,7 +36,9 @@ class Session:
     def __post_init__(self) -> None:
         if len(self.roster) != self.sharing.parties:
             raise InvalidParameter(
-                f"Session.roster has {len(self.roster)} parties, and the masks are made for {self.sharing.parties}."
+                "Session.roster has {roster_count} parties, and the masks are made for {parties}.",
+                roster_count=len(self.roster),
+                parties=self.sharing.parties,
             )
         if len({card.key for card in self.roster}) < len(self.roster):
             raise InvalidParameter("Session.roster names one key twice.", hint="every party makes a key of its own")

@@ -32,12 +32,19 @@ def split(secret: bytes, threshold: int, xs: Sequence[int], coefficients: bytes)
     _check_threshold(threshold)
     _check_xs(tuple(xs))
     if not isinstance(secret, bytes) or len(secret) != SECRET_BYTES:
-        raise InvalidParameter(f"split: a secret must be {SECRET_BYTES} bytes.")
+        raise InvalidParameter("split: a secret must be {secret_bytes} bytes.", secret_bytes=SECRET_BYTES)
     if threshold > len(xs):
-        raise InvalidParameter(f"split: {len(xs)} shares can never be the {threshold} that are needed.")
+        raise InvalidParameter(
+            "split: {xs_count} shares can never be the {threshold} that are needed.",
+            xs_count=len(xs),
+            threshold=threshold,
+        )
     if len(coefficients) < coefficient_bytes(threshold):
         raise InvalidParameter(
-            f"split: threshold {threshold} needs {coefficient_bytes(threshold)} random bytes, got {len(coefficients)}."
+            "split: threshold {threshold} needs {coefficient_bytes} random bytes, got {got}.",
+            threshold=threshold,
+            coefficient_bytes=coefficient_bytes(threshold),
+            got=len(coefficients),
         )
     ends = range(coefficient_bytes(threshold), 0, -COEFFICIENT_BYTES)
     falling = [int.from_bytes(coefficients[end - COEFFICIENT_BYTES : end], "big") % P for end in ends]
@@ -58,8 +65,10 @@ def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
     _check_threshold(threshold)
     if len(shares) < threshold:
         raise SharesDoNotFit(
-            f"{len(shares)} shares came and {threshold} are needed: the secret stays secret.",
+            "{share_count} shares came and {threshold} are needed: the secret stays secret.",
             hint="more parties must answer",
+            share_count=len(shares),
+            threshold=threshold,
         )
     xs = tuple(sorted(shares)[:threshold])
     return lagrange_at(xs).secret([shares[x] for x in xs])
@@ -75,12 +84,16 @@ class Lagrange:
     def secret(self, shares: Sequence[bytes]) -> bytes:
         """The secret, from its shares in the order of xs."""
         if len(shares) != len(self.xs):
-            raise SharesDoNotFit(f"{len(shares)} shares came for {len(self.xs)} places.")
+            raise SharesDoNotFit(
+                "{share_count} shares came for {xs_count} places.", share_count=len(shares), xs_count=len(self.xs)
+            )
         total = 0
         for weight, share in zip(self.weights, shares, strict=True):
             value = int.from_bytes(share, "big")
             if len(share) != SHARE_BYTES or value >= P:
-                raise SharesDoNotFit(f"a share must be {SHARE_BYTES} bytes, below 2**256 + 297.")
+                raise SharesDoNotFit(
+                    "a share must be {share_bytes} bytes, below 2**256 + 297.", share_bytes=SHARE_BYTES
+                )
             total += weight * value
         total %= P
         if total >> 8 * SECRET_BYTES:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, pluralise, shorten
+from murmure.core.errors import InvalidParameter, Phrase, pluralise, shorten
 from murmure.secure.graph import MIN_PARTIES, SECURITY_AGAINST_TRIES, graph_parameters, max_dropouts, quorum
 
 Trust = Literal["curious", "lying"]
@@ -61,26 +61,34 @@ class PairwiseMasks:
             self._check_whole(name, low, high)
         if self.coordinator not in ("curious", "lying"):
             raise InvalidParameter(
-                f'PairwiseMasks.coordinator must be "curious" or "lying", got {shorten(self.coordinator)}.'
+                'PairwiseMasks.coordinator must be "curious" or "lying", got {got}.', got=shorten(self.coordinator)
             )
         if self.graph not in ("auto", "complete", "sparse"):
             raise InvalidParameter(
-                f'PairwiseMasks.graph must be "auto", "complete" or "sparse", got {shorten(self.graph)}.'
+                'PairwiseMasks.graph must be "auto", "complete" or "sparse", got {got}.', got=shorten(self.graph)
             )
         if self.dropouts is None:
             object.__setattr__(self, "dropouts", self._default_dropouts())
         self._check_whole("dropouts", 0, None)
         if self.minimum < MIN_PARTIES:
             raise InvalidParameter(
-                f"PairwiseMasks: {self.parties} parties of which {self.dropouts} may vanish leave {self.minimum}; a "
-                f"sum of fewer than {MIN_PARTIES} is never released.",
+                "PairwiseMasks: {parties} parties of which {dropouts} may vanish leave {minimum}; a "
+                "sum of fewer than {min_parties} is never released.",
                 hint="fewer dropouts, or more parties",
+                parties=self.parties,
+                dropouts=self.dropouts,
+                minimum=self.minimum,
+                min_parties=MIN_PARTIES,
             )
         if self.honest < 2:
             raise InvalidParameter(
-                f"PairwiseMasks: of {self.parties} parties {self.dropouts} may vanish and {self.colluders} collude, "
-                f"which leaves {self.honest} honest; below 2 the sum is one party's own.",
+                "PairwiseMasks: of {parties} parties {dropouts} may vanish and {colluders} collude, "
+                "which leaves {honest} honest; below 2 the sum is one party's own.",
                 hint="fewer dropouts or colluders, or more parties",
+                parties=self.parties,
+                dropouts=self.dropouts,
+                colluders=self.colluders,
+                honest=self.honest,
             )
         _ = self.quorum, self.threshold  # raises now if there are none
 
@@ -88,9 +96,13 @@ class PairwiseMasks:
         value = getattr(self, name)
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not whole or value < low or (high is not None and value > high):
-            up_to = "" if high is None else f" and at most {high:_}"
+            up_to = "" if high is None else Phrase(" and at most {high:_}", high=high)
             raise InvalidParameter(
-                f"PairwiseMasks.{name} must be a whole number, at least {low}{up_to}, got {shorten(value)}."
+                "PairwiseMasks.{name} must be a whole number, at least {low}{up_to}, got {got}.",
+                name=name,
+                low=low,
+                up_to=up_to,
+                got=shorten(value),
             )
         object.__setattr__(self, name, int(value))
 

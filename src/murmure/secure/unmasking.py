@@ -105,9 +105,9 @@ class Unmasking:
                 doubted |= wrong
             return secret
         raise SharesDoNotFit(
-            f"the shares of a secret of {self.session.roster[place].name} do not rebuild what it promised.",
-            hint=f"{self.session.roster[place].name} dealt out wrong ones, or several parties sent wrong ones; start "
-            "again with fresh keys",
+            "the shares of a secret of {name} do not rebuild what it promised.",
+            hint="{name} dealt out wrong ones, or several parties sent wrong ones; start again with fresh keys",
+            name=self.session.roster[place].name,
         )
 
     def _try_join(self, shares: Mapping[int, bytes], chosen: Sequence[int], t: int) -> bytes | None:

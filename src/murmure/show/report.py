@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure import __version__
-from murmure.core.errors import CannotWrite, InvalidParameter, shorten
+from murmure.core.errors import CannotWrite, InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import check_level, check_target
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.types import Release, Target
@@ -66,10 +66,12 @@ def check_page_path(path: Path) -> None:
     """Refuse a name that no page has, and a file that is something else."""
     if path.suffix.lower() not in PAGE_SUFFIXES:
         raise CannotWrite(
-            f"a page is a file whose name ends in {' or '.join(PAGE_SUFFIXES)}, got {path.name!r}.",
+            "a page is a file whose name ends in {page_suffixes}, got {got!r}.",
             hint="name the file report.html",
+            page_suffixes=" or ".join(PAGE_SUFFIXES),
+            got=path.name,
         )
-    refuse_to_replace(path, is_murmure_page, "a page that Murmure wrote")
+    refuse_to_replace(path, is_murmure_page, Phrase("a page that Murmure wrote"))
 
 
 def report_html(
@@ -96,8 +98,9 @@ def report_html(
     """
     if not isinstance(release, Release):
         raise InvalidParameter(
-            f"a report is made of a Release, got {shorten(type(release).__name__)}.",
+            "a report is made of a Release, got {got}.",
             hint="run(plan, frame) and estimate(table) return one",
+            got=shorten(type(release).__name__),
         )
     check_level(level)
     check_target(target)

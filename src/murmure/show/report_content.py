@@ -60,16 +60,19 @@ class PaidCharge:
 
         if not isinstance(account, Account):
             raise InvalidParameter(
-                f"ledger must be an account of a Ledger, got {shorten(type(account).__name__)}.",
+                "ledger must be an account of a Ledger, got {got}.",
                 hint='Ledger("ledger.db").account("patients")',
+                got=shorten(type(account).__name__),
             )
         ledger, dataset = account.ledger, account.dataset
         charges = [e.number for e in ledger.history(dataset) if e.kind == "charge" and e.plan == release.plan]
         state = ledger.state(dataset)
         if not charges or state.budget is None:
             raise PlanMismatch(
-                f"the ledger holds no charge for plan {release.plan[:12]} of {dataset!r}.",
+                "the ledger holds no charge for plan {plan} of {dataset!r}.",
                 hint="pass the account that paid for this release",
+                plan=release.plan[:12],
+                dataset=dataset,
             )
         # Several charges for one plan are fresh draws: which of them is shown is not known.
         number = charges[0] if len(charges) == 1 else None
@@ -114,29 +117,38 @@ class ReportContent:
         if plan is not None and plan.digest != release.plan:
             if self.curated:
                 raise PlanMismatch(
-                    f"this release answers plan {release.plan[:12]}, not plan {plan.digest[:12]}.",
+                    "this release answers plan {plan}, not plan {digest}.",
                     hint="pass the plan that was run",
+                    plan=release.plan[:12],
+                    digest=plan.digest[:12],
                 )
             # A pair is asked of a table whose plan asked another question: only the guarantees must agree.
             both = (plan.guarantees(), release.guarantees)
             first, second = ([(c.epsilon, c.public) for c in guarantees.values()] for guarantees in both)
             if first != second:
                 raise PlanMismatch(
-                    f"this release answers plan {release.plan[:12]}, the receipt plan {plan.digest[:12]}.",
+                    "this release answers plan {plan}, the receipt plan {digest}.",
                     hint="pass the receipt of the table that was estimated",
+                    plan=release.plan[:12],
+                    digest=plan.digest[:12],
                 )
         rows = getattr(self.receipt, "rows", None)
         if rows is not None and rows != release.estimate.n:
             raise PlanMismatch(
-                f"this release is about {release.estimate.n} rows, the receipt about {rows}.",
+                "this release is about {n} rows, the receipt about {rows}.",
                 hint="pass the receipt of the table that was estimated",
+                n=release.estimate.n,
+                rows=rows,
             )
 
     def _columns(self, truth: Any) -> Iterator[ReportColumn]:
         shown = self.release.estimate
         if not isinstance(shown, Estimates):
             if hasattr(truth, "items"):
-                raise InvalidParameter(f"truth must be {len(shown.mean)} numbers, one for each figure, got a mapping.")
+                raise InvalidParameter(
+                    "truth must be {mean_count} numbers, one for each figure, got a mapping.",
+                    mean_count=len(shown.mean),
+                )
             yield ReportColumn(self.question_text, shown, true_values(shown, truth, "truth"), 0)
             return
         truths, means = truths_of(shown, truth), shown.means

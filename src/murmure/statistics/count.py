@@ -36,8 +36,9 @@ class Count(CuratorStatistic):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                f"Count.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}.",
+                "Count.domain must be Categories, Integers, Interval or Decimals, got {got}.",
                 hint='any column will do: Count(schema["age"])',
+                got=shorten(self.domain),
             )
 
     width = 1

@@ -75,14 +75,18 @@ class GroupBy(CuratorStatistic):
         check_protectable("GroupBy", self.statistic)
         if not isinstance(self.by, Domain | Schema):
             raise InvalidParameter(
-                f"GroupBy.by must be a domain or a Schema, got {shorten(self.by)}.",
+                "GroupBy.by must be a domain or a Schema, got {got}.",
                 hint='keys are public: GroupBy(Count(schema["age"]), by=schema["region"])',
+                got=shorten(self.by),
             )
         _ = self.domain  # columns without a name, or twice with different values, are refused now
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"GroupBy has {self.groups} groups of {self.statistic.width} sums, more than {MAX_JOINT_CELLS} in all.",
+                "GroupBy has {groups} groups of {width} sums, more than {max_joint_cells} in all.",
                 hint="group by a column with fewer values",
+                groups=self.groups,
+                width=self.statistic.width,
+                max_joint_cells=MAX_JOINT_CELLS,
             )
 
     @cached_property

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Categories, Domain, Integers, check_few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.types import Affine, Array, Ints, NoAffine
 from murmure.statistics.base.one_hot_cells import exact_share_estimate, one_hot_block, share_estimate
@@ -42,8 +42,9 @@ class Histogram(BaseStatistic):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                f"Histogram.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}.",
+                "Histogram.domain must be Categories, Integers, Interval or Decimals, got {got}.",
                 hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
+                got=shorten(self.domain),
             )
         check_few_values("Histogram.domain", self.domain)
         room_for_cells("Histogram", self.domain.size)
@@ -81,7 +82,7 @@ class Histogram(BaseStatistic):
         """Why this map cannot answer the question, or None."""
         if isinstance(affine, NoAffine):
             return affine.reason
-        return None if affine.of == "cells" else "its reports give a mean, not the share of every value"
+        return None if affine.of == "cells" else Phrase("its reports give a mean, not the share of every value")
 
     def reference(self, x: Array) -> NDArray[np.float64]:
         return np.array([np.mean(x == v) for v in range(self.width)])

@@ -22,7 +22,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.cells.parsed_columns import one_column
 from murmure.core.cells.parsed_columns import parse_numbers as numbers_in
 from murmure.core.domain import Categories, Integers, Interval, check_few_values
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
 from murmure.core.estimates.noisy_estimators import with_cached_laws
 from murmure.core.schema import Schema
@@ -60,8 +60,9 @@ class Marginals(BaseStatistic):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(
-                f"Marginals.domain must be a Schema, got {shorten(self.domain)}.",
-                hint='Marginals(Schema({"smoker": Categories(["no", "yes"])})); one column is a Histogram or a Mean',
+                "Marginals.domain must be a Schema, got {got}.",
+                hint='Marginals(Schema({{"smoker": Categories(["no", "yes"])}})); one column is a Histogram or a Mean',
+                got=shorten(self.domain),
             )
         if not self.domain.private:
             raise InvalidParameter("Marginals.domain has public columns only: there is nothing to estimate.")
@@ -71,9 +72,11 @@ class Marginals(BaseStatistic):
             domain = self.domain[self.weights] if self.weights in self.domain.open else None
             if not isinstance(domain, Integers | Interval) or domain.low < 0:
                 raise InvalidParameter(
-                    f"Marginals.weights must be a public column of numbers that are not negative, got "
-                    f"{shorten(self.weights)}; public here: {list(self.domain.open)}.",
+                    "Marginals.weights must be a public column of numbers that are not negative, got "
+                    "{weights}; public here: {open}.",
                     hint="declare it in the schema: Column(Interval(0, 10), public=True)",
+                    weights=shorten(self.weights),
+                    open=list(self.domain.open),
                 )
 
     @cached_property
@@ -175,7 +178,7 @@ class Marginals(BaseStatistic):
 
     def why_unanswerable(self, affine: Any) -> str | None:
         """Any map of a record can be read: columns without an unbiased figure say so themselves."""
-        return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
+        return None if isinstance(affine, dict) else Phrase("it randomises one attribute, not a record")
 
     def reference(self, x: tuple[Array, ...]) -> NDArray[np.float64]:
         return np.concatenate([part.reference(xi) for part, xi in zip(self.parts, x, strict=True)])

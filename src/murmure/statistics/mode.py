@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain, Integers
-from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.types import Array, Ints
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
-FIGURES_HINT = "Histogram(domain) with DiscreteLaplace gives every value a figure and an interval"
+FIGURES_HINT = Phrase("Histogram(domain) with DiscreteLaplace gives every value a figure and an interval")
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,14 @@ class Chosen:
     def interval(self, *asked: Any, **how: Any) -> Any:
         """A choice has none: this raises."""
         raise NoUnbiasedEstimate(
-            f"a choice carries no error bar: {self.label!r} is one label, and no figure.", hint=FIGURES_HINT
+            "a choice carries no error bar: {label!r} is one label, and no figure.", hint=FIGURES_HINT, label=self.label
         )
 
     def plot(self, *asked: Any, **how: Any) -> Any:
         """A choice has nothing to draw: this raises."""
-        raise NoUnbiasedEstimate(f"a choice has no figure to plot: {self.label!r} is one label.", hint=FIGURES_HINT)
+        raise NoUnbiasedEstimate(
+            "a choice has no figure to plot: {label!r} is one label.", hint=FIGURES_HINT, label=self.label
+        )
 
     def __repr__(self) -> str:
         return f"{self.label}\nchosen among {self.candidates} public candidates"
@@ -87,11 +89,14 @@ class Mode(CuratorStatistic):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                f"Mode.domain must be Categories, Integers, Interval or Decimals, got {shorten(self.domain)}."
+                "Mode.domain must be Categories, Integers, Interval or Decimals, got {got}.", got=shorten(self.domain)
             )
         if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Mode.domain has {self.domain.size} values, more than {MAX_JOINT_CELLS}.", hint="give it fewer cells"
+                "Mode.domain has {size} values, more than {max_joint_cells}.",
+                hint="give it fewer cells",
+                size=self.domain.size,
+                max_joint_cells=MAX_JOINT_CELLS,
             )
 
     largest = 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Domain, Integers
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
@@ -51,19 +51,24 @@ class Pair(BaseStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
-            raise InvalidParameter(f"Pair.domain must be a Schema, got {shorten(self.domain)}.")
+            raise InvalidParameter("Pair.domain must be a Schema, got {got}.", got=shorten(self.domain))
         for name in (self.first, self.second):
             if name not in self.domain.private:
                 raise InvalidParameter(
-                    f"Pair: {name!r} is no private column; the schema has {shorten(list(self.domain.private), 120)}."
+                    "Pair: {name!r} is no private column; the schema has {private}.",
+                    name=name,
+                    private=shorten(list(self.domain.private), 120),
                 )
         if self.first == self.second:
-            raise InvalidParameter(f"Pair needs two different columns, got {self.first!r} twice.")
+            raise InvalidParameter("Pair needs two different columns, got {first!r} twice.", first=self.first)
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Pair of {self.first!r} and {self.second!r} has {self.width} combinations, more than "
-                f"{MAX_JOINT_CELLS}.",
+                "Pair of {first!r} and {second!r} has {width} combinations, more than {max_joint_cells}.",
                 hint="give the columns fewer values (fewer cells)",
+                first=self.first,
+                second=self.second,
+                width=self.width,
+                max_joint_cells=MAX_JOINT_CELLS,
             )
 
     largest = 1
@@ -108,17 +113,19 @@ class Pair(BaseStatistic):
         return exact_share_estimate(self.labels(), total, n)
 
     def why_unanswerable(self, affine: Any) -> str | None:
-        return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
+        return None if isinstance(affine, dict) else Phrase("it randomises one attribute, not a record")
 
     def tallier(self, person: Any) -> Any:
         """What adds up and reads pairs of reports; a mechanism that shows no two real attributes has none."""
         why = person.why_no_pair(*self.places)
         if why is not None:
             raise PlanRefused(
-                f"Plan refused: {type(person).__name__} cannot answer Pair: {why}.",
+                "Plan refused: {kind} cannot answer Pair: {why}.",
                 hint="randomise that column with GRR, OUE or SubsetSelection (oracle=...), or give it fewer values"
                 if "do not list" in why
                 else "SPL, or SMP with sample=2 or more, reports two real attributes of one person",
+                kind=type(person).__name__,
+                why=why,
             )
         return person.pair(*self.places)
 

@@ -68,15 +68,18 @@ class Quantile(CuratorStatistic):
         check_number("Quantile", self.domain)
         if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Quantile.domain has {self.domain.size} values, more than {MAX_JOINT_CELLS}.",
+                "Quantile.domain has {size} values, more than {max_joint_cells}.",
                 hint="use an Interval with fewer cells: the grid need not be finer than the noise",
+                size=self.domain.size,
+                max_joint_cells=MAX_JOINT_CELLS,
             )
         q = tuple(self.q) if isinstance(self.q, list | tuple) else self.q
         for one in q if isinstance(q, tuple) else (q,):
             if isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one < 1:
                 raise InvalidParameter(
-                    f"Quantile.q must lie strictly between 0 and 1, got {shorten(one)}.",
+                    "Quantile.q must lie strictly between 0 and 1, got {got}.",
                     hint="0.5 is the median; the extremes of people cannot be protected",
+                    got=shorten(one),
                 )
         if q == ():
             raise InvalidParameter("Quantile.q names no quantile.", hint="q=0.5 is the median")

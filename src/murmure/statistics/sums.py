@@ -50,16 +50,22 @@ class Sums(ExactSums):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(
-                f"Sums.domain must be a Schema, got {shorten(self.domain)}.",
-                hint='Sums(Schema({"age": Integers(0, 120)}), ("age", "age ** 2"))',
+                "Sums.domain must be a Schema, got {got}.",
+                hint='Sums(Schema({{"age": Integers(0, 120)}}), ("age", "age ** 2"))',
+                got=shorten(self.domain),
             )
         if not isinstance(self.expressions, tuple | list) or not self.expressions:
             raise InvalidParameter(
-                f"Sums.expressions must be a tuple of expressions, got {shorten(self.expressions)}.",
+                "Sums.expressions must be a tuple of expressions, got {got}.",
                 hint='Sums(schema, ("age", "age * stay")); one alone is ("age",)',
+                got=shorten(self.expressions),
             )
         if len(self.expressions) > MAX_EXPRESSIONS:
-            raise InvalidParameter(f"Sums takes at most {MAX_EXPRESSIONS} expressions, got {len(self.expressions)}.")
+            raise InvalidParameter(
+                "Sums takes at most {max_expressions} expressions, got {got}.",
+                max_expressions=MAX_EXPRESSIONS,
+                got=len(self.expressions),
+            )
         texts = tuple(e.strip() if isinstance(e, str) else e for e in self.expressions)
         object.__setattr__(self, "expressions", texts)
         terms = Terms(self.domain)
@@ -67,10 +73,12 @@ class Sums(ExactSums):
         known: set[str] = set()
         for text, number in zip(texts, numbers, strict=True):
             if text in known:
-                raise InvalidParameter(f"Sums.expressions names {shorten(text)} twice.", hint="each sum is asked once")
+                raise InvalidParameter(
+                    "Sums.expressions names {text} twice.", hint="each sum is asked once", text=shorten(text)
+                )
             if terms[number].max_abs == 0:
                 raise InvalidParameter(
-                    f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out"
+                    "expression {text} is 0, whatever a row holds.", hint="leave it out", text=shorten(text, 100)
                 )
             known.add(text)
         self._keep_columns_read(terms, numbers)

@@ -74,8 +74,9 @@ class Where(CuratorStatistic):
         single_column = isinstance(self.column, Schema) and len(self.column.private) == 1
         if not isinstance(self.column, Domain) and not single_column:
             raise InvalidParameter(
-                f"Where.column must be the domain of a column, or a Schema of one, got {shorten(self.column)}.",
+                "Where.column must be the domain of a column, or a Schema of one, got {got}.",
                 hint='Where(Count(schema["age"]), schema["region"], is_in=("north",))',
+                got=shorten(self.column),
             )
         if (self.is_in is None) == (self.between is None):
             raise InvalidParameter(
@@ -98,35 +99,42 @@ class Where(CuratorStatistic):
         domain = self._values_domain
         if domain.size > MAX_CONDITION_VALUES:
             raise InvalidParameter(
-                f"Where.column has {domain.size} values, more than {MAX_CONDITION_VALUES}.",
+                "Where.column has {size} values, more than {max_condition_values}.",
                 hint="use an Interval with fewer cells, or Decimals with fewer places",
+                size=domain.size,
+                max_condition_values=MAX_CONDITION_VALUES,
             )
         out = np.zeros(domain.size + 1, bool)
         if self.is_in is not None:
             if not isinstance(self.is_in, tuple) or not self.is_in or isinstance(domain, Interval):
                 raise InvalidParameter(
-                    f"Where.is_in must be a tuple of values of {domain.describe()}, got {shorten(self.is_in)}.",
+                    "Where.is_in must be a tuple of values of {domain}, got {got}.",
                     hint="numbers between two bounds: between=(low, high)",
+                    domain=domain.describe(),
+                    got=shorten(self.is_in),
                 )
             try:
                 out[with_outside(domain, "refuse").encode(list(self.is_in))] = True
             except OutsideDomain as outside:
-                raise InvalidParameter(f"Where.is_in: {outside}") from None
+                raise InvalidParameter("Where.is_in: {outside}", outside=outside) from None
             return out
         ends = self.between
         if isinstance(domain, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
             raise InvalidParameter(
-                f"Where.between must be two numbers, for a column of numbers, got {shorten(ends)} for "
-                f"{domain.describe()}.",
+                "Where.between must be two numbers, for a column of numbers, got {ends} for {domain}.",
                 hint="labels are listed: is_in=(...)",
+                ends=shorten(ends),
+                domain=domain.describe(),
             )
         values = domain.numbers()
         assert values is not None
         out[:-1] = (values >= ends[0]) & (values <= ends[1])
         if not out.any():
             raise InvalidParameter(
-                f"Where.between = {ends} holds no value of {domain.describe()}.",
+                "Where.between = {ends} holds no value of {domain}.",
                 hint="the lower bound comes first",
+                ends=ends,
+                domain=domain.describe(),
             )
         return out
 

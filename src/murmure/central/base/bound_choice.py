@@ -73,12 +73,18 @@ class Choice:
         check_person(self, relation, rows)
         for what, value in (("candidates", candidates), ("sensitivity", sensitivity)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InvalidParameter(f"{name}: {what} must be a positive whole number, got {shorten(value)}.")
+                raise InvalidParameter(
+                    "{name}: {what} must be a positive whole number, got {got}.",
+                    name=name,
+                    what=what,
+                    got=shorten(value),
+                )
         if self.monotone and relation != "add/remove":
             raise InvalidParameter(
-                f"{name}(monotone=True) holds under add/remove only, got {relation!r}: an exchange moves scores both "
-                "ways.",
+                "{name}(monotone=True) holds under add/remove only, got {got!r}: an exchange moves scores both ways.",
                 hint="monotone=False",
+                name=name,
+                got=relation,
             )
         # One score can rise while another falls, unless all move the same way: the difference moves by twice as much.
         moves = (1 if self.monotone else 2) * sensitivity * rows

@@ -14,7 +14,7 @@ def check_binding(owner: object, blocks: Sequence[Block], relation: Relation, ro
     """Check what noise is bound to."""
     name = type(owner).__name__
     if not blocks:
-        raise InvalidParameter(f"{name} was bound to no block: there is nothing to protect.")
+        raise InvalidParameter("{name} was bound to no block: there is nothing to protect.", name=name)
     check_person(owner, relation, rows)
     return tuple(blocks)
 
@@ -22,10 +22,14 @@ def check_binding(owner: object, blocks: Sequence[Block], relation: Relation, ro
 def check_person(owner: object, relation: Relation, rows: int) -> None:
     name = type(owner).__name__
     if relation not in ("add/remove", "replace"):
-        raise InvalidParameter(f'{name}: the relation is "add/remove" or "replace", got {shorten(relation)}.')
+        raise InvalidParameter(
+            '{name}: the relation is "add/remove" or "replace", got {got}.', name=name, got=shorten(relation)
+        )
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InvalidParameter(
-            f"{name}: the rows that one person has must be a positive whole number, got {shorten(rows)}."
+            "{name}: the rows that one person has must be a positive whole number, got {got}.",
+            name=name,
+            got=shorten(rows),
         )
 
 

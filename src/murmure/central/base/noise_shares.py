@@ -54,7 +54,10 @@ class BoundShares(BoundNoise):
         """The same, with the error bars of a sum over this number of parties."""
         if not self.honest <= survivors <= self.parties:
             raise InvalidParameter(
-                f"noise shared by {self.parties} parties, {self.honest} of them honest, cannot come from {survivors}."
+                "noise shared by {parties} parties, {honest} of them honest, cannot come from {survivors}.",
+                parties=self.parties,
+                honest=self.honest,
+                survivors=survivors,
             )
         return replace(self, laws=_sums(self.shares, survivors))
 
@@ -78,9 +81,13 @@ def bind_shares(
     """One party's share of this noise, made for `honest` parties that stay and do not collude, out of `parties`."""
     for what, value in (("honest", honest), ("parties", parties)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidParameter(f"bind_shares: {what} must be a positive whole number, got {shorten(value)}.")
+            raise InvalidParameter(
+                "bind_shares: {what} must be a positive whole number, got {got}.", what=what, got=shorten(value)
+            )
     if honest > parties:
-        raise InvalidParameter(f"bind_shares: {honest} honest parties out of {parties} is impossible.")
+        raise InvalidParameter(
+            "bind_shares: {honest} honest parties out of {parties} is impossible.", honest=honest, parties=parties
+        )
     blocks = check_binding(noise, blocks, relation, rows)
     if isinstance(noise, DiscreteLaplace):
         return _laplace(noise, blocks, relation, rows, honest, parties)
@@ -89,8 +96,9 @@ def bind_shares(
     if isinstance(noise, DiscreteGaussian):
         return _gaussian(noise, blocks, relation, rows, honest, parties)
     raise InvalidParameter(
-        f"{type(noise).__name__} cannot be drawn in shares by several parties.",
+        "{kind} cannot be drawn in shares by several parties.",
         hint="DiscreteLaplace (a pure epsilon), DiscreteGaussian or Skellam (with a delta)",
+        kind=type(noise).__name__,
     )
 
 

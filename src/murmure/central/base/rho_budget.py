@@ -22,9 +22,12 @@ class RhoBudget:
         name = type(self).__name__
         if (self.epsilon is None) == (self.rho is None) or (self.epsilon is not None and self.delta is None):
             raise InvalidParameter(
-                f"{name} takes epsilon and delta, or rho, got epsilon={shorten(self.epsilon)}, "
-                f"delta={shorten(self.delta)}, rho={shorten(self.rho)}.",
-                hint=f"{name}(epsilon=1.0, delta=1e-6), or {name}(rho=0.05)",
+                "{name} takes epsilon and delta, or rho, got epsilon={epsilon}, delta={delta}, rho={rho}.",
+                hint="{name}(epsilon=1.0, delta=1e-6), or {name}(rho=0.05)",
+                name=name,
+                epsilon=shorten(self.epsilon),
+                delta=shorten(self.delta),
+                rho=shorten(self.rho),
             )
         for what in ("epsilon", "rho"):
             value = getattr(self, what)
@@ -42,8 +45,11 @@ class RhoBudget:
         rho = rho_from_epsilon(self.epsilon, self.delta)
         if not rho > 0:
             raise InvalidParameter(
-                f"{type(self).__name__}: epsilon={self.epsilon!r} at delta={self.delta!r} leaves no room for noise.",
+                "{kind}: epsilon={epsilon!r} at delta={delta!r} leaves no room for noise.",
                 hint="a larger epsilon",
+                kind=type(self).__name__,
+                epsilon=self.epsilon,
+                delta=self.delta,
             )
         return rho
 

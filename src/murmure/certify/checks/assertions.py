@@ -20,7 +20,7 @@ class CheckFailed(MurmureError, AssertionError):
 
 def require(ok: bool, mechanism: object, what: str) -> None:
     if not ok:
-        raise CheckFailed(f"{mechanism!r}: {what}")
+        raise CheckFailed("{mechanism!r}: {what}", mechanism=mechanism, what=what)
 
 
 def chi_squared(observed: Any, expected: Any) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.checks.assertions import CheckFailed, require
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.core.types import Array, Total
 
 
@@ -31,11 +31,11 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
         require(
             got.n == wanted.n and bool((got.sum == wanted.sum).all()),
             engine,
-            "the total depends on the batches",
+            Phrase("the total depends on the batches"),
         )
     # Nobody must not be taken for a sum of zeros.
     try:
         engine.total(step, iter([]))
     except MurmureError:
         return
-    raise CheckFailed(f"{engine!r}: added up nobody without a word")
+    raise CheckFailed("{engine!r}: added up nobody without a word", engine=engine)

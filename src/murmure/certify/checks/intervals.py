@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.checks.assertions import require
+from murmure.core.errors import Phrase
 
 
 def check_coverage(
@@ -46,5 +47,10 @@ def check_coverage(
         require(
             covered >= at_least,
             getattr(interval, "__name__", interval),
-            f"covers the share {share:g} in {covered:.3f} of cases, wanted {at_least:g}",
+            Phrase(
+                "covers the share {share:g} in {covered:.3f} of cases, wanted {at_least:g}",
+                share=share,
+                covered=covered,
+                at_least=at_least,
+            ),
         )

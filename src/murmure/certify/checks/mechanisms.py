@@ -26,6 +26,7 @@ from murmure.certify.checks.assertions import (
 )
 from murmure.certify.checks.records import check_record
 from murmure.certify.divergence import enumerate_loss, max_loss
+from murmure.core.errors import Phrase
 from murmure.core.random import GivenWords, Random
 from murmure.core.schema import Schema
 from murmure.core.types import Affine, Array
@@ -64,15 +65,15 @@ def check_law(mechanism: Any, outcomes: list[Any]) -> None:
         require(
             sum(probs, Fraction(0)) == 1,
             mechanism,
-            f"the law of input {x} sums to {float(sum(probs))}, not to 1",
+            Phrase("the law of input {x} sums to {sum}, not to 1", x=x, sum=float(sum(probs))),
         )
-        require(min(probs) >= 0, mechanism, f"the law of input {x} has a negative probability")
+        require(min(probs) >= 0, mechanism, Phrase("the law of input {x} has a negative probability", x=x))
         logs = channel.log_prob(np.full(len(outcomes), x), np.array(outcomes))
         exact = np.array([math.log(p) if p else -math.inf for p in probs])
         require(
             bool(np.allclose(logs, exact, rtol=1e-12, atol=1e-12)),
             mechanism,
-            f"log_prob differs from prob at {x}",
+            Phrase("log_prob differs from prob at {x}", x=x),
         )
 
 
@@ -80,7 +81,7 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
     """The expected tally, computed from the law, is exactly the affine map."""
     affine = mechanism.affine()
     if not isinstance(affine, Affine):
-        require(bool(affine.reason), mechanism, "no affine map, and no reason why")
+        require(bool(affine.reason), mechanism, Phrase("no affine map, and no reason why"))
         return
     channel = mechanism.channel
     tallies = [mechanism.tally(np.array([y])) for y in outcomes]
@@ -97,11 +98,19 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
                 require(
                     expected[v] == wanted,
                     mechanism,
-                    f"E[tally of {v} | {x}] is {float(expected[v])}, the affine map says {float(wanted)}",
+                    Phrase(
+                        "E[tally of {v} | {x}] is {expected}, the affine map says {wanted}",
+                        v=v,
+                        x=x,
+                        expected=float(expected[v]),
+                        wanted=float(wanted),
+                    ),
                 )
         else:
             read = sum((r * e for r, e in zip(affine.readout, expected, strict=True)), Fraction(0))
-            require(read == x, mechanism, f"the readout of code {x} has expectation {float(read)}")
+            require(
+                read == x, mechanism, Phrase("the readout of code {x} has expectation {read}", x=x, read=float(read))
+            )
 
 
 def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
@@ -118,7 +127,12 @@ def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
             require(
                 math.isclose(at_code, v0 + v1 * x + v2 * x * x, rel_tol=1e-9, abs_tol=1e-9),
                 mechanism,
-                f"the variance at code {x} is {at_code}, the polynomial says {v0 + v1 * x + v2 * x * x}",
+                Phrase(
+                    "the variance at code {x} is {at_code}, the polynomial says {number}",
+                    x=x,
+                    at_code=at_code,
+                    number=v0 + v1 * x + v2 * x * x,
+                ),
             )
         return
     k = channel.inputs
@@ -135,7 +149,12 @@ def check_moments(mechanism: Any, outcomes: list[Any]) -> None:
     require(
         bool(np.allclose(stated, exact, rtol=1e-9, atol=1e-12)),
         mechanism,
-        f"the covariance of cells {worst} is {exact[worst]}, the mechanism says {stated[worst]}",
+        Phrase(
+            "the covariance of cells {worst} is {exact}, the mechanism says {stated}",
+            worst=worst,
+            exact=exact[worst],
+            stated=stated[worst],
+        ),
     )
 
 
@@ -147,7 +166,7 @@ def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None
         reports = mechanism.law(np.full(PEOPLE, x)).sample(Random.seeded(seed * 1000 + i))
         listed = channel.outcomes()
         if isinstance(listed, range):
-            require(int(reports.max()) < len(listed), mechanism, "sampled a report that the law does not list")
+            require(int(reports.max()) < len(listed), mechanism, Phrase("sampled a report that the law does not list"))
             observed = np.bincount(reports, minlength=len(listed))
             chance = chi_squared(
                 observed, PEOPLE * np.exp(channel.log_prob(np.full(len(listed), x), np.arange(len(listed))))
@@ -157,12 +176,18 @@ def check_samples(mechanism: Any, outcomes: list[Any] | None, seed: int) -> None
             try:
                 observed = np.bincount([keys[report_key(y)] for y in reports], minlength=len(outcomes))
             except KeyError as stray:
-                raise CheckFailed(f"{mechanism!r}: sampled a report that the law does not list: {stray}") from None
+                raise CheckFailed(
+                    "{mechanism!r}: sampled a report that the law does not list: {stray}",
+                    mechanism=mechanism,
+                    stray=stray,
+                ) from None
             chance = chi_squared(observed, PEOPLE * np.array([float(channel.prob(x, y)) for y in outcomes]))
         else:
             chance = _worst_cell(mechanism, reports, x)
         require(
-            chance > FAILURE / len(inputs), mechanism, f"samples of input {x} do not follow the law (p = {chance:.1e})"
+            chance > FAILURE / len(inputs),
+            mechanism,
+            Phrase("samples of input {x} do not follow the law (p = {chance:.1e})", x=x, chance=chance),
         )
 
 
@@ -186,7 +211,9 @@ def check_words(mechanism: Any, seed: int) -> None:
     for i in (0, 7, 39):
         alone = channel.draw(x[i : i + 1], GivenWords(main[i], deep_words(words, i)))
         require(
-            report_key(alone[0]) == report_key(together[i]), mechanism, f"report {i} depends on more than its own words"
+            report_key(alone[0]) == report_key(together[i]),
+            mechanism,
+            Phrase("report {i} depends on more than its own words", i=i),
         )
 
 
@@ -197,23 +224,33 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
         require(
             certificate.epsilon <= certificate.asked,
             mechanism,
-            f"certified {certificate.epsilon!r}, above the {certificate.asked!r} that was asked for",
+            Phrase(
+                "certified {epsilon!r}, above the {asked!r} that was asked for",
+                epsilon=certificate.epsilon,
+                asked=certificate.asked,
+            ),
         )
         if certificate.asked <= 10:
             require(
                 certificate.epsilon >= certificate.asked - 1e-6,
                 mechanism,
-                f"certified {certificate.epsilon!r}: more than 1e-6 of {certificate.asked!r} is wasted",
+                Phrase(
+                    "certified {epsilon!r}: more than 1e-6 of {asked!r} is wasted",
+                    epsilon=certificate.epsilon,
+                    asked=certificate.asked,
+                ),
             )
     loss = max_loss(mechanism.channel)
     x, other, y = loss.witness
     likely, unlikely = mechanism.channel.prob(x, y), mechanism.channel.prob(other, y)
     ratio = likely / unlikely if unlikely else None
-    require(ratio == loss.ratio, mechanism, f"the witness {loss.witness} does not attain the loss")
+    require(
+        ratio == loss.ratio, mechanism, Phrase("the witness {witness} does not attain the loss", witness=loss.witness)
+    )
     # Enumeration compares all inputs for each report: only where that takes about a second.
     if outcomes is not None and mechanism.channel.inputs * len(outcomes) <= 4 * ENUMERABLE:
         require(
             enumerate_loss(mechanism.channel).ratio == loss.ratio,
             mechanism,
-            "the loss by classes differs from full enumeration",
+            Phrase("the loss by classes differs from full enumeration"),
         )

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.checks.assertions import FAILURE, chi_squared, require
+from murmure.core.errors import Phrase
 from murmure.core.random import Random
 from murmure.core.zcdp import epsilon_from_rho
 from murmure.laws import kernel_loader
@@ -61,15 +62,17 @@ def check_noise_law(noise: object, law: Any) -> None:
     far = max(law.quantile(1e-12), 1)
     inside = range(min(far, REACH) + 1)
     probs = [Fraction(law.prob(z)) for z in inside]
-    require(all(law.prob(z) == law.prob(-z) for z in inside), noise, "the law is not symmetric")
+    require(all(law.prob(z) == law.prob(-z) for z in inside), noise, Phrase("the law is not symmetric"))
     total = probs[0] + 2 * sum(probs[1:], Fraction(0)) + Fraction(law.beyond(len(probs) - 1))
-    require(abs(total - 1) < Fraction(1, 10**11), noise, f"the law sums to {float(total)}, not to 1")
+    require(
+        abs(total - 1) < Fraction(1, 10**11), noise, Phrase("the law sums to {total}, not to 1", total=float(total))
+    )
     if isinstance(law.prob(0), Fraction):
-        require(total == 1, noise, "the law does not sum to 1 exactly")
+        require(total == 1, noise, Phrase("the law does not sum to 1 exactly"))
     points = sorted(set(inside) | set(_seams(law)))
     exact = np.array([_ln(law.prob(z)) for z in points])
     close = np.allclose(law.log_prob(np.array(points)), exact, rtol=1e-11, atol=1e-11)
-    require(bool(close), noise, "log_prob differs from prob")
+    require(bool(close), noise, Phrase("log_prob differs from prob"))
     grid = np.unique(np.linspace(0, law.quantile(1e-15), 4001).astype(np.int64))  # trapezoids, where it is wide
     if len(grid) - 1 == grid[-1]:
         variance, tolerance = 2 * float((np.exp(law.log_prob(grid)) * grid.astype(float) ** 2).sum()), 1e-9
@@ -78,11 +81,11 @@ def check_noise_law(noise: object, law: Any) -> None:
     else:
         variance, tolerance = law.variance, 0.0  # a wide staircase jumps between the points; samples judge it
     right = math.isclose(law.variance, variance, rel_tol=tolerance, abs_tol=1e-12)
-    require(right, noise, f"variance {law.variance}, not {variance}")
+    require(right, noise, Phrase("variance {variance}, not {variance_2}", variance=law.variance, variance_2=variance))
     for tail in (0.5, 0.05, 1e-6):
         t = law.quantile(tail)
         is_least = law.beyond(t) <= tail and (t == 0 or law.beyond(t - 1) > tail)
-        require(bool(is_least), noise, f"quantile({tail}) = {t} is not the least")
+        require(bool(is_least), noise, Phrase("quantile({tail}) = {t} is not the least", tail=tail, t=t))
 
 
 def _ln(p: Any) -> float:
@@ -93,7 +96,7 @@ def _ln(p: Any) -> float:
 def check_noise_samples(noise: object, law: Any, seed: int) -> None:
     """Draws follow the law: every integer where the law is narrow, runs of integers where it is wide."""
     z = law.draw_noise(DRAWS, Random.seeded(seed))
-    require(z.dtype == np.int64 and z.shape == (DRAWS,), noise, "draws are not a vector of int64")
+    require(z.dtype == np.int64 and z.shape == (DRAWS,), noise, Phrase("draws are not a vector of int64"))
     tails = [law.quantile(t) for t in (1e-4, *np.linspace(0.01, 0.99, 60), 0.999)]
     cuts = range(min(tails[0], 60)) if tails[0] <= 60 else sorted(set(tails))
     edges = np.array(sorted({-c - 1 for c in cuts} | set(cuts)))  # an interval includes its upper edge
@@ -101,11 +104,13 @@ def check_noise_samples(noise: object, law: Any, seed: int) -> None:
     expected = np.diff(np.concatenate([[0.0], below, [1.0]])) * DRAWS
     observed = np.bincount(np.searchsorted(edges, z, side="left"), minlength=len(expected))
     chance = chi_squared(observed, np.maximum(expected, 1e-9))
-    require(chance > FAILURE, noise, f"draws do not follow the law (chance {chance:.1g})")
+    require(chance > FAILURE, noise, Phrase("draws do not follow the law (chance {chance:.1g})", chance=chance))
     # Wide intervals do not test the low digits. In a wide law the residue modulo 8 is nearly uniform.
     if law.variance > 1e4:
         chance = chi_squared(np.bincount(z & 7, minlength=8), np.full(8, DRAWS / 8))
-        require(chance > FAILURE, noise, f"the last bits of draws are uneven (chance {chance:.1g})")
+        require(
+            chance > FAILURE, noise, Phrase("the last bits of draws are uneven (chance {chance:.1g})", chance=chance)
+        )
 
 
 def _distribution(law: Any, e: int) -> float:
@@ -121,7 +126,7 @@ def check_same_bits(noise: object, law: Any, seed: int) -> None:
     fast = law.draw_noise(n, Random.seeded(seed))
     with without_kernels():
         slow = law.draw_noise(n, Random.seeded(seed))
-    require(bool((fast == slow).all()), noise, "kernel and reference differ")
+    require(bool((fast == slow).all()), noise, Phrase("kernel and reference differ"))
 
 
 @contextmanager
@@ -139,7 +144,11 @@ def check_certified(noise: Any, bound: Any) -> None:
     """The stated cost holds for all shifts that one person can cause, and uses the budget up, but for a part in 1e6."""
     relation, rows = bound.relation, bound.rows
     asked = noise.epsilon if noise.epsilon is not None else math.inf
-    require(bound.epsilon <= asked, noise, f"certifies {bound.epsilon}, above the {asked} asked for")
+    require(
+        bound.epsilon <= asked,
+        noise,
+        Phrase("certifies {epsilon}, above the {asked} asked for", epsilon=bound.epsilon, asked=asked),
+    )
     if all(hasattr(law, "kappa") for law in bound.laws):
         return _check_curved(noise, bound)
     if bound.norm == "l2":
@@ -150,12 +159,26 @@ def check_certified(noise: Any, bound: Any) -> None:
             law, block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows), block.width
         )
     holds = loss <= bound.epsilon * (1 + 1e-9) + 1e-9
-    require(holds, noise, f"loses {loss}, certified {bound.epsilon} ({relation}, {rows})")
+    require(
+        holds,
+        noise,
+        Phrase(
+            "loses {loss}, certified {epsilon} ({relation}, {rows})",
+            loss=loss,
+            epsilon=bound.epsilon,
+            relation=relation,
+            rows=rows,
+        ),
+    )
     # Next to no noise: integers cannot express a larger epsilon, so the rest of the budget cannot be used.
     saturated = any(float(law.prob(0)) > 1 - 1e-12 for law in bound.laws)
-    require(bound.epsilon >= asked * (1 - 1e-6) or saturated, noise, f"wastes budget: {bound.epsilon} of {asked}")
-    require(bound.cost.epsilon == bound.epsilon, noise, "the cost is not the certificate")
-    require(bound.cost.rho <= bound.epsilon**2 / 2 * (1 + 1e-12), noise, "rho is more than epsilon**2 / 2")
+    require(
+        bound.epsilon >= asked * (1 - 1e-6) or saturated,
+        noise,
+        Phrase("wastes budget: {epsilon} of {asked}", epsilon=bound.epsilon, asked=asked),
+    )
+    require(bound.cost.epsilon == bound.epsilon, noise, Phrase("the cost is not the certificate"))
+    require(bound.cost.rho <= bound.epsilon**2 / 2 * (1 + 1e-12), noise, Phrase("rho is more than epsilon**2 / 2"))
 
 
 def worst_loss(law: Any, moves: int, squares: int, width: int) -> float:
@@ -199,15 +222,34 @@ def _check_concentrated(noise: Any, bound: Any) -> None:
             divergence = _renyi(law.log_prob(z), law.log_prob(z - d), alpha)
             allowed = alpha * d * d / (2 * float(law.sigma2))
             holds = divergence <= allowed * (1 + 1e-6) + 1e-9
-            require(holds, noise, f"Renyi divergence {divergence} at {alpha}, above {allowed}")
-    require(bound.cost.rho >= rho * (1 - 1e-12), noise, f"states rho {bound.cost.rho}, but {rho} is spent")
+            require(
+                holds,
+                noise,
+                Phrase(
+                    "Renyi divergence {divergence} at {alpha}, above {allowed}",
+                    divergence=divergence,
+                    alpha=alpha,
+                    allowed=allowed,
+                ),
+            )
+    require(
+        bound.cost.rho >= rho * (1 - 1e-12),
+        noise,
+        Phrase("states rho {rho}, but {rho_2} is spent", rho=bound.cost.rho, rho_2=rho),
+    )
     asked = noise.budget
-    require(asked * (1 - 1e-6) <= bound.cost.rho <= asked, noise, f"rho {bound.cost.rho} of {asked}")
-    require(math.isinf(bound.cost.epsilon), noise, "there is no pure epsilon")
+    require(
+        asked * (1 - 1e-6) <= bound.cost.rho <= asked,
+        noise,
+        Phrase("rho {rho} of {asked}", rho=bound.cost.rho, asked=asked),
+    )
+    require(math.isinf(bound.cost.epsilon), noise, Phrase("there is no pure epsilon"))
     if bound.delta:
         given = epsilon_from_rho(bound.cost.rho, bound.delta)
         require(
-            bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, which rho gives"
+            bound.epsilon >= given * (1 - 1e-9),
+            noise,
+            Phrase("epsilon {epsilon} is below {given}, which rho gives", epsilon=bound.epsilon, given=given),
         )
 
 
@@ -219,27 +261,41 @@ def _check_curved(noise: Any, bound: Any) -> None:
         kappa, spread = float(law.kappa), float(law.kappa - law.lam)
         rho += (kappa * d2 + spread * d1) / 2
         if law.variance > 1e6:
-            require(kappa >= 1 / law.variance, noise, "no law bends less than the Gaussian of its variance")
+            require(kappa >= 1 / law.variance, noise, Phrase("no law bends less than the Gaussian of its variance"))
             continue
         d = max(1, math.isqrt(d2))
         z = np.arange(-int(30 * math.sqrt(law.variance)) - 20 * d, int(30 * math.sqrt(law.variance)) + 20 * d + 1)
         here, there = law.log_prob(z), law.log_prob(z - d)
         bends = float((-np.diff(here, 2)).max())
-        require(bends <= kappa + 1e-11, noise, f"-ln P bends by {bends}, stated {kappa}")
+        require(
+            bends <= kappa + 1e-11, noise, Phrase("-ln P bends by {bends}, stated {kappa}", bends=bends, kappa=kappa)
+        )
         for alpha in (1.01, 1.5, 2.0, 3.0, 8.0):
             divergence = _renyi(here, there, alpha)
             allowed = (alpha * kappa * d * d + (0 if alpha.is_integer() else spread * d)) / 2
-            require(divergence <= allowed * (1 + 1e-6) + 1e-9, noise, f"Renyi divergence {divergence} at {alpha}")
+            require(
+                divergence <= allowed * (1 + 1e-6) + 1e-9,
+                noise,
+                Phrase("Renyi divergence {divergence} at {alpha}", divergence=divergence, alpha=alpha),
+            )
     right = rho * (1 - 1e-9) <= bound.cost.rho <= rho * (1 + 1e-9)
-    require(right, noise, f"states rho {bound.cost.rho}, but {rho} is spent")
-    require(math.isinf(bound.cost.epsilon), noise, "there is no pure epsilon")
+    require(right, noise, Phrase("states rho {rho}, but {rho_2} is spent", rho=bound.cost.rho, rho_2=rho))
+    require(math.isinf(bound.cost.epsilon), noise, Phrase("there is no pure epsilon"))
     if bound.delta:
         given = epsilon_from_rho(bound.cost.rho, bound.delta)
-        require(bound.epsilon >= given * (1 - 1e-9), noise, f"epsilon {bound.epsilon} is below {given}, of rho")
+        require(
+            bound.epsilon >= given * (1 - 1e-9),
+            noise,
+            Phrase("epsilon {epsilon} is below {given}, of rho", epsilon=bound.epsilon, given=given),
+        )
     spent, asked = (bound.cost.rho, noise.rho) if noise.rho is not None else (bound.epsilon, noise.epsilon)
     narrowest = any(law.variance <= 4 for law in bound.laws)  # no law of this family is narrower
-    require(spent <= asked, noise, f"spends {spent}, asked {asked}")
-    require(spent >= asked * (1 - 1e-6) or narrowest, noise, f"wastes budget: {spent} of {asked}")
+    require(spent <= asked, noise, Phrase("spends {spent}, asked {asked}", spent=spent, asked=asked))
+    require(
+        spent >= asked * (1 - 1e-6) or narrowest,
+        noise,
+        Phrase("wastes budget: {spent} of {asked}", spent=spent, asked=asked),
+    )
 
 
 def _renyi(p: Any, q: Any, alpha: float) -> float:
@@ -255,10 +311,14 @@ def check_choice_noise(noise: Any, candidates: int, sensitivity: int, seed: int 
     rng = Random.seeded(seed)
     scores = (rng.words(candidates) % np.uint64(3 * moved + 1)).astype(np.int64)
     probs = np.exp(law.log_prob(scores))
-    require(math.isclose(float(probs.sum()), 1.0, rel_tol=1e-9), noise, f"the law sums to {probs.sum()}")
+    require(
+        math.isclose(float(probs.sum()), 1.0, rel_tol=1e-9),
+        noise,
+        Phrase("the law sums to {probs_sum}", probs_sum=probs.sum()),
+    )
     drawn = np.array([law.draw_choice(scores, rng) for _ in range(2000)])
     chance = chi_squared(np.bincount(drawn, minlength=candidates), probs * 2000)
-    require(chance > FAILURE, noise, f"draws do not follow the law (chance {chance:.1g})")
+    require(chance > FAILURE, noise, Phrase("draws do not follow the law (chance {chance:.1g})", chance=chance))
     steps = (0, moved) if noise.monotone else (-moved, 0, moved)
     worst = 0.0
     flat, spread = np.zeros(candidates, np.int64), np.arange(candidates) * 40 * moved
@@ -266,7 +326,19 @@ def check_choice_noise(noise: Any, candidates: int, sensitivity: int, seed: int 
         unmoved = law.log_prob(start)
         for change in itertools.product(steps, repeat=candidates):
             worst = max(worst, float(np.abs(law.log_prob(start + np.array(change)) - unmoved).max()))
-    require(worst <= bound.epsilon * (1 + 1e-9) + 1e-9, noise, f"loses {worst}, certified {bound.epsilon}")
-    require(bound.epsilon <= noise.epsilon, noise, f"certifies {bound.epsilon}, above {noise.epsilon}")
-    require(bound.epsilon >= noise.epsilon * (1 - 1e-6), noise, "wastes budget")
-    require(worst >= 0.5 * bound.epsilon, noise, f"the most found is {worst}: too much noise for {bound.epsilon}")
+    require(
+        worst <= bound.epsilon * (1 + 1e-9) + 1e-9,
+        noise,
+        Phrase("loses {worst}, certified {epsilon}", worst=worst, epsilon=bound.epsilon),
+    )
+    require(
+        bound.epsilon <= noise.epsilon,
+        noise,
+        Phrase("certifies {epsilon}, above {noise_epsilon}", epsilon=bound.epsilon, noise_epsilon=noise.epsilon),
+    )
+    require(bound.epsilon >= noise.epsilon * (1 - 1e-6), noise, Phrase("wastes budget"))
+    require(
+        worst >= 0.5 * bound.epsilon,
+        noise,
+        Phrase("the most found is {worst}: too much noise for {epsilon}", worst=worst, epsilon=bound.epsilon),
+    )

@@ -22,6 +22,7 @@ from murmure.certify.checks.assertions import (
     require,
 )
 from murmure.certify.record_divergence import enumerate_record_loss, record_loss
+from murmure.core.errors import Phrase
 from murmure.core.random import GivenWords, Random
 from murmure.core.types import Affine, Unit
 from murmure.laws.hidden_draw import Hidden
@@ -81,10 +82,16 @@ def check_record_law(mechanism: Any, outcomes: list[Row]) -> None:
     for x in some_records(mechanism):
         probs = [channel.prob(x, y) for y in outcomes]
         total = sum(probs, Fraction(0))
-        require(total == 1, mechanism, f"the law of record {x} sums to {float(total)}, not to 1")
+        require(
+            total == 1, mechanism, Phrase("the law of record {x} sums to {total}, not to 1", x=x, total=float(total))
+        )
         logs = channel.log_prob([np.full(len(outcomes), v) for v in x], batch)
         exact = np.array([math.log(p) if p else -math.inf for p in probs])
-        require(bool(np.allclose(logs, exact, rtol=1e-11, atol=1e-11)), mechanism, f"log_prob differs from prob at {x}")
+        require(
+            bool(np.allclose(logs, exact, rtol=1e-11, atol=1e-11)),
+            mechanism,
+            Phrase("log_prob differs from prob at {x}", x=x),
+        )
 
 
 def check_record_moments(mechanism: Any, outcomes: list[Row]) -> None:
@@ -95,7 +102,7 @@ def check_record_moments(mechanism: Any, outcomes: list[Row]) -> None:
     for i, part in enumerate(mechanism.parts):
         affine = part.affine()
         if not isinstance(affine, Affine):
-            require(bool(affine.reason), mechanism, "no affine map, and no reason why")
+            require(bool(affine.reason), mechanism, Phrase("no affine map, and no reason why"))
             continue
         for x in some_records(mechanism):
             law = [channel.prob(x, y) for y in outcomes]
@@ -116,14 +123,25 @@ def _check_mean(mechanism: Any, affine: Affine, i: int, code: int, mean: list[Fr
     """Given that the column is shown, its expected tally is that of its map."""
     if affine.of == "code":
         read = sum((r * m for r, m in zip(affine.readout, mean, strict=True)), Fraction(0)) / shown
-        require(read == code, mechanism, f"column {i}: the readout of code {code} has expectation {float(read)}")
+        require(
+            read == code,
+            mechanism,
+            Phrase("column {i}: the readout of code {code} has expectation {read}", i=i, code=code, read=float(read)),
+        )
         return
     for v, m in enumerate(mean):
         wanted = affine.offset[v % len(affine.offset)] + (affine.slope[v % len(affine.slope)] if v == code else 0)
         require(
             m == wanted * shown,
             mechanism,
-            f"column {i}: E[tally of {v} | {code}] is {float(m / shown)}, the map says {float(wanted)}",
+            Phrase(
+                "column {i}: E[tally of {v} | {code}] is {number}, the map says {wanted}",
+                i=i,
+                v=v,
+                code=code,
+                number=float(m / shown),
+                wanted=float(wanted),
+            ),
         )
 
 
@@ -145,7 +163,13 @@ def _check_cells(mechanism: Any, part: Any, i: int, code: int, law: Any, pieces:
     require(
         bool(np.allclose(stated, exact, rtol=1e-9, atol=1e-12)),
         mechanism,
-        f"column {i}: the covariance of cells at code {code} is {exact.tolist()}, the mechanism says {stated.tolist()}",
+        Phrase(
+            "column {i}: the covariance of cells at code {code} is {exact}, the mechanism says {stated}",
+            i=i,
+            code=code,
+            exact=exact.tolist(),
+            stated=stated.tolist(),
+        ),
     )
 
 
@@ -164,12 +188,12 @@ def check_record_samples(mechanism: Any, outcomes: list[Row], seed: int) -> None
         try:
             observed = np.bincount([keys[y] for y in zip(*columns, strict=True)], minlength=len(outcomes))
         except KeyError as stray:
-            require(False, mechanism, f"sampled a report that the law does not list: {stray}")
+            require(False, mechanism, Phrase("sampled a report that the law does not list: {stray}", stray=stray))
         chance = chi_squared(observed, PEOPLE * np.array([float(mechanism.channel.prob(x, y)) for y in outcomes]))
         require(
             chance > FAILURE / len(records),
             mechanism,
-            f"samples of record {x} do not follow the law (p = {chance:.1e})",
+            Phrase("samples of record {x} do not follow the law (p = {chance:.1e})", x=x, chance=chance),
         )
 
 
@@ -199,7 +223,9 @@ def check_record_tallies(mechanism: Any, seed: int) -> None:
         z = np.concatenate(scores)
         chance = 2 * float(ndtr(-np.abs(z).max())) * len(z)
         require(
-            chance > FAILURE / SAMPLED, mechanism, f"tallies of record {x} do not follow the law (p = {chance:.1e})"
+            chance > FAILURE / SAMPLED,
+            mechanism,
+            Phrase("tallies of record {x} do not follow the law (p = {chance:.1e})", x=x, chance=chance),
         )
 
 
@@ -214,7 +240,7 @@ def check_record_words(mechanism: Any, seed: int) -> None:
         single = [GivenWords(main[i], deep_words(words, i)) for main, words in zip(mains, ranges, strict=True)]
         alone = channel.draw([column[i : i + 1] for column in x], single)
         equal = all(report_key(a[0]) == report_key(b[i]) for a, b in zip(alone, together, strict=True))
-        require(equal, mechanism, f"record {i} depends on more than its own words")
+        require(equal, mechanism, Phrase("record {i} depends on more than its own words", i=i))
 
 
 def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None:
@@ -228,7 +254,12 @@ def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None
             require(
                 certificate.asked - 1e-6 <= certificate.epsilon <= certificate.asked,
                 mechanism,
-                f"{unit}: certified {certificate.epsilon!r} where {certificate.asked!r} was asked for",
+                Phrase(
+                    "{unit}: certified {epsilon!r} where {asked!r} was asked for",
+                    unit=unit,
+                    epsilon=certificate.epsilon,
+                    asked=certificate.asked,
+                ),
             )
         loss = record_loss(mechanism.channel, unit)
         x, other, y = loss.witness
@@ -236,17 +267,21 @@ def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None
         require(
             unlikely > 0 and likely / unlikely == loss.ratio,
             mechanism,
-            f"{unit}: the witness {loss.witness} does not attain the loss",
+            Phrase("{unit}: the witness {witness} does not attain the loss", unit=unit, witness=loss.witness),
         )
         require(
             sum(a != b for a, b in zip(x, other, strict=True)) <= (1 if unit == "attribute" else len(x)),
             mechanism,
-            f"{unit}: the witness differs in more than the unit",
+            Phrase("{unit}: the witness differs in more than the unit", unit=unit),
         )
         if outcomes is not None and math.prod(mechanism.channel.inputs) * len(outcomes) <= 4 * ENUMERABLE:
             require(
                 enumerate_record_loss(mechanism.channel, unit).ratio == loss.ratio,
                 mechanism,
-                f"{unit}: the loss by rule differs from full enumeration",
+                Phrase("{unit}: the loss by rule differs from full enumeration", unit=unit),
             )
-    require(both[1] <= both[0], mechanism, f"one attribute costs {both[1]}, the whole record {both[0]}")
+    require(
+        both[1] <= both[0],
+        mechanism,
+        Phrase("one attribute costs {both}, the whole record {both_2}", both=both[1], both_2=both[0]),
+    )

@@ -18,6 +18,7 @@ from murmure.certify.checks.assertions import require
 from murmure.core.blocks import Block, NoiseLaw, NoisySum
 from murmure.core.cells.lenient_encoding import can_be_nobody
 from murmure.core.domain import Categories, Domain
+from murmure.core.errors import Phrase
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.random import Random
@@ -50,12 +51,16 @@ def check_choice_statistic(statistic: Any, seed: int = 1) -> None:
     lifted = np.concatenate([statistic.lift(x), np.zeros((1, statistic.width), np.int64)])[: PAIRED * 4]
     base = np.zeros(statistic.width, np.int64)
     scores = np.array([statistic.scores(base + row) for row in lifted])
-    require(scores.shape[1] == statistic.candidates, statistic, "has other scores than candidates")
+    require(scores.shape[1] == statistic.candidates, statistic, Phrase("has other scores than candidates"))
     moved = int(np.abs(scores[:, None] - scores[None]).max()) if len(scores) else 0
     require(
         moved == statistic.score_sensitivity,
         statistic,
-        f"one person moves a score by {moved}, stated is {statistic.score_sensitivity}",
+        Phrase(
+            "one person moves a score by {moved}, stated is {score_sensitivity}",
+            moved=moved,
+            score_sensitivity=statistic.score_sensitivity,
+        ),
     )
 
 
@@ -99,10 +104,12 @@ def _parts(blocks: tuple[Block, ...], vectors: Ints) -> Iterator[tuple[Block, In
 def check_layout(statistic: Any) -> None:
     blocks = statistic.blocks
     names = [block.name for block in blocks]
-    require(isinstance(blocks, tuple) and len(blocks) > 0, statistic, "has no blocks")
-    require(sum(b.width for b in blocks) == statistic.width, statistic, "the widths of its blocks do not add up")
-    require(len(set(names)) == len(names), statistic, f"two blocks have the same name: {names}")
-    require(blocks == statistic.blocks, statistic, "blocks differ from one look to the next")
+    require(isinstance(blocks, tuple) and len(blocks) > 0, statistic, Phrase("has no blocks"))
+    require(
+        sum(b.width for b in blocks) == statistic.width, statistic, Phrase("the widths of its blocks do not add up")
+    )
+    require(len(set(names)) == len(names), statistic, Phrase("two blocks have the same name: {names}", names=names))
+    require(blocks == statistic.blocks, statistic, Phrase("blocks differ from one look to the next"))
 
 
 def _norms(part: Ints) -> tuple[int, int]:
@@ -124,16 +131,36 @@ def check_bounds(statistic: Any, x: Any, tight: bool) -> None:
         for block, part in _parts(statistic.blocks, lifted):
             l1, l2 = _norms(part)
             norms[block.name] = max(norms[block.name][0], l1), max(norms[block.name][1], l2)
-    require(largest <= statistic.largest, statistic, f"a row adds {largest}, more than largest = {statistic.largest}")
+    require(
+        largest <= statistic.largest,
+        statistic,
+        Phrase(
+            "a row adds {largest}, more than largest = {statistic_largest}",
+            largest=largest,
+            statistic_largest=statistic.largest,
+        ),
+    )
     for block in statistic.blocks:
         l1, l2 = norms[block.name]
         for norm, added, stated in (("l1", l1, block.l1), ("l2", l2, block.l2)):
-            over = f"a row adds {added} to block {block.name!r}, more than {norm} = {stated}"
+            over = Phrase(
+                "a row adds {added} to block {name!r}, more than {norm} = {stated}",
+                added=added,
+                name=block.name,
+                norm=norm,
+                stated=stated,
+            )
             require(added <= stated, statistic, over)
             require(
                 not tight or added == stated,
                 statistic,
-                f"no row adds more than {added} to block {block.name!r}: {norm} = {stated} is wasteful",
+                Phrase(
+                    "no row adds more than {added} to block {name!r}: {norm} = {stated} is wasteful",
+                    added=added,
+                    name=block.name,
+                    norm=norm,
+                    stated=stated,
+                ),
             )
 
 
@@ -152,7 +179,13 @@ def check_exchange(statistic: Any, x: Any, seed: int) -> None:
                 require(
                     moved <= stated,
                     statistic,
-                    f"an exchange moves block {block.name!r} by {moved}, more than {stated} ({norm}, replace)",
+                    Phrase(
+                        "an exchange moves block {name!r} by {moved}, more than {stated} ({norm}, replace)",
+                        name=block.name,
+                        moved=moved,
+                        stated=stated,
+                        norm=norm,
+                    ),
                 )
 
 
@@ -162,13 +195,13 @@ def check_nobody(statistic: Any, x: Any) -> None:
     require(
         empty.shape == (statistic.width,) and empty.dtype == np.int64 and not empty.any(),
         statistic,
-        "an empty batch is not a sum of zeros",
+        Phrase("an empty batch is not a sum of zeros"),
     )
     some = _rows(x, slice(0, max(1, MAX_ENTRIES // statistic.width)))
     require(
         bool((statistic.tally(some) == statistic.lift(some).sum(axis=0)).all()),
         statistic,
-        "tally is not the sum of lift where nobody is among the rows",
+        Phrase("tally is not the sum of lift where nobody is among the rows"),
     )
 
 
@@ -221,8 +254,14 @@ def check_interpret(statistic: Any, x: Any, seed: int) -> None:
                 again = _answer_as_text(statistic, noisy)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
-            require(False, statistic, f"reading {noisy.sum[:6]} with {noisy.laws[0]!r} fails ({reason})")
-        require(first == again, statistic, "reading depends on more than the noisy sums")
+            require(
+                False,
+                statistic,
+                Phrase(
+                    "reading {sum} with {law!r} fails ({reason})", sum=noisy.sum[:6], law=noisy.laws[0], reason=reason
+                ),
+            )
+        require(first == again, statistic, Phrase("reading depends on more than the noisy sums"))
 
 
 def _answer_as_text(statistic: Any, noisy: NoisySum) -> str:
@@ -236,19 +275,23 @@ def _answer_as_text(statistic: Any, noisy: NoisySum) -> str:
 
 def _figures(statistic: Any, estimate: Estimate) -> str:
     out: list[Array] = []
-    require(isinstance(estimate.n, int) and estimate.n >= 0, statistic, f"reads {estimate.n!r} people")
-    require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
+    require(isinstance(estimate.n, int) and estimate.n >= 0, statistic, Phrase("reads {n!r} people", n=estimate.n))
+    require(len(estimate.labels) == len(estimate.mean), statistic, Phrase("labels and figures differ in number"))
     known = bool(np.isfinite(estimate.mean).all())
-    require(known or bool(estimate.reason), statistic, "a figure is not a number, and nothing says why")
+    require(known or bool(estimate.reason), statistic, Phrase("a figure is not a number, and nothing says why"))
     if estimate.estimator is None:
         return repr((estimate.mean.tolist(), estimate.reason, estimate.n))
     for target in ("fixed", "superpopulation"):
         out.append(estimate.variance(target))  # type: ignore[arg-type]
-        require(bool((out[-1] >= 0).all()), statistic, "a variance is negative")
+        require(bool((out[-1] >= 0).all()), statistic, Phrase("a variance is negative"))
         for level in (0.5, 0.95, 0.999):
             ends = estimate.interval(level, target)  # type: ignore[arg-type]
-            require(bool((ends[:, 0] <= ends[:, 1]).all()), statistic, f"an interval is upside down: {ends[:3]}")
+            require(
+                bool((ends[:, 0] <= ends[:, 1]).all()),
+                statistic,
+                Phrase("an interval is upside down: {ends}", ends=ends[:3]),
+            )
             out.append(ends.ravel())
-    require(all(bool(np.isfinite(part).all()) for part in out), statistic, "a figure is not a number")
+    require(all(bool(np.isfinite(part).all()) for part in out), statistic, Phrase("a figure is not a number"))
     left_out = "" if estimate.left_out is None else _figures(statistic, estimate.left_out)
     return repr([part.tolist() for part in (estimate.mean, *out)]) + str(estimate.n) + left_out

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from murmure.certify.checks.assertions import require
+from murmure.core.errors import Phrase
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.random import Random
 from murmure.core.schema import Schema
@@ -44,29 +45,35 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
     require(
         lifted.shape == (n, raw) and lifted.dtype == (object if wide else np.int64),
         statistic,
-        f"lift is not (n, width) {'of whole numbers' if wide else 'int64'}",
+        Phrase("lift is not (n, width) {detail}", detail=Phrase("of whole numbers") if wide else Phrase("int64")),
     )
     whole = lifted.dtype != object or all(type(v) is int for v in lifted.flat)
-    require(whole, statistic, "lift holds more than whole numbers")
+    require(whole, statistic, Phrase("lift holds more than whole numbers"))
     total = statistic.tally(x)
-    require(bool((total == lifted.sum(axis=0)).all()), statistic, "tally is not the sum of lift")
+    require(bool((total == lifted.sum(axis=0)).all()), statistic, Phrase("tally is not the sum of lift"))
     require(
         bool((statistic.tally(_people(x, slice(300))) + statistic.tally(_people(x, slice(300, n))) == total).all()),
         statistic,
-        "tallies do not merge",
+        Phrase("tallies do not merge"),
     )
     require(
         bool((statistic.tally(_people(x, slice(None, None, -1))) == total).all()),
         statistic,
-        "the order of people matters",
+        Phrase("the order of people matters"),
     )
     if hasattr(statistic, "party_contribution"):
         total = statistic.party_contribution(Total(n, total)).sum
-        require(total.shape == (statistic.width,), statistic, "what a party makes of its sums is not (width,)")
+        require(total.shape == (statistic.width,), statistic, Phrase("what a party makes of its sums is not (width,)"))
     answer = statistic.interpret_exact(total, n)
     estimates = list(answer.values()) if isinstance(answer, Estimates) else [answer]
     for estimate in estimates:
-        require(len(estimate.labels) == len(estimate.mean), statistic, "labels and figures differ in number")
-        require(bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, "an exact sum has a variance")
+        require(len(estimate.labels) == len(estimate.mean), statistic, Phrase("labels and figures differ in number"))
+        require(
+            bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, Phrase("an exact sum has a variance")
+        )
     got, wanted = np.concatenate([estimate.mean for estimate in estimates]), statistic.reference(x)
-    require(bool(np.allclose(got, wanted, rtol=1e-12)), statistic, f"in the clear {got}, not {wanted}")
+    require(
+        bool(np.allclose(got, wanted, rtol=1e-12)),
+        statistic,
+        Phrase("in the clear {got}, not {wanted}", got=got, wanted=wanted),
+    )

@@ -86,9 +86,13 @@ class Labels:
         doubtful = self.like_booleans if kind == "booleans" else self.like_numbers
         if doubtful:
             raise OutsideDomain(
-                f"{domain_name(domain)}: got {kind}, and the label {doubtful[0]!r} is a text that some readers turn "
-                f"into {kind}; wanted {domain.describe()}.",
+                "{domain}: got {got}, and the label {doubtful!r} is a text that some readers turn "
+                "into {got}; wanted {domain_2}.",
                 hint="load the column as text: then every cell is what the file says",
+                domain=domain_name(domain),
+                got=kind,
+                doubtful=doubtful[0],
+                domain_2=domain.describe(),
             )
 
     def _codes_of_texts(self, texts: Any) -> Codes:

@@ -98,7 +98,9 @@ class _LenientEncoder:
         if absent is None and getattr(domain, "absent", None) is not None:
             absent = _code_of(domain, domain.absent)  # type: ignore[attr-defined]
         if not isinstance(domain, Categories | Integers | Interval | Decimals):
-            raise InvalidParameter(f"stand takes Categories, Integers, Interval or Decimals, got {shorten(domain)}.")
+            raise InvalidParameter(
+                "stand takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
+            )
         return cls(domain, domain.size if absent is None else absent, domain.size)
 
     @property

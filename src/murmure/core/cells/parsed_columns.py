@@ -17,26 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.meaning import CLOSE, numbers_in_cells, numbers_in_text, rounded_all
-from murmure.core.errors import OutsideDomain, shorten
+from murmure.core.errors import OutsideDomain, Phrase, shorten
 from murmure.core.types import Floats, Mask
 
 Codes = NDArray[Any]  # any integer dtype, 1-D, values 0 .. size-1
 
 
 def domain_name(domain: Any) -> str:
-    return f"column {domain.column!r}" if domain.column is not None else type(domain).__name__
+    return Phrase("column {column!r}", column=domain.column) if domain.column is not None else type(domain).__name__
 
 
 PARSE_HINT = "correct those rows, or write them as numbers"
 WIDEN_HINT = "widen the domain to public bounds, or correct those rows before they are randomised"
 ROUND_HINT = "round the column yourself, or use Interval for numbers with fractions"
 ADD_HINT = "add that label to the domain, or correct those rows"
-DATES_HINT = "write dates and the like as text or as numbers"
+DATES_HINT = Phrase("write dates and the like as text or as numbers")
 
 
 def refuse_type(domain: Any, kind: object) -> OutsideDomain:
     return OutsideDomain(
-        f"{domain_name(domain)}: got values of type {kind}; wanted {domain.describe()}.", hint=DATES_HINT
+        "{domain}: got values of type {kind}; wanted {domain_2}.",
+        hint=DATES_HINT,
+        domain=domain_name(domain),
+        kind=kind,
+        domain_2=domain.describe(),
     )
 
 
@@ -72,7 +76,11 @@ class ParsedColumn:
             raise OutsideDomain.at(
                 domain_name(domain),
                 _first(self.missing),
-                f"is missing ({int(self.missing.sum())} in all here); wanted {domain.describe()}.",
+                Phrase(
+                    "is missing ({missing_sum} in all here); wanted {domain}.",
+                    missing_sum=int(self.missing.sum()),
+                    domain=domain.describe(),
+                ),
                 domain.missing_hint,
             )
 
@@ -83,7 +91,12 @@ class ParsedColumn:
             raise OutsideDomain.at(
                 domain_name(domain),
                 row,
-                f"holds {shorten(self.cell(row))} ({int(bad.sum())} outside in all here); wanted {domain.describe()}.",
+                Phrase(
+                    "holds {cell} ({bad_sum} outside in all here); wanted {domain}.",
+                    cell=shorten(self.cell(row)),
+                    bad_sum=int(bad.sum()),
+                    domain=domain.describe(),
+                ),
                 next(hint for mask, hint in self.outside if mask[row]),
             )
 
@@ -172,7 +185,7 @@ def one_column(values: Any) -> Any:
 
 def _refuse_shape(shape: tuple[int, ...]) -> None:
     if len(shape) != 1 and not (len(shape) == 2 and shape[1] == 1):
-        raise OutsideDomain(f"a column of values must have one dimension, got shape {tuple(shape)}.")
+        raise OutsideDomain("a column of values must have one dimension, got shape {shape}.", shape=tuple(shape))
 
 
 def chunks(column: Any) -> list[Any]:
@@ -318,13 +331,15 @@ def _items_of(values: Any) -> list[Any]:
             return list(values)
     except (TypeError, ValueError, KeyError):
         pass
-    raise _no_column(values, "it is no sequence")
+    raise _no_column(values, Phrase("it is no sequence"))
 
 
 def _no_column(values: Any, why: str) -> OutsideDomain:
     return OutsideDomain(
-        f"cannot read a column of values from {type(values).__name__} ({shorten(why, 80)}).",
+        "cannot read a column of values from {kind} ({why}).",
         hint="pass a list, an array or one column of a frame",
+        kind=type(values).__name__,
+        why=shorten(why, 80),
     )
 
 

@@ -47,7 +47,11 @@ class Estimates(Mapping[str, Estimate]):
 
     def __getitem__(self, column: str) -> Estimate:
         if column not in self.by_column:
-            raise MissingColumn(f"there is no estimate of {column!r}; there is {shorten(list(self.by_column), 120)}.")
+            raise MissingColumn(
+                "there is no estimate of {column!r}; there is {by_column}.",
+                column=column,
+                by_column=shorten(list(self.by_column), 120),
+            )
         return self.by_column[column]
 
     def __iter__(self) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.estimates import intervals
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
 from murmure.core.estimates.sampling_limits import two_moments
@@ -22,15 +22,16 @@ from murmure.core.types import Floats, Ints, Target
 def check_target(target: str) -> None:
     if target not in ("fixed", "superpopulation"):
         raise InvalidParameter(
-            f'interval target must be "fixed" or "superpopulation", got {shorten(target)}.',
+            'interval target must be "fixed" or "superpopulation", got {got}.',
             hint='"fixed": the share among the people who answered; "superpopulation": among those they stand for',
+            got=shorten(target),
         )
 
 
 def check_level(level: float) -> None:
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise InvalidParameter(
-            f"interval level must lie strictly between 0 and 1, got {shorten(level)}.", hint="0.95 is usual"
+            "interval level must lie strictly between 0 and 1, got {got}.", hint="0.95 is usual", got=shorten(level)
         )
 
 
@@ -300,8 +301,9 @@ class Estimate:
     def _estimator(self) -> Estimator:
         if self.estimator is None:
             raise NoUnbiasedEstimate(
-                f"this estimate carries no error bar: {self.reason or 'it is not unbiased'}.",
+                "this estimate carries no error bar: {reason}.",
                 hint="take the interval of the raw, unbiased estimate instead",
+                reason=self.reason or Phrase("it is not unbiased"),
             )
         return self.estimator
 
@@ -310,8 +312,11 @@ class Estimate:
         matrix = np.atleast_2d(np.asarray(matrix, float))
         if matrix.shape != (len(labels), len(self.mean)):
             raise InvalidParameter(
-                f"Estimate.linear needs a row of {len(self.mean)} numbers for each of {len(labels)} labels, "
-                f"got shape {matrix.shape}."
+                "Estimate.linear needs a row of {mean_count} numbers for each of {label_count} labels, "
+                "got shape {shape}.",
+                mean_count=len(self.mean),
+                label_count=len(labels),
+                shape=matrix.shape,
             )
         mean = matrix @ self.mean + constant
         estimator = None

@@ -60,6 +60,9 @@ def check_alpha(owner: str, alpha: Any) -> float:
     real = isinstance(alpha, int | float) and not isinstance(alpha, bool)
     if not real or not 0 < alpha < 1:
         raise InvalidParameter(
-            f"{owner}.alpha must lie between 0 and 1, got {shorten(alpha)}.", hint="0.05 gives intervals of 95 %"
+            "{owner}.alpha must lie between 0 and 1, got {got}.",
+            hint="0.05 gives intervals of 95 %",
+            owner=owner,
+            got=shorten(alpha),
         )
     return float(alpha)

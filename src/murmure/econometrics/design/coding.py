@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 
 MAX_COLUMNS = 200
 
@@ -63,7 +63,7 @@ Product = tuple[CodedFactor, ...]
 def _largest(product: Product) -> str:
     """The factor with the most columns, for a message."""
     widest = max(product, key=lambda part: part.width)
-    return f"{widest.factor.name} alone has {widest.width}"
+    return Phrase("{name} alone has {width}", name=widest.factor.name, width=widest.width)
 
 
 def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]:
@@ -79,8 +79,10 @@ def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]
                 added *= part.width
             if len(out) + added > MAX_COLUMNS:
                 raise InvalidParameter(
-                    f"its design has more than {MAX_COLUMNS} columns: {_largest(product)}.",
+                    "its design has more than {max_columns} columns: {largest}.",
                     hint="put labels together, leave out interactions; dates are better as days since a date",
+                    max_columns=MAX_COLUMNS,
+                    largest=_largest(product),
                 )
             out += _columns(product)
     return tuple(out)

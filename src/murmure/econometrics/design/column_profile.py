@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from murmure.core.cells.meaning import MAX_15_DIGITS
 from murmure.core.decimals import MAX_BOUND, MAX_PLACES, MAX_VALUES, Decimals
 from murmure.core.domain import MAX_SIZE, Categories, Domain, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.design.number_texts import strange_among_numbers
 
 DIGITS = 15  # two decimals of at most 15 digits never share a float
@@ -29,7 +29,7 @@ FLOAT32_DIGITS = 6  # as DIGITS, for floats of 32 bits
 FIRST_LOOK = 1024
 BLOCK = 1 << 15
 MAX_INFERRED_LABELS = 100_000
-FEWER_LABELS = "name the columns that are needed, or put labels together"
+FEWER_LABELS = Phrase("name the columns that are needed, or put labels together")
 
 
 def decimal_places(x: NDArray[Any], known: int, digits: int) -> int | None:
@@ -93,16 +93,21 @@ class ColumnProfile:
             self._measure(column)
         else:
             raise InvalidParameter(
-                f"column {self.name!r} holds values of type {column.type}, which are neither numbers nor labels.",
+                "column {name!r} holds values of type {type}, which are neither numbers nor labels.",
                 hint="write dates as text, or as numbers such as days since a date",
+                name=self.name,
+                type=column.type,
             )
 
     def _set_kind(self, kind: str) -> None:
         if self.kind not in (None, kind):
             words = {"labels": "text", "numbers": "numbers", "booleans": "booleans"}
             raise InvalidParameter(
-                f"column {self.name!r} holds {words[kind]} here, and {words[str(self.kind)]} before.",
+                "column {name!r} holds {word} here, and {words} before.",
                 hint="give it one type in all tables",
+                name=self.name,
+                word=words[kind],
+                words=words[str(self.kind)],
             )
         self.kind = kind
 
@@ -205,7 +210,10 @@ class ColumnProfile:
     def _categories(self, order: list[Any] | None) -> Categories:
         if self.labels is None:
             raise InvalidParameter(
-                f"column {self.name!r} holds more than {MAX_INFERRED_LABELS} different labels.", hint=FEWER_LABELS
+                "column {name!r} holds more than {max_inferred_labels} different labels.",
+                hint=FEWER_LABELS,
+                name=self.name,
+                max_inferred_labels=MAX_INFERRED_LABELS,
             )
         labels: set[Any] = self.labels
         if self.kind == "numbers":
@@ -215,7 +223,10 @@ class ColumnProfile:
         no_labels = [v for v in labels if not isinstance(v, str | int | float)]
         if no_labels:
             raise InvalidParameter(
-                f"column {self.name!r} holds {shorten(no_labels[0])}, which is no label.", hint="write labels as text"
+                "column {name!r} holds {no_label}, which is no label.",
+                hint="write labels as text",
+                name=self.name,
+                no_label=shorten(no_labels[0]),
             )
         numbers = all(not isinstance(v, str) for v in labels)
         out = sorted(labels) if numbers or all(isinstance(v, str) for v in labels) else sorted(labels, key=str)
@@ -240,8 +251,11 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
     """
     if max(abs(low), abs(high)) + 1 >= MAX_BOUND:
         raise InvalidParameter(
-            f"column {name!r} holds numbers up to {max(abs(low), abs(high)):.3g}, and {MAX_BOUND:.0e} is too much.",
+            "column {name!r} holds numbers up to {low:.3g}, and {max_bound:.0e} is too much.",
             hint="divide the column by a power of ten",
+            name=name,
+            low=max(abs(low), abs(high)),
+            max_bound=MAX_BOUND,
         )
     with localcontext(prec=60):
         largest = max(abs(low), abs(high))
@@ -255,8 +269,11 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
         places = min(MAX_PLACES, max(0, GRID_DIGITS - 1 - largest.adjusted()))
         if largest.scaleb(places) < 10**MIN_DIGITS:
             raise InvalidParameter(
-                f"column {name!r} holds numbers no larger than {largest:.3g}, too small for {MAX_PLACES} decimals.",
+                "column {name!r} holds numbers no larger than {largest:.3g}, too small for {max_places} decimals.",
                 hint="multiply the column by a power of ten",
+                name=name,
+                largest=largest,
+                max_places=MAX_PLACES,
             )
         step = Decimal(1).scaleb(-places)
         return Decimals(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.domain import Categories, Decimals, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.constant_columns import constant_value, refuse_constant
 from murmure.econometrics.design.factors import literal, quoted
@@ -34,15 +34,19 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
     out = {}
     for name in names:
         if not isinstance(name, str):
-            raise InvalidParameter(f"{owner}: a column is named by text, got {shorten(name)}.")
+            raise InvalidParameter("{owner}: a column is named by text, got {got}.", owner=owner, got=shorten(name))
         _ = schema[name]  # raises the error of the schema if there is no such column
         if name not in schema.private:
             raise InvalidParameter(
-                f"{owner}: column {name!r} is public, and public columns are carried and not added up.",
+                "{owner}: column {name!r} is public, and public columns are carried and not added up.",
                 hint="remove public = true from the schema",
+                owner=owner,
+                name=name,
             )
         if name in out:
-            raise InvalidParameter(f"{owner}: column {name!r} is named twice.", hint="each column plays one part")
+            raise InvalidParameter(
+                "{owner}: column {name!r} is named twice.", hint="each column plays one part", owner=owner, name=name
+            )
         out[name] = schema.column_specs[name]
     return Schema(out)
 
@@ -50,14 +54,24 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
 def number_columns(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
     """These columns, or all that hold numbers."""
     if isinstance(names, str):
-        raise InvalidParameter(f"{owner}.columns must be a list of names, got {shorten(names)}.", hint=f'["{names}"]')
+        raise InvalidParameter(
+            "{owner}.columns must be a list of names, got {got}.",
+            hint='["{names}"]',
+            owner=owner,
+            got=shorten(names),
+            names=names,
+        )
     if names is None:
         names = [name for name in schema.private if not isinstance(schema[name], Categories)]
         if not names:
-            raise InvalidParameter(f"{owner}: no column holds numbers; the schema has {shorten(list(schema), 120)}.")
+            raise InvalidParameter(
+                "{owner}: no column holds numbers; the schema has {schema}.",
+                owner=owner,
+                schema=shorten(list(schema), 120),
+            )
     names = tuple(names)
     if not names:
-        raise InvalidParameter(f"{owner}.columns is empty.", hint='["age", "stay"]')
+        raise InvalidParameter("{owner}.columns is empty.", hint='["age", "stay"]', owner=owner)
     for name in names:
         require_number(owner, schema, name)
     return names
@@ -68,8 +82,11 @@ def require_number(owner: str, schema: Schema, name: str) -> Any:
     domain = schema[name]
     if isinstance(domain, Categories):
         raise InvalidParameter(
-            f"{owner}: column {name!r} holds labels, and no numbers: {domain.describe()}.",
+            "{owner}: column {name!r} holds labels, and no numbers: {domain}.",
             hint="contingency(...) counts labels; declare numbers as Integers, Decimals or Interval",
+            owner=owner,
+            name=name,
+            domain=domain.describe(),
         )
     return domain
 
@@ -127,33 +144,55 @@ def group_labels(owner: str, schema: Schema, name: str, what: str = "by") -> tup
     whole = isinstance(domain, Integers) and domain.size <= MAX_GROUPS
     if not (isinstance(domain, Categories) or whole):
         raise InvalidParameter(
-            f"{owner}.{what}: column {name!r} holds no categories: {domain.describe()}.",
-            hint=f"Categories([...]), or Integers with at most {MAX_GROUPS} values; cut a number into classes first",
+            "{owner}.{what}: column {name!r} holds no categories: {domain}.",
+            hint="Categories([...]), or Integers with at most {max_groups} values; cut a number into classes first",
+            owner=owner,
+            what=what,
+            name=name,
+            domain=domain.describe(),
+            max_groups=MAX_GROUPS,
         )
     if domain.size > MAX_CELLS:
-        raise InvalidParameter(f"{owner}.{what}: column {name!r} has {domain.size} labels; at most {MAX_CELLS}.")
+        raise InvalidParameter(
+            "{owner}.{what}: column {name!r} has {size} labels; at most {max_cells}.",
+            owner=owner,
+            what=what,
+            name=name,
+            size=domain.size,
+            max_cells=MAX_CELLS,
+        )
     labels = tuple(domain.labels())
     if len(set(labels)) < len(labels):
-        raise InvalidParameter(f"{owner}.{what}: two labels of column {name!r} look the same: {shorten(labels)}.")
+        raise InvalidParameter(
+            "{owner}.{what}: two labels of column {name!r} look the same: {labels}.",
+            owner=owner,
+            what=what,
+            name=name,
+            labels=shorten(labels),
+        )
     return labels
 
 
 def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
     """The labels of the groups that are compared: these, or all."""
     labels = group_labels(owner, schema, name)
-    refuse_constant(schema, name, f"{owner}.by", "there is one group only; name a column with two or more")
+    refuse_constant(schema, name, f"{owner}.by", Phrase("there is one group only; name a column with two or more"))
     if groups is None:
         return labels
     if isinstance(groups, str) or not isinstance(groups, Sequence):
-        raise InvalidParameter(f"{owner}.groups must be a list of labels, got {shorten(groups)}.")
+        raise InvalidParameter("{owner}.groups must be a list of labels, got {got}.", owner=owner, got=shorten(groups))
     out = tuple(str(label) for label in groups)
     for label in out:
         if label not in labels:
             raise InvalidParameter(
-                f"{owner}.groups: column {name!r} has no label {shorten(label)}; it is {schema[name].describe()}."
+                "{owner}.groups: column {name!r} has no label {label}; it is {schema}.",
+                owner=owner,
+                name=name,
+                label=shorten(label),
+                schema=schema[name].describe(),
             )
     if len(set(out)) < len(out):
-        raise InvalidParameter(f"{owner}.groups names a label twice: {shorten(out)}.")
+        raise InvalidParameter("{owner}.groups names a label twice: {out}.", owner=owner, out=shorten(out))
     return out
 
 
@@ -177,13 +216,21 @@ def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, s
             schema,
             name,
             f"{owner}.{what}",
-            f"a schema names both values, the second of which is yes; or a condition: {quoted(name)} == {label}",
+            Phrase(
+                "a schema names both values, the second of which is yes; or a condition: {name} == {label}",
+                name=quoted(name),
+                label=label,
+            ),
         )
     if isinstance(domain, Interval) or domain.size != 2:
-        described = domain.describe() if isinstance(domain, Interval) else f"{domain.size} values"
+        described = domain.describe() if isinstance(domain, Interval) else Phrase("{size} values", size=domain.size)
         raise InvalidParameter(
-            f"{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {described}.",
+            "{owner}.{what}: column {name!r} must hold two values, the second of which is yes, got {got}.",
             hint='Categories(["no", "yes"]) or Integers(0, 1)',
+            owner=owner,
+            what=what,
+            name=name,
+            got=described,
         )
     no, yes = domain.labels()
     return no, yes
@@ -214,7 +261,9 @@ def exact_number(owner: str, what: str, value: Any) -> Fraction:
             return Fraction(value)
         return Fraction(repr(value) if isinstance(value, float) else str(value))
     except (ValueError, OverflowError, ZeroDivisionError):
-        raise InvalidParameter(f"{owner}.{what} must hold numbers, got {shorten(value)}.") from None
+        raise InvalidParameter(
+            "{owner}.{what} must hold numbers, got {got}.", owner=owner, what=what, got=shorten(value)
+        ) from None
 
 
 def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, what: str = "grid") -> tuple[str, ...]:
@@ -225,9 +274,15 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
         if domain.size * cells <= MAX_CELLS:
             return ()
         raise InvalidParameter(
-            f"{owner}.{what} is missing: column {name!r} is {domain.describe()}, which is {domain.size * cells} cells.",
-            hint=f"{what}=[...] names public points that increase, {what}=100 takes a hundred even cells; without one "
-            f"there may be at most {MAX_CELLS} cells",
+            "{owner}.{what} is missing: column {name!r} is {domain}, which is {number} cells.",
+            hint="{what}=[...] names public points that increase, {what}=100 takes a hundred even cells; without one "
+            "there may be at most {max_cells} cells",
+            owner=owner,
+            what=what,
+            name=name,
+            domain=domain.describe(),
+            number=domain.size * cells,
+            max_cells=MAX_CELLS,
         )
     if isinstance(grid, int | np.integer) and not isinstance(grid, bool):
         if 0 < domain.size <= grid and domain.size * cells <= MAX_CELLS:
@@ -235,24 +290,47 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
         points = _even_points(owner, what, int(grid), low, high, whole=isinstance(domain, Integers))
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
         raise InvalidParameter(
-            f"{owner}.{what} must be a list of numbers, got {shorten(grid)}.", hint=f"{what}=[0, 10]"
+            "{owner}.{what} must be a list of numbers, got {got}.",
+            hint="{what}=[0, 10]",
+            owner=owner,
+            what=what,
+            got=shorten(grid),
         )
     else:
         points = [exact_number(owner, what, v) for v in grid]
     if not points:
-        raise InvalidParameter(f"{owner}.{what} is empty.", hint=f"{what}=None takes the column's own values")
+        raise InvalidParameter(
+            "{owner}.{what} is empty.", hint="{what}=None takes the column's own values", owner=owner, what=what
+        )
     if any(b <= a for a, b in pairwise(points)):
-        raise InvalidParameter(f"{owner}.{what} must increase, got {shorten([float(v) for v in points], 80)}.")
+        raise InvalidParameter(
+            "{owner}.{what} must increase, got {got}.",
+            owner=owner,
+            what=what,
+            got=shorten([float(v) for v in points], 80),
+        )
     if points[0] < low or points[-1] > high:
         raise InvalidParameter(
-            f"{owner}.{what} must lie within column {name!r}, {domain.describe()}, got {float(points[0]):g} to "
-            f"{float(points[-1]):g}."
+            "{owner}.{what} must lie within column {name!r}, {domain}, got {point:g} to {points:g}.",
+            owner=owner,
+            what=what,
+            name=name,
+            domain=domain.describe(),
+            point=float(points[0]),
+            points=float(points[-1]),
         )
     if len(points) * cells > MAX_COUNTS:
-        raise InvalidParameter(f"{owner}.{what} makes {len(points) * cells} cells; at most 2**20.")
+        raise InvalidParameter(
+            "{owner}.{what} makes {number} cells; at most 2**20.", owner=owner, what=what, number=len(points) * cells
+        )
     out = [decimal_text(v) for v in points]
     if any(text is None for text in out):
-        raise InvalidParameter(f"{owner}.{what} must hold decimals, got {shorten([str(v) for v in points], 80)}.")
+        raise InvalidParameter(
+            "{owner}.{what} must hold decimals, got {got}.",
+            owner=owner,
+            what=what,
+            got=shorten([str(v) for v in points], 80),
+        )
     return tuple(str(text) for text in out)
 
 
@@ -277,7 +355,9 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
 def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:
     """The ends of even cells, as short decimals; as whole numbers, if the column holds these."""
     if cells < 1:
-        raise InvalidParameter(f"{owner}.{what} must be at least one cell, got {cells}.")
+        raise InvalidParameter(
+            "{owner}.{what} must be at least one cell, got {got}.", owner=owner, what=what, got=cells
+        )
     places = 0 if whole else max(0, EDGE_DIGITS - math.floor(math.log10(high - low)))
     inner = [math.floor((low + (high - low) * k / cells) * 10**places) for k in range(1, cells)]
     points_above = {*(Fraction(v, 10**places) for v in inner), high}

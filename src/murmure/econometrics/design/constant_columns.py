@@ -35,4 +35,11 @@ def refuse_constant(schema: Schema, name: str, what: str, hint: str) -> None:
     """Refuse a column with one value where two are needed. what: the parameter that names it."""
     value = constant_value(schema, name)
     if value is not None:
-        raise NoVariation(f"{what}: every row of column {name!r} holds {value}.", hint=hint, columns=[name])
+        raise NoVariation(
+            "{what}: every row of column {name!r} holds {value}.",
+            hint=hint,
+            columns=[name],
+            what=what,
+            name=name,
+            value=value,
+        )

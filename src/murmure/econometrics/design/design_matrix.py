@@ -38,20 +38,25 @@ class Design:
         for name in ("names", "terms"):
             texts = getattr(self, name)
             if not isinstance(texts, list | tuple) or not all(isinstance(word, str) and word for word in texts):
-                raise InvalidParameter(f"Design.{name} must be texts, got {shorten(texts)}.")
+                raise InvalidParameter("Design.{name} must be texts, got {got}.", name=name, got=shorten(texts))
             object.__setattr__(self, name, tuple(texts))
         if not isinstance(self.domain, Schema):
-            raise InvalidParameter(f"Design.domain must be a Schema, got {shorten(self.domain)}.")
+            raise InvalidParameter("Design.domain must be a Schema, got {got}.", got=shorten(self.domain))
         for name in ("formula", "outcome", "outcome_name"):
             if not isinstance(getattr(self, name), str) or len(getattr(self, name)) > MAX_LETTERS:
-                raise InvalidParameter(f"Design.{name} must be a text of at most {MAX_LETTERS} letters.")
+                raise InvalidParameter(
+                    "Design.{name} must be a text of at most {max_letters} letters.", name=name, max_letters=MAX_LETTERS
+                )
         if len(self.names) != len(self.terms) or not 0 < len(self.terms) <= MAX_COLUMNS:
             raise InvalidParameter(
-                f"Design wants as many names as terms, 1 to {MAX_COLUMNS}, got {len(self.names)} and {len(self.terms)}."
+                "Design wants as many names as terms, 1 to {max_columns}, got {name_count} and {term_count}.",
+                max_columns=MAX_COLUMNS,
+                name_count=len(self.names),
+                term_count=len(self.terms),
             )
         if len(set(self.names)) != len(self.names):
             duplicate = next(name for name in self.names if self.names.count(name) > 1)
-            raise InvalidParameter(f"Design.names must differ, got {duplicate!r} twice.")
+            raise InvalidParameter("Design.names must differ, got {duplicate!r} twice.", duplicate=duplicate)
         if bool(self.outcome) != bool(self.outcome_name):
             raise InvalidParameter("Design.outcome and Design.outcome_name go together: both, or neither.")
         terms = Terms(self.domain)
@@ -92,7 +97,7 @@ class Design:
     def outcomes(self, rows: Any) -> Floats:
         """The outcome of some rows."""
         if not self.outcome:
-            raise InvalidParameter(f"formula {shorten(self.formula, 100)} has no outcome.")
+            raise InvalidParameter("formula {formula} has no outcome.", formula=shorten(self.formula, 100))
         return evaluate((self.outcome,), self.domain, rows)[:, 0]
 
     # -- JSON
@@ -112,7 +117,7 @@ class Design:
     def from_dict(cls, raw: Any) -> Design:
         wanted = {"type", *(field.name for field in fields(cls))}
         if not isinstance(raw, Mapping) or raw.get("type") != "Design" or set(raw) != wanted:
-            raise InvalidParameter(f"this is not the JSON of a design: {shorten(raw, 120)}.")
+            raise InvalidParameter("this is not the JSON of a design: {raw}.", raw=shorten(raw, 120))
         rest = {name: value for name, value in raw.items() if name not in ("type", "domain")}
         return cls(domain=Schema.from_dict(raw["domain"]), **rest)
 

@@ -65,14 +65,26 @@ def event_of(owner: str, schema: Schema, text: str, what: str) -> EventColumn:
     domain: Any = schema[name]
     if not (isinstance(domain, Categories) or (isinstance(domain, Integers) and domain.size <= MAX_GROUPS)):
         raise InvalidParameter(
-            f"{owner}.{what}: column {name!r} holds no labels: {domain.describe()}.",
-            hint=f"Categories, or Integers with at most {MAX_GROUPS} values",
+            "{owner}.{what}: column {name!r} holds no labels: {domain}.",
+            hint="Categories, or Integers with at most {max_groups} values",
+            owner=owner,
+            what=what,
+            name=name,
+            domain=domain.describe(),
+            max_groups=MAX_GROUPS,
         )
     value = ast.literal_eval(sides[1])
     for code, candidate in enumerate(_values(domain)):
         if candidate == value and isinstance(candidate, bool) == isinstance(value, bool):
             return EventColumn(name, code, _phrase(schema, name, code))
-    raise InvalidParameter(f"{owner}.{what}: column {name!r} has no value {shorten(value)}; it is {domain.describe()}.")
+    raise InvalidParameter(
+        "{owner}.{what}: column {name!r} has no value {value}; it is {domain}.",
+        owner=owner,
+        what=what,
+        name=name,
+        value=shorten(value),
+        domain=domain.describe(),
+    )
 
 
 def _values(domain: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.coding import Factor
 from murmure.econometrics.design.constant_columns import refuse_constant
@@ -50,7 +50,7 @@ def quoted(name: str) -> str:
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name):
         return name
     if "`" in name:
-        raise InvalidParameter(f"column {name!r}: a name with a back quote cannot stand in a formula.")
+        raise InvalidParameter("column {name!r}: a name with a back quote cannot stand in a formula.", name=name)
     return f"`{name}`"
 
 
@@ -76,9 +76,11 @@ def levels_of(schema: Schema, name: str) -> tuple[tuple[str, str], ...]:
         values = range(domain.low, domain.high + 1)
     else:
         raise InvalidParameter(
-            f"C({name}) wants labels, and the column holds {domain.describe()}.",
-            hint=f"make it Categories in the schema; whole numbers are labels too where there are {MAX_LEVELS} or "
-            "fewer",
+            "C({name}) wants labels, and the column holds {domain}.",
+            hint="make it Categories in the schema; whole numbers are labels too where there are {max_levels} or fewer",
+            name=name,
+            domain=domain.describe(),
+            max_levels=MAX_LEVELS,
         )
     return tuple((str(value), f"{quoted(name)} == {literal(value)}") for value in values)
 
@@ -93,8 +95,10 @@ class FactorReader:
         """The factor of a column, by its name."""
         if name not in self.schema:
             raise InvalidParameter(
-                f"there is no column {name!r}; the schema has {shorten(list(self.schema), 120)}.",
+                "there is no column {name!r}; the schema has {schema}.",
                 hint=suggestion(name, list(self.schema)) or "columns are named as in the schema",
+                name=name,
+                schema=shorten(list(self.schema), 120),
             )
         if isinstance(self.schema[name], Categories):
             levels = self._levels(name)
@@ -119,15 +123,20 @@ class FactorReader:
         term = self.terms[read_expression(expression, self.terms)]
         if term.is_constant:
             raise InvalidParameter(
-                f"{expression} is {float(term.unit * term.low):g} for every row that the schema allows.",
+                "{expression} is {number:g} for every row that the schema allows.",
                 hint="leave it out, or correct the bounds in the schema",
+                expression=expression,
+                number=float(term.unit * term.low),
             )
         return expression
 
     def _levels(self, name: str) -> tuple[tuple[str, str], ...]:
         """The labels of a column, after checking that rows hold more than one of them."""
         refuse_constant(
-            self.schema, name, "labels that do not differ", "leave it out of the formula; or a schema names the labels"
+            self.schema,
+            name,
+            Phrase("labels that do not differ"),
+            Phrase("leave it out of the formula; or a schema names the labels"),
         )
         levels = levels_of(self.schema, name)
         self.number(levels[-1][1])
@@ -137,13 +146,16 @@ class FactorReader:
         name = column_named(tree.args[0], names) if tree.args else None
         if name is None or len(tree.args) > 2:
             raise InvalidParameter(
-                f"{text}: C takes a column, and which label is its base.", hint='C(ward), C(ward, Treatment("B"))'
+                "{text}: C takes a column, and which label is its base.",
+                hint='C(ward), C(ward, Treatment("B"))',
+                text=text,
             )
         contrasts = [*tree.args[1:], *(argument.value for argument in tree.keywords if argument.arg == "contr")]
         if len(contrasts) > 1 or any(argument.arg != "contr" for argument in tree.keywords):
             raise InvalidParameter(
-                f"{text}: C takes a column, and which label is its base.",
+                "{text}: C takes a column, and which label is its base.",
                 hint="labels and their order are those of the schema",
+                text=text,
             )
         levels = self._levels(name)
         return Factor(text, levels=levels, base=self._base(text, contrasts[0], levels) if contrasts else 0)
@@ -156,8 +168,9 @@ class FactorReader:
             given = [*contrast.args, *(argument.value for argument in contrast.keywords if argument.arg in BASES)]
         if len(given) != 1 or len(given) != len(contrast.args) + len(contrast.keywords):  # type: ignore[attr-defined]
             raise InvalidParameter(
-                f"{text}: labels are compared with one of them, their base, and in no other way.",
+                "{text}: labels are compared with one of them, their base, and in no other way.",
                 hint='C(ward), or C(ward, Treatment("B")) for the base B',
+                text=text,
             )
         try:
             base = str(ast.literal_eval(given[0]))
@@ -166,8 +179,11 @@ class FactorReader:
         labels = [label for label, _ in levels]
         if base not in labels:
             raise InvalidParameter(
-                f"{text}: {base!r} is none of the labels, which are {shorten(labels, 90)}.",
+                "{text}: {base!r} is none of the labels, which are {labels}.",
                 hint=suggestion(base, labels),
+                text=text,
+                base=base,
+                labels=shorten(labels, 90),
             )
         return labels.index(base)
 
@@ -176,7 +192,7 @@ def suggestion(word: str, known: list[str]) -> str | None:
     """ "did you mean 'Age'?", if a known name is similar."""
     by_lower = {name.lower(): name for name in known}
     close = difflib.get_close_matches(word.lower(), by_lower, 1)
-    return f"did you mean {by_lower[close[0]]!r}?" if close else None
+    return Phrase("did you mean {by_lower!r}?", by_lower=by_lower[close[0]]) if close else None
 
 
 def dotted(node: Any) -> str:
@@ -225,7 +241,9 @@ def source_text(node: ast.AST, names: dict[str, str]) -> str:
 
 def _only_argument(node: Any, names: dict[str, str]) -> ast.expr:
     if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
-        raise InvalidParameter(f"{source_text(node, names)}: {called(node)} takes one expression.")
+        raise InvalidParameter(
+            "{node}: {called} takes one expression.", node=source_text(node, names), called=called(node)
+        )
     return node.args[0]
 
 
@@ -250,10 +268,12 @@ class _Translator(ast.NodeTransformer):
         why, way_out = REFUSED.get(name) or REFUSED.get(name.removeprefix("np.")) or ("is no function of formulas", "")
         suggested = suggestion(name.removeprefix("np."), ["log", "exp", "sqrt", "min", "max", "abs"])
         raise InvalidParameter(
-            f"{function}(...) {why}.",
+            "{function}(...) {why}.",
             hint=way_out
             or suggested
             or "a formula takes C, I, log, exp, sqrt, min, max and abs; make any other column in the data",
+            function=function,
+            why=why,
         )
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -262,8 +282,9 @@ class _Translator(ast.NodeTransformer):
             return ast.BoolOp(op, [self.visit(node.left), self.visit(node.right)])
         if isinstance(node.op, ast.Div) and any(columns_in(node.right, self.names)):
             raise InvalidParameter(
-                f"{source_text(node, self.names)} divides by a column, and only a number can divide.",
+                "{node} divides by a column, and only a number can divide.",
                 hint="make the ratio a column of the data",
+                node=source_text(node, self.names),
             )
         return self.generic_visit(node)
 
@@ -277,4 +298,4 @@ def formula_error(text: str, error: MurmureError) -> InvalidParameter:
     """The same error, as one about the formula."""
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", message)
-    return InvalidParameter(f"formula {shorten(text, 100)}: {message}", hint=error.hint)
+    return InvalidParameter("formula {text}: {message}", hint=error.hint, text=shorten(text, 100), message=message)

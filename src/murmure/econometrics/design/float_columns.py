@@ -55,7 +55,7 @@ def parse_columns(schema: Schema, wanted: tuple[str, ...], rows: Any) -> tuple[d
     row_count = len(rows)
     if isinstance(rows, list | tuple):
         if not all(isinstance(row, Mapping) for row in rows):
-            raise InvalidParameter("a list of rows must hold mappings.", hint='[{"age": 30, "ward": "B"}]')
+            raise InvalidParameter("a list of rows must hold mappings.", hint='[{{"age": 30, "ward": "B"}}]')
         rows = {name: [row.get(name) for row in rows] for name in wanted if all(name in row for row in rows)}
     elif isinstance(rows, Mapping):
         rows = {name: [cell] if np.isscalar(cell) else cell for name, cell in rows.items()}

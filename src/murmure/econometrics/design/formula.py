@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, MissingExtra, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MissingExtra, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.coding import Factor, code_terms
 from murmure.econometrics.design.design_matrix import MAX_LETTERS, Design, part_of
@@ -38,9 +38,9 @@ from murmure.statistics.expressions.text import parsed
 
 # Bounds the work of the parser: (a + b + c) ** 12 has half a million terms.
 MAX_TERMS = 20_000
-GRAMMAR = "y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)"
+GRAMMAR = Phrase("y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)")
 INTERCEPT = "Intercept"  # the name of the constant (coding.py)
-OUTCOME_HINT = "put the outcome first: y ~ x1 + x2"
+OUTCOME_HINT = Phrase("put the outcome first: y ~ x1 + x2")
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
             raise InvalidParameter("its right side is empty.", hint="y ~ 1 has a constant and nothing else")
         if [column for column, _ in columns].count(INTERCEPT) > 1:
             raise InvalidParameter(
-                f"a column is named {INTERCEPT!r}, as the constant is in every result.",
-                hint=f"0 + {INTERCEPT} leaves the constant out; or rename the column",
+                "a column is named {intercept!r}, as the constant is in every result.",
+                hint="0 + {intercept} leaves the constant out; or rename the column",
+                intercept=INTERCEPT,
             )
         named = _names([*right, *([[left]] if left is not None else [])])
         return Design(
@@ -83,7 +84,7 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
             raise
         raise formula_error(text, error) from None
     except RecursionError:
-        raise InvalidParameter(f"formula {shorten(text, 100)}: it is nested too deeply.") from None
+        raise InvalidParameter("formula {text}: it is nested too deeply.", text=shorten(text, 100)) from None
 
 
 def columns_named(text: str, outcome: bool | None = None, known: Iterable[str] = ()) -> NamedColumns:
@@ -108,10 +109,13 @@ def _sides(
 ) -> tuple[WrittenFactor | None, list[list[WrittenFactor]]]:
     """The outcome, and the terms sorted by their number of factors. known: all columns of the table."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidParameter(f"wanted a formula, as text, got {shorten(text)}.", hint=GRAMMAR)
+        raise InvalidParameter("wanted a formula, as text, got {got}.", hint=GRAMMAR, got=shorten(text))
     if len(text) > MAX_LETTERS:
         raise InvalidParameter(
-            f"it has {len(text)} letters; at most {MAX_LETTERS} are read.", hint="leave out some terms"
+            "it has {text_count} letters; at most {max_letters} are read.",
+            hint="leave out some terms",
+            text_count=len(text),
+            max_letters=MAX_LETTERS,
         )
     if any(c in text for c in "\x00\n\r"):
         raise InvalidParameter("it holds a line break.", hint="a formula is one line")
@@ -119,7 +123,7 @@ def _sides(
         from formulaic.errors import FormulaicError
         from formulaic.parser import DefaultFormulaParser
     except ImportError:
-        raise MissingExtra("reading formulas", "formulaic", "formulas") from None
+        raise MissingExtra(Phrase("reading formulas"), "formulaic", "formulas") from None
     refuse_ambiguous(text, known)
     source, names = hide_names(text)
     try:
@@ -128,7 +132,9 @@ def _sides(
         # The number of terms is bounded before they are expanded, which could take for ever.
         if tree is None or _max_terms(tree) > MAX_TERMS:
             raise InvalidParameter(
-                f"it stands for more than {MAX_TERMS} terms.", hint="use lower powers, or fewer columns in a product"
+                "it stands for more than {max_terms} terms.",
+                hint="use lower powers, or fewer columns in a product",
+                max_terms=MAX_TERMS,
             )
         parsed_terms = parser.get_terms(source)
     except (FormulaicError, SyntaxError, ValueError) as error:
@@ -137,8 +143,10 @@ def _sides(
         why = re.sub(r"\x1b\[[0-9;]*m|[\u29da\u29db]", "", str(getattr(error, "msg", error)))
         lines = show_names(why, names).splitlines()
         raise InvalidParameter(
-            f"it cannot be read ({shorten(lines[0] if lines else '', 120)[1:-1].rstrip('.')}).",
-            hint=f"such as {GRAMMAR}",
+            "it cannot be read ({detail}).",
+            hint="such as {grammar}",
+            detail=shorten(lines[0] if lines else "", 120)[1:-1].rstrip("."),
+            grammar=GRAMMAR,
         ) from None
     left: Any = getattr(parsed_terms, "lhs", None)
     right: Any = getattr(parsed_terms, "rhs", None) if left is not None else parsed_terms
@@ -173,7 +181,9 @@ def _max_terms(node: Any) -> int:
         out = parts[0] * parts[-1] + sum(parts)
     if out > MAX_TERMS:
         raise InvalidParameter(
-            f"it stands for more than {MAX_TERMS} terms.", hint="use lower powers, or fewer columns in a product"
+            "it stands for more than {max_terms} terms.",
+            hint="use lower powers, or fewer columns in a product",
+            max_terms=MAX_TERMS,
         )
     return out
 
@@ -185,8 +195,9 @@ def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
         if factor.eval_method.value == "literal":
             if factor.expr != "1":
                 raise InvalidParameter(
-                    f"the number {factor.expr} stands as a factor, which would scale a column under its old name.",
-                    hint=f"I({factor.expr} * x)",
+                    "the number {expr} stands as a factor, which would scale a column under its old name.",
+                    hint="I({expr} * x)",
+                    expr=factor.expr,
                 )
             continue
         if factor.eval_method.value == "lookup":
@@ -199,7 +210,9 @@ def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
 def _only_factor(factors: list[list[WrittenFactor]]) -> WrittenFactor:
     if len(factors) != 1 or len(factors[0]) != 1:
         raise InvalidParameter(
-            f"it has {len(factors)} outcomes; wanted one." if len(factors) != 1 else "its outcome is a product.",
+            Phrase("it has {factor_count} outcomes; wanted one.", factor_count=len(factors))
+            if len(factors) != 1
+            else "its outcome is a product.",
             hint="write one formula for each, or the sum as I(y1 + y2)",
         )
     return factors[0][0]
@@ -222,8 +235,12 @@ def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
         domain: Any = reader.schema[name]
         first = domain.values[0] if isinstance(domain, Categories) and not isinstance(domain.values, int) else 0
         raise InvalidParameter(
-            f"its outcome {name!r} has {len(factor.levels)} labels; wanted a number, or two labels.",
-            hint=f"choose one of them: {{{quoted(name)} == {literal(first)}}} ~ ...",
+            "its outcome {name!r} has {level_count} labels; wanted a number, or two labels.",
+            hint="choose one of them: {{{name_2} == {first}}} ~ ...",
+            name=name,
+            level_count=len(factor.levels),
+            name_2=quoted(name),
+            first=literal(first),
         )
     label, condition = factor.levels[1 - factor.base if factor.base else 1]
     return f"{factor.name}[{label}]", condition

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.statistics.expressions.text import QUOTED, without_quotes
 
 
@@ -55,18 +55,23 @@ def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
             )
         if is_used:
             raise InvalidParameter(
-                f"{shorten(name)} is a column of the table, and without quotes a formula reads it otherwise.",
+                "{name} is a column of the table, and without quotes a formula reads it otherwise.",
                 hint=_way_out(name),
+                name=shorten(name),
             )
 
 
 def _way_out(name: str) -> str:
     if "`" in name:
-        return "a name with a back quote cannot stand in a formula: rename the column"
-    column = f"`{name}` is the column (or Q({name!r}), where a shell would run what is in back quotes)"
+        return Phrase("a name with a back quote cannot stand in a formula: rename the column")
+    column = Phrase(
+        "`{name}` is the column (or Q({name!r}), where a shell would run what is in back quotes)", name=name
+    )
     if name == "1":
-        return f"{column}; the constant is in every formula, 0 + x leaves it out; or rename the column"
-    return f"{column}; to mean anything else, rename the column or leave it out of the schema"
+        return Phrase(
+            "{column}; the constant is in every formula, 0 + x leaves it out; or rename the column", column=column
+        )
+    return Phrase("{column}; to mean anything else, rename the column or leave it out of the schema", column=column)
 
 
 def _tokens(text: str) -> list[tuple[str, str]] | None:

@@ -46,12 +46,15 @@ def schema_for(
         return infer_schema(data, columns, labels=tuple(labels), numbers=numbers)
     if schema is None:
         raise InvalidParameter(
-            f"{owner}.schema is missing: under {type(privacy).__name__} bounds and labels are public constants, never "
-            "read off the data.",
-            hint="schema=mu.Schema({...}), or the path of a schema.toml",
+            "{owner}.schema is missing: under {kind} bounds and labels are public constants, never read off the data.",
+            hint="schema=mu.Schema({{...}}), or the path of a schema.toml",
+            owner=owner,
+            kind=type(privacy).__name__,
         )
     if not isinstance(schema, Schema):
-        raise InvalidParameter(f"{owner}.schema must be a Schema or the path of one, got {shorten(schema)}.")
+        raise InvalidParameter(
+            "{owner}.schema must be a Schema or the path of one, got {got}.", owner=owner, got=shorten(schema)
+        )
     if not clear:
         schema.refuse_drafted()
     return schema
@@ -72,7 +75,9 @@ def design_from_formula(
     positive: these expressions are above 0, so a column of ones among them holds numbers, and not no and yes.
     """
     if not isinstance(formula, str):
-        raise InvalidParameter(f'{owner}.formula must be text such as "y ~ x1 + x2", got {shorten(formula)}.')
+        raise InvalidParameter(
+            '{owner}.formula must be text such as "y ~ x1 + x2", got {got}.', owner=owner, got=shorten(formula)
+        )
     if schema is None:
         named = columns_named(formula, outcome, _known_names(data, None))
         others = [name for text in more if text for name in columns_in_text(text)]
@@ -88,8 +93,11 @@ def expression_of(owner: str, what: str, text: Any, data: Any, schema: Any) -> s
     """The expression, or the name of a column in quotes if expressions need them."""
     if not isinstance(text, str):
         raise InvalidParameter(
-            f"{owner}.{what} must be the name of a column, or an expression of columns, got {type(text).__name__}.",
-            hint=f'{what}="age"; put the numbers into a column of the table',
+            "{owner}.{what} must be the name of a column, or an expression of columns, got {got}.",
+            hint='{what}="age"; put the numbers into a column of the table',
+            owner=owner,
+            what=what,
+            got=type(text).__name__,
         )
     word = text.isascii() and text.isidentifier() and not iskeyword(text)
     return text if word or "`" in text or text not in _known_names(data, schema) else quoted(text)

@@ -14,7 +14,15 @@ import numpy as np
 
 from murmure.core.column import Column
 from murmure.core.domain import Categories
-from murmure.core.errors import EmptySource, InvalidParameter, MissingColumn, MurmureError, OutsideDomain, shorten
+from murmure.core.errors import (
+    EmptySource,
+    InvalidParameter,
+    MissingColumn,
+    MurmureError,
+    OutsideDomain,
+    Phrase,
+    shorten,
+)
 from murmure.core.schema import Schema
 from murmure.econometrics.design.column_profile import ColumnProfile
 from murmure.econometrics.design.constant_columns import CONSTANT_NOTE
@@ -22,7 +30,7 @@ from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_colum
 from murmure.econometrics.design.reference_levels import LISTED, SORTED
 
 MAX_SHOWN = 5  # texts that are not numbers, in a message
-DROP_ROWS = "drop those rows, or give a schema that says what stands for a missing answer"
+DROP_ROWS = Phrase("drop those rows, or give a schema that says what stands for a missing answer")
 
 
 def infer_schema(
@@ -95,8 +103,15 @@ def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
             odd_rows, rows = odd_rows + odd_here, rows + batch.num_rows
         if odd_rows:
             shown = ", ".join(shorten(text, 24) for text in list(strange)[:MAX_SHOWN])
-            what = f"is no number, and most of the column is ({odd_rows} of {rows} rows hold {shown})."
-            error = OutsideDomain.at(f"column {name!r}", first, what, mixed_column_hint(name, strange))
+            what = Phrase(
+                "is no number, and most of the column is ({odd_rows} of {rows} rows hold {shown}).",
+                odd_rows=odd_rows,
+                rows=rows,
+                shown=shown,
+            )
+            error = OutsideDomain.at(
+                Phrase("column {name!r}", name=name), first, what, mixed_column_hint(name, strange)
+            )
             raise error if len(tables) == 1 else _error_at_party(number, error)
 
 
@@ -121,7 +136,7 @@ def _profile_table(
 
     if type(table).__module__.startswith("pyspark."):
         raise InvalidParameter(
-            "a schema is not read off a table of Spark.", hint="give one: schema=mu.Schema({...}), or a schema.toml"
+            "a schema is not read off a table of Spark.", hint="give one: schema=mu.Schema({{...}}), or a schema.toml"
         )
     opened = open_table(table, columns=wanted)
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in opened.paths)
@@ -140,7 +155,10 @@ def _profile_table(
     for name, (missing, first) in gaps.items():
         if missing:
             raise OutsideDomain.at(
-                f"column {name!r}", first, f"is missing ({missing} of {rows} rows in all).", DROP_ROWS
+                Phrase("column {name!r}", name=name),
+                first,
+                Phrase("is missing ({missing} of {rows} rows in all).", missing=missing, rows=rows),
+                DROP_ROWS,
             )
     return rows
 
@@ -166,7 +184,12 @@ def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> A
     if floating and not pc.all(pc.is_finite(out)).as_py():
         infinite = pc.fill_null(pc.is_inf(cells), False)
         row = rows_before + pc.index(infinite, True).as_py()
-        raise OutsideDomain.at(f"column {name!r}", row, "is infinite; wanted a number.", "drop or correct those rows")
+        raise OutsideDomain.at(
+            Phrase("column {name!r}", name=name),
+            row,
+            Phrase("is infinite; wanted a number."),
+            Phrase("drop or correct those rows"),
+        )
     return out
 
 
@@ -181,4 +204,4 @@ def _category_orders(table: Any, names: list[str]) -> dict[str, list[Any]]:
 def _error_at_party(number: int, error: MurmureError) -> MurmureError:
     message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     kind = type(error) if isinstance(error, EmptySource | MissingColumn | OutsideDomain) else InvalidParameter
-    return kind(f"party {number}: {message}", hint=error.hint)
+    return kind("party {number}: {message}", hint=error.hint, number=number, message=message)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from murmure.core.errors import Phrase
 from murmure.econometrics.design.factors import quoted
 
 NUMBER_PATTERN = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"  # in the grammar of Python and of Arrow
@@ -32,5 +33,9 @@ def strange_among_numbers(labels: Iterable[str]) -> list[str]:
 def mixed_column_hint(name: str, strange: Iterable[str]) -> str:
     """What to do about a column with such texts."""
     commas = any("," in label and label.strip().lower() not in MISSING for label in strange)
-    first = "write decimal points, 3.5 and not 3,5" if commas else "leave those rows out"
-    return f"{first}; if the column holds labels, C({quoted(name)}) in a formula says so, or a schema with Categories"
+    first = Phrase("write decimal points, 3.5 and not 3,5") if commas else Phrase("leave those rows out")
+    return Phrase(
+        "{first}; if the column holds labels, C({name}) in a formula says so, or a schema with Categories",
+        first=first,
+        name=quoted(name),
+    )

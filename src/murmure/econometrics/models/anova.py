@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.tails import f_above
 from murmure.econometrics.design.columns import chosen_labels, name_list, require_number, select_columns
@@ -29,7 +29,7 @@ from murmure.statistics.estimates.cross_products_estimate import CrossProductsEs
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-NOISY_F = "no F and no p-value: noise in the sums of squares makes F too large, by an amount that nobody knows"
+NOISY_F = Phrase("no F and no p-value: noise in the sums of squares makes F too large, by an amount that nobody knows")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Anova(OneRound):
         require_number("Anova", self.domain, self.column)
         object.__setattr__(self, "groups", chosen_labels("Anova", self.domain, self.by, self.groups or None))
         if len(self.groups) < 2:
-            raise InvalidParameter(f"Anova.groups must name two groups or more, got {list(self.groups)}.")
+            raise InvalidParameter("Anova.groups must name two groups or more, got {got}.", got=list(self.groups))
 
     def in_words(self) -> tuple[str, str]:
         return (
@@ -62,9 +62,10 @@ class Anova(OneRound):
         if not noisy:
             if out.within == 0 and out.between == 0:
                 raise NoVariation(
-                    f"column {self.column!r} is the same for everybody.",
+                    "column {column!r} is the same for everybody.",
                     hint="there is nothing to explain",
                     columns=[self.column],
+                    column=self.column,
                 )
             if out.df[1] < 1:
                 raise TooFewObservations(

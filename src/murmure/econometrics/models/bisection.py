@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from murmure.core.domain import Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import decimal_text, exact_number, name_list, require_number, select_columns
 from murmure.econometrics.design.factors import quoted
@@ -41,7 +41,7 @@ class Bisection:
     probabilities: tuple[str, ...] = ("0.5",)
     tolerance: str = "0"
 
-    noise_refusal: ClassVar[str | None] = (
+    noise_refusal: ClassVar[str | None] = Phrase(
         "every round would spend of the budget; mu.Quantile chooses among all values in one, and its error is smaller"
     )
 
@@ -51,22 +51,26 @@ class Bisection:
         given = self.probabilities
         if isinstance(given, str) or not isinstance(given, tuple | list) or not 0 < len(given) <= MAX_QUANTILES:
             raise InvalidParameter(
-                f"Bisection.probabilities must be 1 to {MAX_QUANTILES} numbers, got {shorten(given)}.",
+                "Bisection.probabilities must be 1 to {max_quantiles} numbers, got {got}.",
                 hint="(0.25, 0.5, 0.75)",
+                max_quantiles=MAX_QUANTILES,
+                got=shorten(given),
             )
         texts = []
         for q in given:
             p = exact_number("Bisection", "probabilities", q)
             text = decimal_text(p)
             if not 0 <= p <= 1 or text is None:
-                raise InvalidParameter(f"Bisection.probabilities must be decimals from 0 to 1, got {shorten(q)}.")
+                raise InvalidParameter(
+                    "Bisection.probabilities must be decimals from 0 to 1, got {got}.", got=shorten(q)
+                )
             texts.append(text)
         if len(set(texts)) < len(texts):
-            raise InvalidParameter(f"Bisection.probabilities names one twice: {shorten(tuple(texts))}.")
+            raise InvalidParameter("Bisection.probabilities names one twice: {texts}.", texts=shorten(tuple(texts)))
         object.__setattr__(self, "probabilities", tuple(texts))
         wide = exact_number("Bisection", "tolerance", self.tolerance)
         if wide < 0:
-            raise InvalidParameter(f"Bisection.tolerance must not be negative, got {shorten(self.tolerance)}.")
+            raise InvalidParameter("Bisection.tolerance must not be negative, got {got}.", got=shorten(self.tolerance))
         object.__setattr__(self, "tolerance", decimal_text(wide) or str(wide))
 
     @property

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import chi2_above
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 # Below this number of expected rows in a cell the law of X^2 is not close to chi-squared (Cochran 1954).
 SMALL = 5
-NOISY = "noise in the counts adds to it, and its law is not chi-squared any more"
+NOISY = Phrase("noise in the counts adds to it, and its law is not chi-squared any more")
 
 
 @dataclass(frozen=True)
@@ -58,16 +58,23 @@ class Contingency(OneRound):
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain", select_columns("Contingency", self.domain, [self.first, self.second]))
         if not isinstance(self.yates, bool):
-            raise InvalidParameter(f"Contingency.yates must be True or False, got {shorten(self.yates)}.")
+            raise InvalidParameter("Contingency.yates must be True or False, got {got}.", got=shorten(self.yates))
         for name in self.domain:
             if not isinstance(self.domain[name], Categories | Integers):
                 raise InvalidParameter(
-                    f"Contingency: column {name!r} holds no categories: {self.domain[name].describe()}.",
+                    "Contingency: column {name!r} holds no categories: {domain}.",
                     hint="Categories([...]) or Integers; cut a number into classes first",
+                    name=name,
+                    domain=self.domain[name].describe(),
                 )
         cells = math.prod(self.domain[name].size for name in self.domain)
         if cells > MAX_CELLS:
-            raise InvalidParameter(f"Contingency counts at most {MAX_CELLS} cells, got {cells}.", hint="join labels")
+            raise InvalidParameter(
+                "Contingency counts at most {max_cells} cells, got {got}.",
+                hint="join labels",
+                max_cells=MAX_CELLS,
+                got=cells,
+            )
 
     def in_words(self) -> tuple[str, str]:
         return (
@@ -97,9 +104,11 @@ class Contingency(OneRound):
             for name, kept, labels in ((self.first, filled, rows), (self.second, across, columns)):
                 if len(kept) < 2:
                     raise NoVariation(
-                        f"column {name!r} is {labels[kept[0]]!r} for everybody.",
+                        "column {name!r} is {label!r} for everybody.",
                         hint="a table needs two values of each column at least",
                         columns=[name],
+                        name=name,
+                        label=labels[kept[0]],
                     )
             counts = [[counts[i][j] for j in across] for i in filled]
             rows, columns = tuple(rows[i] for i in filled), tuple(columns[j] for j in across)

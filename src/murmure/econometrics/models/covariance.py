@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced, sqrt
 from murmure.econometrics.algebra.matrices import Matrix
@@ -59,12 +59,12 @@ def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProdu
     S, n = crossed.matrix, crossed.matrix[0][0]
     if n <= 1:
         what = (
-            f"{n} row has no covariance"
+            Phrase("{n} row has no covariance", n=n)
             if crossed.noise is None
-            else f"with the noise, {float(n):.4g} rows were counted"
+            else Phrase("with the noise, {n:.4g} rows were counted", n=float(n))
         )
         raise TooFewObservations(
-            f"{what}.", hint="more rows" if crossed.noise is None else "more rows, or a larger epsilon"
+            "{what}.", hint="more rows" if crossed.noise is None else "more rows, or a larger epsilon", what=what
         )
     over = range(1, len(columns) + 1)
     means = tuple(centred(domain, name)[1] + S[0][a] / n for a, name in zip(over, columns, strict=True))
@@ -102,7 +102,9 @@ class Covariance(OneRound):
         object.__setattr__(self, "columns", number_columns(owner, self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns(owner, self.domain, self.columns))
         if len(self.columns) < 2:
-            raise InvalidParameter(f"{owner}.columns must name two columns or more, got {list(self.columns)}.")
+            raise InvalidParameter(
+                "{owner}.columns must name two columns or more, got {got}.", owner=owner, got=list(self.columns)
+            )
         _ = products_of(self.domain, self.columns)
 
     def in_words(self) -> tuple[str, str]:
@@ -129,9 +131,10 @@ class Correlation(Covariance):
             flat = [name for k, name in enumerate(self.columns) if scatter.covariance[k][k] == 0]
             if flat:
                 raise NoVariation(
-                    f"column {flat[0]!r} is the same for everybody: it correlates with nothing.",
+                    "column {flat!r} is the same for everybody: it correlates with nothing.",
                     hint="leave it out",
                     columns=flat,
+                    flat=flat[0],
                 )
         return CorrelationResult(scatter=scatter)
 

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Vector, dot
 from murmure.econometrics.algebra.rounding import rounded
@@ -59,7 +59,7 @@ class Cox:
     of time. ties: how events at one time are counted, "breslow" or "efron".
     """
 
-    noise_refusal: ClassVar[str | None] = (
+    noise_refusal: ClassVar[str | None] = Phrase(
         "one row is in the sums at risk of every earlier time, and moves the steps by more than noise could hide"
     )
     design: Design
@@ -77,10 +77,17 @@ class Cox:
         if count > limit:
             p, each = len(self.design.terms), self._each
             raise InvalidParameter(
-                f"Cox: {shorten(self.time)} may be one of {float(count):.3g} times, and with {p} columns that is "
-                f"{float(count * each):.3g} sums a round; at most {MAX_SUMS}.",
-                hint=f"a coarser public grid: grid=100 takes a hundred even times, grid=[..., {self._end}] names them "
-                f"(at most {limit}); a time counts as the next of the grid",
+                "Cox: {time} may be one of {count:.3g} times, and with {p} columns that is "
+                "{number:.3g} sums a round; at most {max_sums}.",
+                hint="a coarser public grid: grid=100 takes a hundred even times, grid=[..., {end}] names them "
+                "(at most {limit}); a time counts as the next of the grid",
+                time=shorten(self.time),
+                count=float(count),
+                p=p,
+                number=float(count * each),
+                max_sums=MAX_SUMS,
+                end=self._end,
+                limit=limit,
             )
         _ = self.ask_start(self._regression.coordinates)
 
@@ -223,12 +230,16 @@ def cox(
     if isinstance(grid, int | np.integer):
         if time not in domain:
             raise InvalidParameter(
-                f"cox.grid = {grid} makes even times of a column, and {shorten(time)} is none.",
+                "cox.grid = {grid} makes even times of a column, and {time} is none.",
                 hint="grid=[30, 60, 90]",
+                grid=grid,
+                time=shorten(time),
             )
         grid = grid_cuts("cox", domain, time, grid)
     elif isinstance(grid, str) or not isinstance(grid, Iterable):
-        raise InvalidParameter(f"cox.grid must be times, got {shorten(grid)}.", hint="grid=[30, 60, 90], or grid=100")
+        raise InvalidParameter(
+            "cox.grid must be times, got {got}.", hint="grid=[30, 60, 90], or grid=100", got=shorten(grid)
+        )
     design, grid = without_intercept(design), tuple(grid)
     if ledger is None and can_read_directly(data, privacy, engine):
         return fit_cox_directly(design, when, what, grid, rounds, ties, data, bounded=schema is not None)

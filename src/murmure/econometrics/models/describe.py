@@ -59,9 +59,9 @@ class Describe:
         object.__setattr__(self, "columns", number_columns("Describe", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("Describe", self.domain, self.columns))
         if isinstance(self.moments, bool) or self.moments not in MOMENTS:
-            raise InvalidParameter(f"Describe.moments must be 2 or 4, got {shorten(self.moments)}.")
+            raise InvalidParameter("Describe.moments must be 2 or 4, got {got}.", got=shorten(self.moments))
         if not isinstance(self.apart, bool):
-            raise InvalidParameter(f"Describe.apart must be True or False, got {shorten(self.apart)}.")
+            raise InvalidParameter("Describe.apart must be True or False, got {got}.", got=shorten(self.apart))
         _ = self.together
 
     @property
@@ -135,8 +135,9 @@ def _summarise(
     n, *sums = power_sums
     if n <= 1 and spread is not None:
         raise TooFewObservations(
-            f"with the noise, {float(n):.4g} rows were counted: nothing can be read off their sums.",
+            "with the noise, {n:.4g} rows were counted: nothing can be read off their sums.",
             hint="more rows, or a larger epsilon",
+            n=float(n),
         )
     mu = central(n, sums)
     variance = mu[0] * n / (n - 1) if n > 1 and mu[0] >= 0 else None

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.constant_columns import refuse_constant
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
@@ -38,8 +38,9 @@ class DiD:
     def __post_init__(self) -> None:
         if self.effect not in self.design.names:
             raise InvalidParameter(
-                f"DiD.effect must be a column of the design, got {shorten(self.effect)}; "
-                f"there are {', '.join(self.design.names)}."
+                "DiD.effect must be a column of the design, got {got}; there are {names}.",
+                got=shorten(self.effect),
+                names=", ".join(self.design.names),
             )
         _ = self._fit
 
@@ -102,18 +103,22 @@ def did(
     design = design_from_formula("did", f"{outcome} ~ {treated} * {post}{more}", data, schema, privacy)
     for name in (treated, post):
         domain = design.domain[name.strip("`")]
-        refuse_constant(design.domain, name.strip("`"), "did", "both groups, and both times, must have rows")
+        refuse_constant(design.domain, name.strip("`"), "did", Phrase("both groups, and both times, must have rows"))
         two = isinstance(domain, Categories) and domain.size == 2
         if not two and not (isinstance(domain, Integers) and (domain.low, domain.high) == (0, 1)):
             raise InvalidParameter(
-                f"did: column {name!r} must be 0 or 1, or have two labels, got {domain.describe()}.",
+                "did: column {name!r} must be 0 or 1, or have two labels, got {got}.",
                 hint='Integers(0, 1) or Categories(["no", "yes"]) in the schema',
+                name=name,
+                got=domain.describe(),
             )
     pairs = [name for name in design.names if name.count(":") == 1 and _pair(name) == {_plain(treated), _plain(post)}]
     if not pairs:
         raise InvalidParameter(
-            f"did.treated and did.post must be two columns, got {shorten(treated)} and {shorten(post)}.",
+            "did.treated and did.post must be two columns, got {treated} and {post}.",
             hint='treated="state", post="after"',
+            treated=shorten(treated),
+            post=shorten(post),
         )
     return ask(DiD(design, pairs[0], errors), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
 

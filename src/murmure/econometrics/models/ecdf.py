@@ -90,7 +90,7 @@ class ECDFResult(CumulativeResult):
         at = exact_number("ecdf", "x", x)
         if at not in self.distribution.points:
             raise InvalidParameter(
-                f"F is known at points of the grid, and {float(at):g} is none of them.", hint="see .points"
+                "F is known at points of the grid, and {at:g} is none of them.", hint="see .points", at=float(at)
             )
         return float(self.distribution.shares[self.distribution.points.index(at)])
 

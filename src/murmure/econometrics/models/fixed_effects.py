@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.econometrics.algebra.matrices import (
     Matrix,
     condition_number,
@@ -85,23 +85,29 @@ class FixedEffects(OneQuestion):
         assert n is not None
         if n <= p + parties:
             raise TooFewObservations(
-                f"{n} rows for {p} coefficients and {parties} levels leave no degree of freedom.",
+                "{n} rows for {p} coefficients and {parties} levels leave no degree of freedom.",
                 hint="fewer columns, or more rows",
+                n=n,
+                p=p,
+                parties=parties,
             )
         A, c = submatrix(crossed.matrix, range(p)), [row[p] for row in crossed.matrix[:p]]
         yy = crossed.matrix[p][p]
         constant = [name for j, name in enumerate(design.names) if A[j][j] == 0]
         if constant:
             raise Collinear(
-                f"column {constant[0]!r} is the same in all rows of each party: its levels say the same.",
+                "column {constant!r} is the same in all rows of each party: its levels say the same.",
                 hint="leave it out of the formula",
                 columns=constant,
+                constant=constant[0],
             )
         check_columns(design, A)
         self._check_left(A, parties)
         if yy == 0:
             raise NoVariation(
-                f"outcome {design.outcome_name!r} is the same in all rows of each party.", columns=[design.outcome_name]
+                "outcome {outcome_name!r} is the same in all rows of each party.",
+                columns=[design.outcome_name],
+                outcome_name=design.outcome_name,
             )
         inverted = inverse(A)
         beta = times(inverted, c)
@@ -142,10 +148,11 @@ class FixedEffects(OneQuestion):
                 parts = [combination[k] ** 2 * A[k][k] for k in range(j)]
                 others = [self.slopes.names[k] for k in range(j) if parts[k] > SLIGHT * A[j][j]]
                 raise Collinear(
-                    f"column {self.slopes.names[j]!r} is a combination of others within every party: "
-                    f"{', '.join(map(repr, others))}.",
+                    "column {name!r} is a combination of others within every party: {others}.",
                     hint="leave one of them out of the formula",
                     columns=[self.slopes.names[j], *others],
+                    name=self.slopes.names[j],
+                    others=", ".join(map(repr, others)),
                 )
 
 
@@ -162,10 +169,13 @@ def fixed_effects(
     """Least squares with a level for every party: `fixed_effects("invest ~ value", [firm_1, firm_2, firm_3])`."""
     several = isinstance(data, list | tuple)
     if data is not NO_ROWS and (not several or len(data) < 2):
-        got = "a list of one" if several and data else "an empty list" if several else "one table"
+        got = (
+            Phrase("a list of one") if several and data else Phrase("an empty list") if several else Phrase("one table")
+        )
         raise InvalidParameter(
-            f"fixed_effects takes a list of tables, one for each party, got {got}.",
+            "fixed_effects takes a list of tables, one for each party, got {got}.",
             hint="each table has a level of its own; levels by a column of one table: ols(...) with C(column)",
+            got=got,
         )
     design = design_from_formula("fixed_effects", formula, data, schema, privacy)
     return ask(FixedEffects(design), data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse
 from murmure.econometrics.algebra.rounding import exp_fraction, log_float
@@ -45,8 +45,8 @@ class Logit(LinkedModel):
     def _check_outcome(self) -> None:
         low, high, step = bounds_of(self.design.domain, self.design.outcome)
         if low < 0 or high > 1 or step.denominator != 1:
-            hint = "Integers(0, 1), a category of two labels, or a condition: (stay > 7) ~ age"
-            raise self._refuse_outcome("an outcome that is 0 or 1", hint)
+            hint = Phrase("Integers(0, 1), a category of two labels, or a condition: (stay > 7) ~ age")
+            raise self._refuse_outcome(Phrase("an outcome that is 0 or 1"), hint)
 
     def _llnull(self, null: dict[str, Fraction], n: int) -> float | None:
         share = null["y"] / n
@@ -75,11 +75,13 @@ class Poisson(LinkedModel):
     def __post_init__(self) -> None:
         if self.dispersion not in (None, "pearson"):
             raise InvalidParameter(
-                f'{type(self).__name__}.dispersion must be None or "pearson", got {shorten(self.dispersion)}.'
+                '{kind}.dispersion must be None or "pearson", got {got}.',
+                kind=type(self).__name__,
+                got=shorten(self.dispersion),
             )
         if self.dispersion is not None and self.errors != "nonrobust":
             raise InvalidParameter(
-                f"{type(self).__name__}: robust errors hold for any dispersion.", hint="say one of the two"
+                "{kind}: robust errors hold for any dispersion.", hint="say one of the two", kind=type(self).__name__
             )
         super().__post_init__()
 
@@ -90,14 +92,15 @@ class Poisson(LinkedModel):
     def _check_outcome(self) -> None:
         low, _, step = bounds_of(self.design.domain, self.design.outcome)
         if low < 0 or step.denominator != 1:
-            raise self._refuse_outcome("counts: 0, 1, 2, ...", "Integers(0, ...) in the schema")
+            raise self._refuse_outcome(Phrase("counts: 0, 1, 2, ..."), Phrase("Integers(0, ...) in the schema"))
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
         if null["y"] == 0:
             raise NoVariation(
-                f"outcome {self.design.outcome_name!r} is 0 for everybody.",
+                "outcome {outcome_name!r} is 0 for everybody.",
                 hint="there is nothing to explain",
                 columns=[self.design.outcome_name],
+                outcome_name=self.design.outcome_name,
             )
 
     def _check_end(self, iterate: Iterate | None) -> None:
@@ -133,7 +136,7 @@ class Gamma(LinkedModel):
 
     def __post_init__(self) -> None:
         if self.link not in ("log", "inverse"):
-            raise InvalidParameter(f'Gamma.link must be "log" or "inverse", got {shorten(self.link)}.')
+            raise InvalidParameter('Gamma.link must be "log" or "inverse", got {got}.', got=shorten(self.link))
         super().__post_init__()
 
     @property
@@ -146,7 +149,7 @@ class Gamma(LinkedModel):
 
     def _check_outcome(self) -> None:
         if bounds_of(self.design.domain, self.design.outcome)[0] <= 0:
-            raise self._refuse_outcome("an outcome above 0", "a lower bound above 0 in the schema")
+            raise self._refuse_outcome(Phrase("an outcome above 0"), Phrase("a lower bound above 0 in the schema"))
 
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
         pass
@@ -167,9 +170,10 @@ class Gamma(LinkedModel):
             check_cap(self, iterate)
         if iterate is not None and iterate.sums["chi-squared"] <= iterate.n * Fraction(1, 1 << 80):
             raise NoVariation(
-                f"outcome {self.design.outcome_name!r} is predicted without error: it has no dispersion.",
+                "outcome {outcome_name!r} is predicted without error: it has no dispersion.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[self.design.outcome_name],
+                outcome_name=self.design.outcome_name,
             )
 
     def _bread(self, iterate: Iterate, gram: Matrix) -> Matrix:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.domain import Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import (
     Matrix,
@@ -71,9 +71,12 @@ class IV(OneQuestion):
         if len(self.excluded) < len(self.endogenous):
             names = [self._name(term) for term in self.endogenous]
             raise InvalidParameter(
-                f"IV is not identified: {len(names)} endogenous columns ({', '.join(names)}) and "
-                f"{len(self.excluded)} instruments that are not in the formula.",
+                "IV is not identified: {name_count} endogenous columns ({names}) and "
+                "{excluded_count} instruments that are not in the formula.",
                 hint="as many instruments as endogenous columns; exogenous columns must stand in both",
+                name_count=len(names),
+                names=", ".join(names),
+                excluded_count=len(self.excluded),
             )
         _ = self._asks
 
@@ -170,7 +173,9 @@ class IV(OneQuestion):
         assert n is not None
         if tss == 0:
             raise NoVariation(
-                f"outcome {self.design.outcome_name!r} is the same for everybody.", columns=[self.design.outcome_name]
+                "outcome {outcome_name!r} is the same for everybody.",
+                columns=[self.design.outcome_name],
+                outcome_name=self.design.outcome_name,
             )
         scale = rss / (n - p)
         return replace(
@@ -191,10 +196,12 @@ class IV(OneQuestion):
         k, combination = next(iter(dependencies(H).items()))
         named = [self.design.names[j] for j in (k, *combination)]
         return Collinear(
-            f"IV is not identified: the instruments say of {named[0]!r} nothing that they do not say of others "
-            f"({', '.join(named[1:]) or 'none'}).",
+            "IV is not identified: the instruments say of {named!r} nothing that they do not say of others "
+            "({named_2}).",
             hint="other instruments",
             columns=named,
+            named=named[0],
+            named_2=", ".join(named[1:]) or Phrase("none"),
         )
 
     @property
@@ -276,7 +283,9 @@ def iv(
     instruments: the right side of a formula, with the exogenous columns too, which are their own instruments.
     """
     if not isinstance(instruments, str):
-        raise InvalidParameter(f'iv.instruments must be text such as "z1 + z2 + x1", got {shorten(instruments)}.')
+        raise InvalidParameter(
+            'iv.instruments must be text such as "z1 + z2 + x1", got {got}.', got=shorten(instruments)
+        )
     right = instruments if "~" in instruments else f"~ {instruments}"
     design = design_from_formula("iv", formula, data, schema, privacy)
     by = design_from_formula("iv", right, data, schema, privacy, outcome=False)

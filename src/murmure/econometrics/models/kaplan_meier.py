@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
-NOISY = "noise in the counts is not in Greenwood's formula"
+NOISY = Phrase("noise in the counts is not in Greenwood's formula")
 # The fractions of exact shares grow with every time, so curves with more times are rounded to SHARE_BITS.
 MAX_EXACT_TIMES = 4096
 SHARE_BITS = 320
@@ -130,7 +130,7 @@ class Curve:
         """Intervals of S at every time: "log-log" stays between 0 and 1, "plain" is S +- z se, cut at 0 and 1."""
         alpha = check_alpha("conf_int", alpha)
         if method not in ("log-log", "plain"):
-            raise InvalidParameter(f'conf_int.method must be "log-log" or "plain", got {shorten(method)}.')
+            raise InvalidParameter('conf_int.method must be "log-log" or "plain", got {got}.', got=shorten(method))
         if self.greenwood is None or self.se is None:
             return None
         z, out = normal_point(1 - alpha), []
@@ -184,7 +184,9 @@ class Survival(ModelResult):
             if curve.label == label:
                 return curve
         raise InvalidParameter(
-            f"there is no group {shorten(label)}; there are {name_list([c.label for c in self.curves])}."
+            "there is no group {label}; there are {curves}.",
+            label=shorten(label),
+            curves=name_list([c.label for c in self.curves]),
         )
 
     @property

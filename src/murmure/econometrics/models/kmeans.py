@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from murmure.core.domain import Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats, rounded
 from murmure.econometrics.design.columns import (
@@ -58,22 +58,31 @@ class Lloyd:
     scaled: bool = False
     rounds: int = 100
 
-    noise_refusal: ClassVar[str | None] = "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+    noise_refusal: ClassVar[str | None] = Phrase(
+        "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", number_columns("Lloyd", self.domain, tuple(self.columns)))
         object.__setattr__(self, "domain", select_columns("Lloyd", self.domain, self.columns))
         k, d = self.clusters, len(self.columns)
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_CLUSTERS:
-            raise InvalidParameter(f"Lloyd.clusters must be a whole number up to {MAX_CLUSTERS}, got {shorten(k)}.")
+            raise InvalidParameter(
+                "Lloyd.clusters must be a whole number up to {max_clusters}, got {got}.",
+                max_clusters=MAX_CLUSTERS,
+                got=shorten(k),
+            )
         if not isinstance(self.scaled, bool):
-            raise InvalidParameter(f"Lloyd.scaled must be True or False, got {shorten(self.scaled)}.")
+            raise InvalidParameter("Lloyd.scaled must be True or False, got {got}.", got=shorten(self.scaled))
         check_rounds("Lloyd", self.rounds)
         rows = [tuple(row) for row in self.centres]
         if rows and (len(rows) != k or any(len(row) != d for row in rows)):
             raise InvalidParameter(
-                f"Lloyd.centres must be {k} tuples of {d} numbers, got {shorten(self.centres)}.",
+                "Lloyd.centres must be {k} tuples of {d} numbers, got {got}.",
                 hint="one for each cluster, in the order of columns; () starts from the public bounds",
+                k=k,
+                d=d,
+                got=shorten(self.centres),
             )
         texts = tuple(tuple(_text(exact_number("Lloyd", "centres", v)) for v in row) for row in rows)
         object.__setattr__(self, "centres", texts)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.tails import chi2_above
 from murmure.econometrics.design.columns import grid_cuts, name_list, widen_to_grid
 from murmure.econometrics.design.event_column import event_column_name, event_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 Weights = Literal["logrank", "gehan-breslow", "tarone-ware"]
-NOISY = "noise in the counts adds to it, and its law is not chi-squared any more"
+NOISY = Phrase("noise in the counts adds to it, and its law is not chi-squared any more")
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def check_compared(follow_up: FollowUp, weights: Any) -> None:
         raise InvalidParameter("LogRank.by must be a column that names two groups or more.", hint='by="ward"')
     if weights not in get_args(Weights):
         known = ", ".join(map(repr, get_args(Weights)))
-        raise InvalidParameter(f"LogRank.weights must be one of {known}, got {shorten(weights)}.")
+        raise InvalidParameter("LogRank.weights must be one of {known}, got {got}.", known=known, got=shorten(weights))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -92,7 +92,10 @@ class LogRankResult(ModelResult):
     def of(cls, model: FollowUp, weights: str, lives: Sequence[GroupLifetimes], noise: float | None) -> LogRankResult:
         if noise is None and not any(d for group in lives for d in group.events):
             raise NoVariation(
-                f"nobody had {model.event}: there is nothing to compare.", hint="later times", columns=[model.event]
+                "nobody had {event}: there is nothing to compare.",
+                hint="later times",
+                columns=[model.event],
+                event=model.event,
             )
         about: dict[str, Any] = {
             "time": model.time,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import log_float, root
 from murmure.econometrics.algebra.tails import check_alpha, chi2_above, normal_point
@@ -41,7 +41,7 @@ from murmure.statistics.exact.cells import Cells
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-NOISY = "noise in the counts is not in the formulas for its error, and may be larger"
+NOISY = Phrase("noise in the counts is not in the formulas for its error, and may be larger")
 HALF = Fraction(1, 2)
 
 
@@ -61,7 +61,9 @@ class MantelHaenszel(OneRound):
         no_and_yes("MantelHaenszel", self.domain, self.outcome, "outcome")
         labels = group_labels("MantelHaenszel", self.domain, self.strata, "strata")
         if 4 * len(labels) > MAX_CELLS:
-            raise InvalidParameter(f"MantelHaenszel takes at most {MAX_CELLS // 4} strata, got {len(labels)}.")
+            raise InvalidParameter(
+                "MantelHaenszel takes at most {max_cells} strata, got {got}.", max_cells=MAX_CELLS // 4, got=len(labels)
+            )
 
     def in_words(self) -> tuple[str, str]:
         return (
@@ -97,9 +99,10 @@ class MantelHaenszel(OneRound):
             for name, cells in ((self.exposure, (0, 1)), (self.outcome, (0, 2))):
                 if all(sum(four[i] for i in cells) in (0, sum(four)) for _, four in filled):
                     raise NoVariation(
-                        f"column {name!r} is the same for everybody within each stratum.",
+                        "column {name!r} is the same for everybody within each stratum.",
                         hint="there is nobody to compare with",
                         columns=[name],
+                        name=name,
                     )
         if up <= 0 or down <= 0:
             raise FitFailed(

@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from murmure.core.domain import Categories, Decimals, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, dot
 from murmure.econometrics.algebra.rounding import log_float, log_fraction, rounded
@@ -84,7 +84,9 @@ class FamilyMLE(NamedFamily):
 
     def __post_init__(self) -> None:
         if self.distribution not in LAWS:
-            raise InvalidParameter(f"mle.family must be one of {', '.join(LAWS)}, got {shorten(self.distribution)}.")
+            raise InvalidParameter(
+                "mle.family must be one of {laws}, got {got}.", laws=", ".join(LAWS), got=shorten(self.distribution)
+            )
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
         super().__post_init__()
         if self.start and len(self.start) != len(self.parameters):
@@ -114,10 +116,10 @@ class FamilyMLE(NamedFamily):
     def _check_outcome(self) -> None:
         low, high, _ = bounds_of(self.design.domain, self.design.outcome)
         if self.distribution == "beta" and not 0 < low <= high < 1:
-            hint = 'strictly inside: type = "decimals", low = 0.001, high = 0.999, places = 3'
-            raise self._refuse_outcome("an outcome between 0 and 1", hint)
+            hint = Phrase('strictly inside: type = "decimals", low = 0.001, high = 0.999, places = 3')
+            raise self._refuse_outcome(Phrase("an outcome between 0 and 1"), hint)
         if self.distribution != "beta" and low <= 0:
-            raise self._refuse_outcome("an outcome above 0", "a lower bound above 0 in the schema")
+            raise self._refuse_outcome(Phrase("an outcome above 0"), Phrase("a lower bound above 0 in the schema"))
 
     def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
         error = super()._refuse_outcome(wanted, hint)
@@ -160,9 +162,11 @@ class FamilyMLE(NamedFamily):
         if rest <= MIN_REST:
             name = self.design.outcome_name
             raise NoVariation(
-                f"outcome {name!r} is predicted without error: its {self._more_names[0]} has no bound.",
+                "outcome {name!r} is predicted without error: its {more_name} has no bound.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[name],
+                name=name,
+                more_name=self._more_names[0],
             )
         theta = log_fraction(FIRST_GUESS[self.distribution] / rest) / (2 if self.distribution == "weibull" else 1)
         return null | {"theta": rounded(max(-MAX_THETA, min(MAX_THETA, theta)), 16)}
@@ -218,16 +222,20 @@ def family_model(
     """The model of mle(family=..., formula=...)."""
     if family not in get_args(FamilyName):
         known = ", ".join(get_args(FamilyName))
-        got = "it is left out" if family is None else f"got {shorten(family)}"
+        got = Phrase("it is left out") if family is None else Phrase("got {family}", family=shorten(family))
         raise InvalidParameter(
-            f"mle.family must be one of {known}; {got}.",
+            "mle.family must be one of {known}; {got}.",
             hint='family="weibull", formula="days ~ age"; in the clear a score of your own: mle(score, start, table, '
             "columns)",
+            known=known,
+            got=got,
         )
     if not isinstance(formula, str):
-        got = "it is left out" if formula is None else f"got {shorten(formula)}"
+        got = Phrase("it is left out") if formula is None else Phrase("got {formula}", formula=shorten(formula))
         raise InvalidParameter(
-            f"mle.formula must be text; {got}.", hint='formula="days ~ age", or "days ~ 1" for the law of one column'
+            "mle.formula must be text; {got}.",
+            hint='formula="days ~ age", or "days ~ 1" for the law of one column',
+            got=got,
         )
     errors, rounds = "hessian" if errors is None else errors, FAMILY_ROUNDS if rounds is None else rounds
     if family == "multinomial":
@@ -280,14 +288,21 @@ def mle(
         )
     for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):
         if not callable(function) and (name == "score" or function is not None):
-            raise InvalidParameter(f"mle.{name} must be a function of parameters and rows, got {shorten(function)}.")
+            raise InvalidParameter(
+                "mle.{name} must be a function of parameters and rows, got {got}.", name=name, got=shorten(function)
+            )
     assert callable(score)
     if isinstance(columns, str):
-        raise InvalidParameter(f"mle.columns must be a list, got {shorten(columns)}.", hint=f'["{columns}"]')
+        raise InvalidParameter(
+            "mle.columns must be a list, got {got}.",
+            hint='["{column_names}"]',
+            got=shorten(columns),
+            column_names=columns,
+        )
     if start is None:
         raise InvalidParameter(
             "mle.start must give every parameter a value; it is left out.",
-            hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+            hint='{{"mean": 0, "log sd": 0}}, or a list of numbers',
         )
     names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))
     values = [exact_number("mle", "start", v) for v in (start.values() if isinstance(start, Mapping) else start)]

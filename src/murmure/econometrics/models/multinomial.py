@@ -61,12 +61,15 @@ class Multinomial(NamedFamily):
     def __post_init__(self) -> None:
         if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:
             raise InvalidParameter(
-                f"mle: the design of a multinomial regression must read its outcome, got {shorten(self.outcome)}."
+                "mle: the design of a multinomial regression must read its outcome, got {got}.",
+                got=shorten(self.outcome),
             )
         if len(self.labels) < 2 or len(self.labels) > MAX_OUTCOME_LABELS:
             raise InvalidParameter(
-                f"mle: outcome {self.outcome!r} has {len(self.labels)} labels; "
-                f"from 2 to {MAX_OUTCOME_LABELS} are compared."
+                "mle: outcome {outcome!r} has {label_count} labels; from 2 to {max_outcome_labels} are compared.",
+                outcome=self.outcome,
+                label_count=len(self.labels),
+                max_outcome_labels=MAX_OUTCOME_LABELS,
             )
         object.__setattr__(self, "start", tuple(str(exact_number("mle", "start", v)) for v in self.start))
         self._check()  # not super().__post_init__(), since this design has no outcome
@@ -142,9 +145,11 @@ class Multinomial(NamedFamily):
         empty = next((label for label, rows in null.items() if not rows), None)
         if empty is not None:
             raise EmptyCategory(
-                f"outcome {self.outcome!r}: nobody has label {empty!r}, at any party.",
+                "outcome {outcome!r}: nobody has label {empty!r}, at any party.",
                 hint="leave it out of the schema, or join labels",
                 columns=[self.outcome],
+                outcome=self.outcome,
+                empty=empty,
             )
 
     def _start(self, guess: Vector, null: dict[str, Fraction], n: int) -> Vector:
@@ -206,13 +211,16 @@ def multinomial_model(
     name = left.strip().removeprefix("`").removesuffix("`")
     if not tilde or not name:
         raise InvalidParameter(
-            f"mle: formula {shorten(formula, 100)} must name an outcome, a column of labels.", hint='"ward ~ age"'
+            "mle: formula {formula} must name an outcome, a column of labels.",
+            hint='"ward ~ age"',
+            formula=shorten(formula, 100),
         )
     design = design_from_formula("mle", f"~ {right.strip()}", data, schema, privacy, quoted(name), outcome=False)
     if name not in design.domain.private:
         raise InvalidParameter(
-            f"mle: the outcome of a multinomial regression must be a column of labels, got {shorten(left.strip())}.",
+            "mle: the outcome of a multinomial regression must be a column of labels, got {got}.",
             hint="the first label of the schema is the one that others are compared with",
+            got=shorten(left.strip()),
         )
     plain = Multinomial(design, errors, rounds, name)
     return plain if start is None else replace(plain, start=start_values(start, plain.parameters))

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.from_formula import design_from_formula, expression_of
@@ -52,12 +52,15 @@ class OLS:
     def __post_init__(self) -> None:
         if self.errors not in get_args(Errors):
             raise InvalidParameter(
-                f"OLS.errors must be one of {', '.join(get_args(Errors))}, got {shorten(self.errors)}."
+                "OLS.errors must be one of {errors}, got {got}.",
+                errors=", ".join(get_args(Errors)),
+                got=shorten(self.errors),
             )
         if self.weights is not None and self.errors != "nonrobust":
             raise InvalidParameter(
-                f"OLS: errors = {self.errors!r} are for least squares without weights.",
+                "OLS: errors = {errors!r} are for least squares without weights.",
                 hint="multiply outcome and columns by the roots of the weights, or leave the weights out",
+                errors=self.errors,
             )
         _ = self._asks  # refuses now what cannot be added up
         if self.likelihood:
@@ -76,8 +79,12 @@ class OLS:
     @property
     def noise_refusal(self) -> str | None:
         if self.likelihood:
-            return "the logarithms of weights are exact sums"
-        return None if self.errors == "nonrobust" else "one row moves sums of squared residuals by an unbounded amount"
+            return Phrase("the logarithms of weights are exact sums")
+        return (
+            None
+            if self.errors == "nonrobust"
+            else Phrase("one row moves sums of squared residuals by an unbounded amount")
+        )
 
     @property
     def domain(self) -> Schema:

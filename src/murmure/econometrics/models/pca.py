@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.domain import Integers, Interval
-from murmure.core.errors import InvalidParameter, MissingColumn, shorten
+from murmure.core.errors import InvalidParameter, MissingColumn, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.moments import signed_root
 from murmure.econometrics.algebra.rounding import Floats, root, to_floats
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 AS_LARGE = 1 - 1e-9  # entries within this factor of the largest count as equally large
-NOISY = "noise moves eigenvalues apart from one another, and may make the small ones negative: no error is given"
+NOISY = Phrase(
+    "noise moves eigenvalues apart from one another, and may make the small ones negative: no error is given"
+)
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,9 @@ class PCA(OneRound):
         object.__setattr__(self, "columns", number_columns("PCA", self.domain, self.columns))
         object.__setattr__(self, "domain", select_columns("PCA", self.domain, self.columns))
         if len(self.columns) < 2:
-            raise InvalidParameter(f"PCA.columns must name two columns or more, got {list(self.columns)}.")
+            raise InvalidParameter("PCA.columns must name two columns or more, got {got}.", got=list(self.columns))
         if not isinstance(self.scaled, bool):
-            raise InvalidParameter(f"PCA.scaled must be True or False, got {shorten(self.scaled)}.")
+            raise InvalidParameter("PCA.scaled must be True or False, got {got}.", got=shorten(self.scaled))
         _ = products_of(self.domain, self.columns)
 
     def in_words(self) -> tuple[str, str]:
@@ -71,7 +73,9 @@ class PCA(OneRound):
         if noisy and (sum(C[k][k] for k in range(len(C))) <= 0 or (flat and self.scaled)):
             raise FitFailed("with the noise, a variance is not positive.", hint="a larger epsilon", columns=flat)
         if not noisy and (len(flat) == len(C) or (flat and self.scaled)):
-            raise NoVariation(f"column {flat[0]!r} is the same for everybody.", hint="leave it out", columns=flat)
+            raise NoVariation(
+                "column {flat!r} is the same for everybody.", hint="leave it out", columns=flat, flat=flat[0]
+            )
         return PCAResult.of(scatter, self.scaled, noisy)
 
 
@@ -128,7 +132,9 @@ class PCAResult(ColumnMomentsResult):
             try:
                 _ = rows[name]
             except (KeyError, IndexError, TypeError):
-                raise MissingColumn(f"project: there is no column {name!r}.", hint="a frame or a dictionary") from None
+                raise MissingColumn(
+                    "project: there is no column {name!r}.", hint="a frame or a dictionary", name=name
+                ) from None
         x = np.stack([np.asarray(rows[name], float) for name in self.columns], axis=-1) - self.mean
         if self.scaled:
             C = self.scatter.covariance

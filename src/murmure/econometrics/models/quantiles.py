@@ -45,10 +45,12 @@ class Quantiles(ECDF):
         super().__post_init__()
         if isinstance(self.shares, str) or not isinstance(self.shares, Sequence) or not self.shares:
             raise InvalidParameter(
-                f"Quantiles.shares must be a list of shares, got {shorten(self.shares)}.", hint="(0.5,)"
+                "Quantiles.shares must be a list of shares, got {got}.", hint="(0.5,)", got=shorten(self.shares)
             )
         if not all(0 < exact_number("Quantiles", "shares", q) < 1 for q in self.shares):
-            raise InvalidParameter(f"Quantiles.shares must lie between 0 and 1, got {shorten(list(self.shares))}.")
+            raise InvalidParameter(
+                "Quantiles.shares must lie between 0 and 1, got {got}.", got=shorten(list(self.shares))
+            )
 
     def in_words(self) -> tuple[str, str]:
         listed = ", ".join(self.shares)

@@ -24,7 +24,7 @@ from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
 from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, with_column
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, condition_number, inverse, matmul, solve, submatrix
 from murmure.econometrics.algebra.positive_definite import first_not_positive
@@ -62,7 +62,7 @@ class RandomisedOLS:
     columns: tuple[str, ...]
     mechanisms: tuple[str, ...]
 
-    noise_refusal = (
+    noise_refusal = Phrase(
         "one report moves its sums by more than any bound that is known; it is protected at the person already"
     )
     rounds = 2
@@ -70,20 +70,24 @@ class RandomisedOLS:
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.mechanisms) or not self.columns:
             raise InvalidParameter(
-                f"RandomisedOLS wants a mechanism for each of its columns, got {len(self.mechanisms)} for "
-                f"{len(self.columns)}.",
-                hint='randomised={"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}; with none of them, ols(...)',
+                "RandomisedOLS wants a mechanism for each of its columns, got {mechanism_count} for {column_count}.",
+                hint='randomised={{"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}}; with none of them, ols(...)',
+                mechanism_count=len(self.mechanisms),
+                column_count=len(self.columns),
             )
         for name, text in zip(self.columns, self.mechanisms, strict=True):
             if name not in self.design.domain.private:
-                raise InvalidParameter(f"RandomisedOLS: the design reads no column {shorten(name)}.")
+                raise InvalidParameter("RandomisedOLS: the design reads no column {name}.", name=shorten(name))
             true = with_column(self.design.domain.column_specs[name].coded, None)
             mechanism = part_from_dict(json.loads(text), MECHANISMS)
             if with_column(mechanism.domain, None) != true:
                 raise InvalidParameter(
-                    f"column {name!r} is {true.describe()} in the schema, and {mechanism.domain.describe()} for "
-                    f"{type(mechanism).__name__}.",
-                    hint=f'build the mechanism with schema["{name}"]',
+                    "column {name!r} is {true} in the schema, and {domain} for {kind}.",
+                    hint='build the mechanism with schema["{name}"]',
+                    name=name,
+                    true=true.describe(),
+                    domain=mechanism.domain.describe(),
+                    kind=type(mechanism).__name__,
                 )
         _ = self.corrected.products  # refuses now what the reports cannot estimate
 
@@ -142,18 +146,20 @@ class RandomisedOLS:
             if bad is not None:
                 check_columns(replace(design, names=names, terms=tuple(design.terms[j] for j in true)), alone)
                 raise Collinear(
-                    f"column {names[bad]!r} is a combination of others, as far as floats tell.",
+                    "column {name!r} is a combination of others, as far as floats tell.",
                     hint="leave one of them out of the formula",
                     columns=names[: bad + 1],
+                    name=names[bad],
                 )
         bad = first_not_positive(A)
         if bad is None:
             return
         raise FitFailed(
-            f"the corrected sums are no sums of squares, from column {self.design.names[bad]!r} on: chance in the "
+            "the corrected sums are no sums of squares, from column {name!r} on: chance in the "
             "reports is larger than what the columns vary.",
             hint="more rows, a larger epsilon, or fewer randomised columns",
             columns=[self.design.names[bad]],
+            name=self.design.names[bad],
         )
 
     def _result(
@@ -242,8 +248,9 @@ def randomised_ols(
     """
     if not isinstance(randomised, Mapping) or not randomised or not all(isinstance(name, str) for name in randomised):
         raise InvalidParameter(
-            f"randomised_ols.randomised must name columns and their mechanisms, got {shorten(randomised)}.",
-            hint='randomised={"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}',
+            "randomised_ols.randomised must name columns and their mechanisms, got {got}.",
+            hint='randomised={{"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}}',
+            got=shorten(randomised),
         )
     for name, mechanism in randomised.items():
         ReportedColumn(name, mechanism)  # refuses now what a regression cannot use
@@ -258,8 +265,10 @@ def randomised_ols(
     used = {name: mechanism for name, mechanism in randomised.items() if name in design.columns}
     if not used:
         raise InvalidParameter(
-            f"formula {shorten(formula, 100)} reads none of the randomised columns {', '.join(randomised)}.",
+            "formula {formula} reads none of the randomised columns {randomised}.",
             hint="ols(...) is for true answers",
+            formula=shorten(formula, 100),
+            randomised=", ".join(randomised),
         )
     model = RandomisedOLS(design, tuple(used), _as_json(*used.values()))
     return ask(model, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]

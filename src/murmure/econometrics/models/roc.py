@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.errors import Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats, root
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
@@ -37,7 +38,7 @@ from murmure.statistics.exact.cells import Cells
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-NOISY = "noise in the counts is not in Hanley and McNeil's formula"
+NOISY = Phrase("noise in the counts is not in Hanley and McNeil's formula")
 
 
 @dataclass(frozen=True)
@@ -87,15 +88,20 @@ class ROC(OneRound):
         other = labels[1 - event.code] if len(labels) == 2 else f"anything but {labels[event.code]}"
         for label, counts in ((other, no), (labels[event.code], yes)):
             if sum(counts) <= 0 and counted.noise is None:
-                refuse_constant(self.domain, event.column, "ROC.outcome", "there is nothing to tell apart")
+                refuse_constant(self.domain, event.column, "ROC.outcome", Phrase("there is nothing to tell apart"))
                 raise NoVariation(
-                    f"nobody has {event.column} = {label}: there is nothing to tell apart.",
+                    "nobody has {column} = {label}: there is nothing to tell apart.",
                     hint="look at the labels of the outcome",
                     columns=[event.column],
+                    column=event.column,
+                    label=label,
                 )
             if sum(counts) <= 0:
                 raise FitFailed(
-                    f"with the noise, nobody is left with {event.column} = {label}.", hint="a larger epsilon"
+                    "with the noise, nobody is left with {column} = {label}.",
+                    hint="a larger epsilon",
+                    column=event.column,
+                    label=label,
                 )
         cells = tuple(cells_between(self.domain[self.score], self.cuts))
         about: dict[str, Any] = {"score": self.score, "outcome": self.outcome, "event_label": event.phrase}

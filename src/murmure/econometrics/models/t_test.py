@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.moments import signed_root
 from murmure.econometrics.algebra.rounding import root
@@ -69,11 +69,12 @@ class TTest(OneRound):
         exact_number("TTest", "mu", self.mu)
         if self.alternative not in get_args(Alternative):
             raise InvalidParameter(
-                f"TTest.alternative must be one of {', '.join(map(repr, get_args(Alternative)))}, "
-                f"got {shorten(self.alternative)}."
+                "TTest.alternative must be one of {alternative}, got {got}.",
+                alternative=", ".join(map(repr, get_args(Alternative))),
+                got=shorten(self.alternative),
             )
         if not isinstance(self.pooled, bool):
-            raise InvalidParameter(f"TTest.pooled must be True or False, got {shorten(self.pooled)}.")
+            raise InvalidParameter("TTest.pooled must be True or False, got {got}.", got=shorten(self.pooled))
         if self.by is None:
             if self.groups:
                 raise InvalidParameter("TTest.groups names groups, and there is no column `by`.", hint='by="sex"')
@@ -81,8 +82,11 @@ class TTest(OneRound):
         groups = chosen_labels("TTest", self.domain, self.by, self.groups or None)
         if len(groups) != 2:
             raise InvalidParameter(
-                f"TTest compares two groups; column {self.by!r} has {len(groups)}: {shorten(list(groups), 80)}.",
+                "TTest compares two groups; column {by!r} has {group_count}: {groups}.",
                 hint="groups=(...) names two of them; anova(...) compares all",
+                by=self.by,
+                group_count=len(groups),
+                groups=shorten(list(groups), 80),
             )
         object.__setattr__(self, "groups", groups)
 
@@ -105,9 +109,11 @@ class TTest(OneRound):
         noisy = crossed.noise is not None
         if not noisy and all(g.scatter == 0 for g in groups):
             raise NoVariation(
-                f"column {self.column!r} is the same for everybody in {'each group' if self.by else 'the table'}.",
+                "column {column!r} is the same for everybody in {detail}.",
                 hint="there is no spread to compare a difference with",
                 columns=[self.column],
+                column=self.column,
+                detail=Phrase("each group") if self.by else Phrase("the table"),
             )
         return TTestResult(
             column=self.column,

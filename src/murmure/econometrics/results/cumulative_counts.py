@@ -36,8 +36,10 @@ def count_cells(domain: Schema, column: str, cuts: Sequence[str], first: bool = 
     inner = inner_cuts(domain[column], cuts, first) or None
     if cuts and inner is None:
         raise InvalidParameter(
-            f"the grid of column {column!r} parts nobody from anybody: {list(cuts)}.",
+            "the grid of column {column!r} parts nobody from anybody: {cuts}.",
             hint="name a point between the column's public bounds",
+            column=column,
+            cuts=list(cuts),
         )
     return Cells(domain, tuple(inner if name == column else None for name in domain))
 
@@ -76,7 +78,9 @@ class CumulativeCounts:
         counts = tuple(Fraction(v) for v in np.asarray(counted.counts).ravel().tolist())
         out = cls(column, tuple(cells_between(domain[column], cuts, first)), counts, counted.noise)
         if out.n <= 0:
-            raise TooFewObservations(f"with the noise, {float(out.n):.4g} rows were counted.", hint="a larger epsilon")
+            raise TooFewObservations(
+                "with the noise, {n:.4g} rows were counted.", hint="a larger epsilon", n=float(out.n)
+            )
         return out
 
     @property

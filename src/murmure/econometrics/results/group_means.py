@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from murmure.core.errors import Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.delta_method import Traced
 from murmure.econometrics.algebra.moments import cross
@@ -63,17 +64,26 @@ def means_by_group(
     spread = None if crossed.noise is None else [float(v) for v in crossed.variance()]
     for g, label in enumerate(labels):
         n, s, ss = S[g][g], S[g][k + g], S[k + g][k + g]
-        who = "the table" if by is None else f"group {label!r} of column {by!r}"
+        who = Phrase("the table") if by is None else Phrase("group {label!r} of column {by!r}", label=label, by=by)
         if n <= 0 and spread is None:
             raise EmptyCategory(
-                f"{who} is empty: nobody is in it, at any party.",
+                "{who} is empty: nobody is in it, at any party.",
                 hint="groups=(...) names those to compare",
                 columns=[label],
+                who=who,
             )
         if n < min_rows or (spread is not None and n <= 1):
-            count = "has one row only" if spread is None else f"has, with the noise, {float(n):.4g} rows"
+            count = (
+                Phrase("has one row only")
+                if spread is None
+                else Phrase("has, with the noise, {n:.4g} rows", n=float(n))
+            )
             raise TooFewObservations(
-                f"{who} {count}: its spread is unknown.", hint="join groups, or leave it out", columns=[label]
+                "{who} {count}: its spread is unknown.",
+                hint="join groups, or leave it out",
+                columns=[label],
+                who=who,
+                count=count,
             )
         noise = 0.0
         if spread is not None:

@@ -143,9 +143,10 @@ def noisy_regression(crossed: CrossProductsEstimate, design: Design, model: str)
     except Singular as no:
         named = [design.names[k] for k in no.columns]
         raise FitFailed(
-            f"the noisy sums have no solution: {', '.join(named)}.",
+            "the noisy sums have no solution: {named}.",
             hint="a larger epsilon, or more rows",
             columns=named,
+            named=", ".join(named),
         ) from None
     n = noisy_row_count(crossed) if model != "WLS" else None  # with weights, the sum of "1" is that of the weights
     rss = M[p][p] - dot(beta, c)

@@ -106,7 +106,9 @@ class Regression(ModelResult):
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise InvalidParameter(f"there is no coefficient {shorten(name)}; there are {', '.join(self.names)}.")
+            raise InvalidParameter(
+                "there is no coefficient {name}; there are {names}.", name=shorten(name), names=", ".join(self.names)
+            )
         return self.names.index(name)
 
     def cov_params(self) -> Floats | None:
@@ -148,7 +150,7 @@ class Regression(ModelResult):
         from scipy.special import ndtri, stdtrit
 
         if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-            raise InvalidParameter(f"conf_int.alpha must lie strictly between 0 and 1, got {shorten(alpha)}.")
+            raise InvalidParameter("conf_int.alpha must lie strictly between 0 and 1, got {got}.", got=shorten(alpha))
         errors = self.bse
         if errors is None or (self.use_t and self._freedom is None):
             return None
@@ -260,7 +262,9 @@ class Regression(ModelResult):
     def predict(self, rows: Any) -> Floats:
         """The mean of the outcome for new rows: a frame, a mapping of columns, or a list of rows that are mappings."""
         if self.design is None:
-            raise InvalidParameter(f"{self.model} cannot predict: its coefficients do not say all about a row.")
+            raise InvalidParameter(
+                "{model} cannot predict: its coefficients do not say all about a row.", model=self.model
+            )
         return INVERSE_LINKS[self.link](self.design.matrix(rows) @ self.params)
 
     # -- shown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, inverse, matmul, quadratic, times
 from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
@@ -30,7 +30,9 @@ def penalty(value: Any) -> Fraction:
     except (ValueError, ZeroDivisionError):
         number = Fraction(-1)
     if number < 0 or isinstance(value, bool):
-        raise InvalidParameter(f"a penalty of ridge must be a number that is not negative, got {shorten(value)}.")
+        raise InvalidParameter(
+            "a penalty of ridge must be a number that is not negative, got {got}.", got=shorten(value)
+        )
     return number
 
 
@@ -89,9 +91,14 @@ class RidgePath(ModelResult):
             inverted = inverse(ridged)
         except Singular as no:
             named = [self.names[k] for k in no.columns]
-            kind, hint = (FitFailed, "a larger penalty") if self.noisy else (Collinear, "a penalty above 0")
+            kind, hint = (
+                (FitFailed, Phrase("a larger penalty")) if self.noisy else (Collinear, Phrase("a penalty above 0"))
+            )
             raise kind(
-                f"with penalty {lambda_} columns depend on one another: {', '.join(named)}.", hint=hint
+                "with penalty {lambda_value} columns depend on one another: {named}.",
+                hint=hint,
+                lambda_value=lambda_,
+                named=", ".join(named),
             ) from None
         beta = times(inverted, self.c)
         hat = matmul(self.A, inverted)

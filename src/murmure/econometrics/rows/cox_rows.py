@@ -43,7 +43,7 @@ def _parse(inputs: int, settings: tuple[str, ...]) -> _Settings:
     good = mode in MODES and count == len(scales) == inputs - 2 and count > 0 and len(times) > 0
     good = good and bool(tied) == (mode == "efron step") and tied == sorted({t for t in tied if 0 <= t < len(times)})
     if not good or any(abs(k) > 1000 for k in scales) or any(a >= b for a, b in pairwise(times)):
-        raise InvalidParameter(f"Cox: columns, scales and times must fit together, got {shorten(settings)}.")
+        raise InvalidParameter("Cox: columns, scales and times must fit together, got {got}.", got=shorten(settings))
     return _Settings(mode, scales, times, tied)
 
 
@@ -62,7 +62,9 @@ class CoxRows:
         parsed = self._settings(inputs, settings)
         wanted = 0 if parsed.mode.endswith("start") else len(parsed.scales) + 1
         if len(at) != wanted:
-            raise InvalidParameter(f"the sums of Cox's model are taken at {wanted} parameters, got {len(at)}.")
+            raise InvalidParameter(
+                "the sums of Cox's model are taken at {wanted} parameters, got {got}.", wanted=wanted, got=len(at)
+            )
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         parsed = self._settings(inputs, settings)

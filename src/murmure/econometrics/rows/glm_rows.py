@@ -216,10 +216,15 @@ class FamilyRows:
         wanted = 1 + (offset == "offset") + len(scales) - 1
         if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or wanted != len(inputs):
             raise InvalidParameter(
-                f"{self.family.name}: inputs and settings must fit together, got {len(inputs)} and {shorten(settings)}."
+                "{name}: inputs and settings must fit together, got {input_count} and {settings}.",
+                name=self.family.name,
+                input_count=len(inputs),
+                settings=shorten(settings),
             )
         if any(abs(k) > 1000 for k in scales):
-            raise InvalidParameter(f"the sums of {self.family.name}: columns are scaled by 2**-1000 to 2**1000.")
+            raise InvalidParameter(
+                "the sums of {name}: columns are scaled by 2**-1000 to 2**1000.", name=self.family.name
+            )
         return mode, offset == "offset", scales
 
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
@@ -227,7 +232,12 @@ class FamilyRows:
         p = len(scales) - 1
         wanted = {"start": 0, "separation": p}.get(mode, p + self.family.extra)
         if len(at) != wanted or (mode == "separation" and self.family.settles is None):
-            raise InvalidParameter(f"the sums of {self.family.name} are taken at {wanted} parameters, got {len(at)}.")
+            raise InvalidParameter(
+                "the sums of {name} are taken at {wanted} parameters, got {got}.",
+                name=self.family.name,
+                wanted=wanted,
+                got=len(at),
+            )
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         mode, _, scales = self._settings(inputs, settings)

@@ -28,14 +28,22 @@ class KMeansRows:
         except ValueError:
             k, scales = 0, []
         if not 1 <= k <= MAX_CLUSTERS or len(scales) != len(inputs) or any(abs(v) > 1000 for v in scales):
-            raise InvalidParameter(f"clusters take 1 to {MAX_CLUSTERS} centres, and a scale for each column.")
+            raise InvalidParameter(
+                "clusters take 1 to {max_clusters} centres, and a scale for each column.", max_clusters=MAX_CLUSTERS
+            )
         return k, scales
 
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
         k, scales = self._settings(inputs, settings)
         d = len(scales)
         if len(at) != k * d + d:
-            raise InvalidParameter(f"{k} centres of {d} columns are {k * d} numbers and {d} factors, got {len(at)}.")
+            raise InvalidParameter(
+                "{k} centres of {d} columns are {number} numbers and {d} factors, got {got}.",
+                k=k,
+                d=d,
+                number=k * d,
+                got=len(at),
+            )
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         k, _ = self._settings(inputs, settings)

@@ -71,13 +71,18 @@ class FollowUp:
         _ = self.event_column
         if bounds_of_domain(time)[0] < 0:
             raise InvalidParameter(
-                f"{owner}.time: column {self.time!r} may be negative: {time.describe()}.",
+                "{owner}.time: column {time!r} may be negative: {time_2}.",
                 hint="time runs from 0; give the column a lower bound of 0",
+                owner=owner,
+                time=self.time,
+                time_2=time.describe(),
             )
         if self.by is not None:
             object.__setattr__(self, "groups", chosen_labels(owner, self.domain, self.by, self.groups or None))
         elif self.groups:
-            raise InvalidParameter(f"{owner}.groups names groups, and there is no column `by`.", hint='by="ward"')
+            raise InvalidParameter(
+                "{owner}.groups names groups, and there is no column `by`.", hint='by="ward"', owner=owner
+            )
 
     @property
     def cells(self) -> int:
@@ -94,9 +99,11 @@ class FollowUp:
 
     def refuse_empty(self, label: str) -> None:
         raise EmptyCategory(
-            f"group {label!r} of column {self.by!r} is empty: nobody is in it, at any party.",
+            "group {label!r} of column {by!r} is empty: nobody is in it, at any party.",
             hint="groups=(...) names those to compare",
             columns=[label],
+            label=label,
+            by=self.by,
         )
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from murmure.core.domain import Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.rows.reported_columns import Function, ReportedColumn
 from murmure.statistics.expressions.parser import MAX_POWER, read_expression
@@ -26,7 +26,7 @@ from murmure.statistics.expressions.text import parsed
 # Parties expand the questions that others send, so the work must be bounded.
 MAX_MONOMIALS = 4096
 NOTHING = Schema({"nothing": Integers(0, 1)})  # for constants, which need no column
-WAY_OUT = "through GRR, of a domain of few values, every function of the column can be read"
+WAY_OUT = Phrase("through GRR, of a domain of few values, every function of the column can be read")
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,9 @@ def multiply(a: Polynomial, b: Polynomial) -> Polynomial:
             out[left.times(right)] += x * y  # type: ignore[assignment]
             if len(out) > MAX_MONOMIALS:
                 raise InvalidParameter(
-                    f"a product of two terms has more than {MAX_MONOMIALS} parts once it is multiplied out.",
+                    "a product of two terms has more than {max_monomials} parts once it is multiplied out.",
                     hint="simpler terms",
+                    max_monomials=MAX_MONOMIALS,
                 )
     never = [m for m in out if any(isinstance(f, tuple) and not any(f) for _, f in m.reported)]
     return {m: Fraction(v) for m, v in out.items() if v and m not in never}
@@ -85,9 +86,13 @@ class Splitter:
 
     def refuse(self, node: ast.AST, name: str, why: str) -> InvalidParameter:
         what = (
-            f"{self.source_text(node)} of {shorten(self.text, 80)}" if node is not self.tree else shorten(self.text, 80)
+            Phrase("{node} of {text}", node=self.source_text(node), text=shorten(self.text, 80))
+            if node is not self.tree
+            else shorten(self.text, 80)
         )
-        return InvalidParameter(f"{what} reads the randomised column {name!r}: {why}.", hint=WAY_OUT)
+        return InvalidParameter(
+            "{what} reads the randomised column {name!r}: {why}.", hint=WAY_OUT, what=what, name=name, why=why
+        )
 
     def source_text(self, node: ast.AST) -> str:
         text = ast.get_source_segment(self.source, node) or ""
@@ -122,10 +127,13 @@ class Splitter:
             for part in node.values:
                 out = multiply(out, self.split(part))
             return out
-        why = "columns that stand together in a function or a comparison cannot be read apart"
+        why = Phrase("columns that stand together in a function or a comparison cannot be read apart")
         if len(names) == 1:
             kind = type(column.mechanism).__name__
-            why = f"reports of {kind} tell the number itself and at most its square, and no other function of it"
+            why = Phrase(
+                "reports of {kind} tell the number itself and at most its square, and no other function of it",
+                kind=kind,
+            )
         raise self.refuse(node, column.name, why)
 
     def _true(self, node: ast.expr) -> Polynomial:
@@ -141,7 +149,9 @@ class Splitter:
             power = node.right.value if isinstance(node.right, ast.Constant) else None
             if not isinstance(power, int) or not 1 <= power <= MAX_POWER:
                 raise InvalidParameter(
-                    f"a power must be a whole number from 1 to {MAX_POWER}, got {self.source_text(node)}."
+                    "a power must be a whole number from 1 to {max_power}, got {got}.",
+                    max_power=MAX_POWER,
+                    got=self.source_text(node),
                 )
             out = left
             for _ in range(power - 1):
@@ -152,7 +162,7 @@ class Splitter:
             return _add(left, right, 1 if isinstance(node.op, ast.Add) else -1)
         if isinstance(node.op, ast.Div):
             if right.keys() != {Monomial()}:
-                raise InvalidParameter(f"only a number other than 0 can divide, got {self.source_text(node)}.")
+                raise InvalidParameter("only a number other than 0 can divide, got {got}.", got=self.source_text(node))
             return {m: v / right[Monomial()] for m, v in left.items()}
         return multiply(left, right)
 

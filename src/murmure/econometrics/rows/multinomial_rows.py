@@ -45,7 +45,9 @@ class MultinomialRows:
             mode, label_count, scales = "", 0, []
         if mode not in MODES or label_count < 2 or not scales or label_count + len(scales) != len(inputs):
             raise InvalidParameter(
-                f"multinomial: inputs and settings must fit together, got {len(inputs)} and {shorten(settings)}."
+                "multinomial: inputs and settings must fit together, got {input_count} and {settings}.",
+                input_count=len(inputs),
+                settings=shorten(settings),
             )
         if any(abs(k) > 1000 for k in scales):
             raise InvalidParameter("the sums of multinomial: columns are scaled by 2**-1000 to 2**1000.")
@@ -55,7 +57,9 @@ class MultinomialRows:
         mode, label_count, scales = self._settings(inputs, settings)
         wanted = 0 if mode == "start" else (label_count - 1) * len(scales)
         if len(at) != wanted:
-            raise InvalidParameter(f"the sums of multinomial are taken at {wanted} parameters, got {len(at)}.")
+            raise InvalidParameter(
+                "the sums of multinomial are taken at {wanted} parameters, got {got}.", wanted=wanted, got=len(at)
+            )
 
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         mode, label_count, scales = self._settings(inputs, settings)

@@ -31,8 +31,9 @@ class RandomisedRows:
         wanted = {"products": 0, "scatter": len(products.terms)}.get(which)
         if len(settings) != 2 or wanted != len(at) or inputs != products.inputs:
             raise InvalidParameter(
-                f"Evaluated of randomised answers: inputs, parameters and settings do not fit ({shorten(which)}).",
+                "Evaluated of randomised answers: inputs, parameters and settings do not fit ({which}).",
                 hint="randomised_ols(...) writes such questions",
+                which=shorten(which),
             )
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:

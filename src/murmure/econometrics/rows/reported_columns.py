@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from murmure.certify.certificate import certify
 from murmure.core.decimals import MAX_PLACES, Decimals
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.econometrics.algebra.rounding import Floats
@@ -52,17 +52,26 @@ class ReportedColumn:
         kind = type(self.mechanism).__name__
         if not isinstance(self.mechanism, GRR | YesNo | NumericOracle):
             raise InvalidParameter(
-                f"column {self.name!r}: single reports of {shorten(kind, 60)} cannot be read in a regression.",
+                "column {name!r}: single reports of {kind} cannot be read in a regression.",
                 hint="labels: GRR, Warner, UnrelatedQuestion; numbers: Piecewise, Hybrid, SquareWave, Duchi",
+                name=self.name,
+                kind=shorten(kind, 60),
             )
         if not self.is_number and self.domain.size > MAX_REPORTED_LABELS:
             raise InvalidParameter(
-                f"column {self.name!r}: {kind} of {self.domain.size} values; at most {MAX_REPORTED_LABELS} are read.",
+                "column {name!r}: {kind} of {size} values; at most {max_reported_labels} are read.",
                 hint="fewer cells, or Piecewise",
+                name=self.name,
+                kind=kind,
+                size=self.domain.size,
+                max_reported_labels=MAX_REPORTED_LABELS,
             )
         if self.is_number and len(self._places) > 1 and np.diff(self._places).min() * 1e9 < np.ptp(self._places):
             raise InvalidParameter(
-                f"column {self.name!r}: two reports of {kind} look alike in a table.", hint="Piecewise, or other cells"
+                "column {name!r}: two reports of {kind} look alike in a table.",
+                hint="Piecewise, or other cells",
+                name=self.name,
+                kind=kind,
             )
 
     @property
@@ -136,9 +145,12 @@ class ReportedColumn:
         away = np.abs(x - places[near]) > float(np.diff(places).min()) / 100
         if away.any():
             raise InvalidParameter(
-                f"column {self.name!r} holds {float(x[np.argmax(away)])!r}, which is no report of "
-                f"{type(self.mechanism).__name__}(epsilon={self.mechanism.epsilon:g}).",
+                "column {name!r} holds {x!r}, which is no report of {kind}(epsilon={epsilon:g}).",
                 hint="it takes cells as sanitise writes them; true answers, or codes, are no reports",
+                name=self.name,
+                x=float(x[np.argmax(away)]),
+                kind=type(self.mechanism).__name__,
+                epsilon=self.mechanism.epsilon,
             )
         return self._order[near]
 
@@ -176,12 +188,16 @@ class ReportedColumn:
         kind, what = type(self.mechanism).__name__, f"{quoted(self.name)} ** {power}"
         if power == 2:
             return InvalidParameter(
-                f"the regression needs {what}, and reports of {kind}(epsilon={self.mechanism.epsilon:g}) tell no "
-                "squares.",
+                "the regression needs {what}, and reports of {kind}(epsilon={epsilon:g}) tell no squares.",
                 hint="as the outcome alone the column needs none; as a covariate it takes Piecewise or SquareWave",
+                what=what,
+                kind=kind,
+                epsilon=self.mechanism.epsilon,
             )
         return InvalidParameter(
-            f"the regression needs {what}, and reports of {kind} tell a number"
-            f"{' and its square' if self.has_unbiased(2) else ''}, no more.",
+            "the regression needs {what}, and reports of {kind} tell a number{detail}, no more.",
             hint="through GRR, of a domain of few values, every function of the column can be read",
+            what=what,
+            kind=kind,
+            detail=Phrase(" and its square") if self.has_unbiased(2) else "",
         )

@@ -41,7 +41,9 @@ class WhitenedScores:
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         if len(inputs) < 2 or len(settings) != 1 or settings[0] not in KINDS:
             raise InvalidParameter(
-                f"whitened takes an outcome, columns, and one of {', '.join(KINDS)}, got {shorten(settings)}."
+                "whitened takes an outcome, columns, and one of {kinds}, got {got}.",
+                kinds=", ".join(KINDS),
+                got=shorten(settings),
             )
         p = len(inputs) - 1
         if settings[0] == "scores":
@@ -53,7 +55,9 @@ class WhitenedScores:
         p = len(inputs) - 1
         wanted = 2 + 2 * p + p * (p + 1)
         if len(at) != wanted:
-            raise InvalidParameter(f"whitened takes {wanted} parameters for {p} columns, got {len(at)}.")
+            raise InvalidParameter(
+                "whitened takes {wanted} parameters for {p} columns, got {got}.", wanted=wanted, p=p, got=len(at)
+            )
 
     def values(self, x: tuple[Any, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:
         (y, y_low), z, p = x[0], x[1:], len(x) - 1

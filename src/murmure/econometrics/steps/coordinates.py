@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, identity, matmul, solve, times, transpose
 from murmure.econometrics.algebra.rounding import root, rounded, to_floats
@@ -201,12 +201,12 @@ class Coordinates:
 
     def _refuse_empty(self, j: int) -> None:
         kind, why = (
-            (EmptyCategory, "nobody has it, at any party")
+            (EmptyCategory, Phrase("nobody has it, at any party"))
             if is_label(self, self.terms[j])
-            else (Collinear, "it is 0 everywhere")
+            else (Collinear, Phrase("it is 0 everywhere"))
         )
-        hint = "leave it out of the formula, or join labels"
-        raise kind(f"column {self.names[j]!r}: {why}.", hint=hint, columns=[self.names[j]])
+        hint = Phrase("leave it out of the formula, or join labels")
+        raise kind("column {name!r}: {why}.", hint=hint, columns=[self.names[j]], name=self.names[j], why=why)
 
     def _refuse_dependent(self, j: int, combo: Mapping[int, Fraction], squares: Vector) -> None:
         # Name only columns whose share is more than rounding.
@@ -215,9 +215,11 @@ class Coordinates:
         others = [k for k in shares if self.names[k]]
         listed = ", ".join(repr(self.names[k]) for k in others) or "0"
         raise Collinear(
-            f"column {self.names[j]!r} is a combination of others: {shorten(listed, 300)}.",
+            "column {name!r} is a combination of others: {listed}.",
             hint="leave one of them out of the formula; what differs by less than 2^-44 is the same to floats",
             columns=[self.names[j], *(self.names[k] for k in others)],
+            name=self.names[j],
+            listed=shorten(listed, 300),
         )
 
 

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, inverse, matmul, symmetric, transpose
 from murmure.econometrics.algebra.positive_definite import is_positive_definite
@@ -97,8 +97,12 @@ class CustomRows:
         values = np.asarray(function(theta.copy(), {key: column.copy() for key, column in rows.items()}), np.float64)
         if values.shape != (n, *shape):
             raise InvalidParameter(
-                f"mle.{name} must give an array of shape {(n, *shape)} for {n} rows, got {values.shape}.",
+                "mle.{name} must give an array of shape {n} for {n_2} rows, got {got}.",
                 hint="one row for each row; np.stack([...], axis=1)",
+                name=name,
+                n=(n, *shape),
+                n_2=n,
+                got=values.shape,
             )
         return values
 
@@ -125,7 +129,9 @@ class CustomSums(FunctionSums):
 class MLE:
     """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
-    noise_refusal: ClassVar[str | None] = "nobody knows how far one row can move sums of a function of one's own"
+    noise_refusal: ClassVar[str | None] = Phrase(
+        "nobody knows how far one row can move sums of a function of one's own"
+    )
     domain: Schema
     columns: tuple[str, ...]
     names: tuple[str, ...]
@@ -137,14 +143,19 @@ class MLE:
     def __post_init__(self) -> None:
         if self.errors not in get_args(Errors):
             known = ", ".join(get_args(Errors))
-            raise InvalidParameter(f"mle.errors must be one of {known}, got {shorten(self.errors)}.")
+            raise InvalidParameter(
+                "mle.errors must be one of {known}, got {got}.", known=known, got=shorten(self.errors)
+            )
         check_rounds("mle", self.rounds)
         if not self.columns or isinstance(self.columns, str):
-            raise InvalidParameter(f"mle.columns must name columns or expressions, got {shorten(self.columns)}.")
+            raise InvalidParameter(
+                "mle.columns must name columns or expressions, got {got}.", got=shorten(self.columns)
+            )
         if not self.names or len(self.names) != len(self.start) or len(set(self.names)) != len(self.names):
             raise InvalidParameter(
-                f"mle.start must give every parameter a value, got {shorten(self.start)}.",
-                hint='{"mean": 0, "log sd": 0}, or a list of numbers',
+                "mle.start must give every parameter a value, got {got}.",
+                hint='{{"mean": 0, "log sd": 0}}, or a list of numbers',
+                got=shorten(self.start),
             )
 
     @classmethod
@@ -212,7 +223,9 @@ class MLE:
             message = str(error).removesuffix(f"\n  Hint: {error.hint}")
             raise NotConverged(message, hint=WAYS_OUT) from None
         if iterate.n <= p:
-            raise TooFewObservations(f"{iterate.n} rows for {p} parameters.", hint="fewer parameters, or more rows")
+            raise TooFewObservations(
+                "{n} rows for {p} parameters.", hint="fewer parameters, or more rows", n=iterate.n, p=p
+            )
         try:
             covariance = self._covariance(iterate)
         except Singular:
@@ -240,9 +253,10 @@ class MLE:
         A, B = iterate.information, self._products(iterate)
         if self.errors != "sandwich" and iterate.spread is not None:
             raise FitFailed(
-                f"mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
-                f"{self.errors!r} are those of likelihoods.",
+                "mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
+                "{errors!r} are those of likelihoods.",
                 hint='errors="sandwich" hold for any equation',
+                errors=self.errors,
             )
         if self.errors == "opg":
             return inverse(B)
@@ -266,7 +280,7 @@ def _is_symmetric(A: Matrix, B: Matrix) -> bool:
     return all((A[i][j] - A[j][i]) ** 2 <= SYMMETRIC_WITHIN * size(i, j) for i in range(len(A)) for j in range(i))
 
 
-WAYS_OUT = (
+WAYS_OUT = Phrase(
     "begin elsewhere, allow more, rounds=..., or give the log-likelihood, loglik=...; a score falls where its "
     "parameter rises: x - theta, not theta - x"
 )

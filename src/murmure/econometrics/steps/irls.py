@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, inverse, matmul, scaled, solve, symmetric
 from murmure.econometrics.design.constant_columns import constant_value
@@ -40,7 +40,7 @@ from murmure.statistics.exact.function_sums import FunctionSums
 
 Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
-NO_NOISE = "one row can move the sums of its steps without a bound that is small enough to hide it"
+NO_NOISE = Phrase("one row can move the sums of its steps without a bound that is small enough to hide it")
 
 CUT_ROWS = (
     "how many rows were cut at the largest number that a sum takes",
@@ -112,14 +112,19 @@ class LinkedModel:
     def __post_init__(self) -> None:
         owner = type(self).__name__
         if not isinstance(self.design, Design) or not self.design.outcome:
-            raise InvalidParameter(f"{owner}.design must be a Design with an outcome, got {shorten(self.design)}.")
+            raise InvalidParameter(
+                "{owner}.design must be a Design with an outcome, got {got}.", owner=owner, got=shorten(self.design)
+            )
         self._check()
 
     def _check(self) -> None:
         owner = type(self).__name__
         if self.errors not in self._known_errors:
             raise InvalidParameter(
-                f"{owner}.errors must be one of {', '.join(self._known_errors)}, got {shorten(self.errors)}."
+                "{owner}.errors must be one of {known_errors}, got {got}.",
+                owner=owner,
+                known_errors=", ".join(self._known_errors),
+                got=shorten(self.errors),
             )
         check_rounds(owner, self.rounds)
         self._check_outcome()
@@ -165,13 +170,24 @@ class LinkedModel:
         for name in self.design.columns:
             value = constant_value(self.design.domain, name)
             if value is not None and quoted(name) == self.design.outcome:
-                message = f"{type(self).__name__} takes {wanted}; {name!r} is {value} for everybody."
+                message = Phrase(
+                    "{kind} takes {wanted}; {name!r} is {value} for everybody.",
+                    kind=type(self).__name__,
+                    wanted=wanted,
+                    name=name,
+                    value=value,
+                )
                 return NoVariation(message, hint="there is nothing to explain", columns=[name])
         low, high, step = bounds_of(self.design.domain, self.design.outcome)
         return InvalidParameter(
-            f"{type(self).__name__} takes {wanted}; {self.design.outcome_name!r} lies between {short_number(low)} and "
-            f"{short_number(high)} in steps of {short_number(step)}.",
+            "{kind} takes {wanted}; {outcome_name!r} lies between {low} and {high} in steps of {step}.",
             hint=hint,
+            kind=type(self).__name__,
+            wanted=wanted,
+            outcome_name=self.design.outcome_name,
+            low=short_number(low),
+            high=short_number(high),
+            step=short_number(step),
         )
 
     @cached_property
@@ -314,8 +330,11 @@ class LinkedModel:
         k = len(self.design.terms) + self._extra
         if n <= k:
             raise TooFewObservations(
-                f"{n} row{'s' * (n != 1)} for {k} parameters leave no degree of freedom.",
+                "{n} row{plural} for {k} parameters leave no degree of freedom.",
                 hint="fewer columns, or more rows",
+                n=n,
+                plural="s" * (n != 1),
+                k=k,
             )
         self._check_varies(n, null)
 
@@ -333,9 +352,11 @@ class LinkedModel:
     def _check_varies(self, n: int, null: dict[str, Fraction]) -> None:
         if null["y"] in (0, n):
             raise NoVariation(
-                f"outcome {self.design.outcome_name!r} is {int(null['y'] == n)} for everybody.",
+                "outcome {outcome_name!r} is {y} for everybody.",
                 hint="there is nothing to explain",
                 columns=[self.design.outcome_name],
+                outcome_name=self.design.outcome_name,
+                y=int(null["y"] == n),
             )
 
     def _check_end(self, iterate: Iterate | None) -> None:
@@ -444,9 +465,12 @@ def check_cap(model: LinkedModel, iterate: Iterate | None) -> None:
     if rows:
         cap = model._law.cap
         raise FitFailed(
-            f"{NAMES[model._family][0]}: {rows} row{'s' * (rows != 1)} would have a mean beyond exp({cap:g}) or below "
-            f"exp(-{cap:g}).",
+            "{names}: {rows} row{plural} would have a mean beyond exp({cap:g}) or below exp(-{cap:g}).",
             hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
+            names=NAMES[model._family][0],
+            rows=rows,
+            plural="s" * (rows != 1),
+            cap=cap,
         )
 
 

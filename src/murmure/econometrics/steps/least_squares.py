@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.econometrics.algebra.elimination import Rows
 from murmure.econometrics.algebra.matrices import condition_number, dependencies, inverse, solve
 from murmure.econometrics.algebra.rounding import log_float
@@ -36,9 +36,17 @@ def check_columns(design: Design, A: Rows) -> None:
         if A[j][j] == 0:
             label = terms[read_expression(design.terms[j], terms)].is_condition
             kind, what = (
-                (EmptyCategory, "nobody has it, at any party") if label else (Collinear, "it is 0 in every row")
+                (EmptyCategory, Phrase("nobody has it, at any party"))
+                if label
+                else (Collinear, Phrase("it is 0 in every row"))
             )
-            raise kind(f"column {name!r}: {what}.", hint="leave it out of the formula, or join labels", columns=[name])
+            raise kind(
+                "column {name!r}: {what}.",
+                hint="leave it out of the formula, or join labels",
+                columns=[name],
+                name=name,
+                what=what,
+            )
     combinations = dependencies(A)
     if not combinations:
         return
@@ -46,9 +54,11 @@ def check_columns(design: Design, A: Rows) -> None:
     listed = " + ".join(f"{_factor_text(v)}{names[k]!r}" for k, v in combination.items() if v) or "0"
     others = [names[k] for k, v in combination.items() if v]
     raise Collinear(
-        f"column {names[j]!r} is a combination of others: {shorten(listed, 300)}.",
+        "column {name!r} is a combination of others: {listed}.",
         hint="leave one of them out of the formula",
         columns=[names[j], *others],
+        name=names[j],
+        listed=shorten(listed, 300),
     )
 
 
@@ -59,8 +69,11 @@ def _factor_text(v: Fraction) -> str:
 def check_rows(n: int, p: int) -> None:
     if n <= p:
         raise TooFewObservations(
-            f"{n} row{'s' * (n != 1)} for {p} parameters leave no degree of freedom.",
+            "{n} row{plural} for {p} parameters leave no degree of freedom.",
             hint="fewer columns, or more rows",
+            n=n,
+            plural="s" * (n != 1),
+            p=p,
         )
 
 
@@ -80,11 +93,13 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
     one = design.intercept
     tss = yy if one is None else yy - c[one] ** 2 / A[one][one]
     if tss == 0:
-        what = "0" if one is None else "the same"
+        what = "0" if one is None else Phrase("the same")
         raise NoVariation(
-            f"outcome {design.outcome_name!r} is {what} for everybody.",
+            "outcome {outcome_name!r} is {what} for everybody.",
             hint="there is nothing to explain",
             columns=[design.outcome_name],
+            outcome_name=design.outcome_name,
+            what=what,
         )
     scale = rss / (n - p)
     inverted = inverse(A)

@@ -31,8 +31,11 @@ class NamedFamily(LinkedModel):
 def start_refusal(given: Any, names: Sequence[str]) -> InvalidParameter:
     wanted = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
     return InvalidParameter(
-        f"mle.start must give each of {len(names)} parameters a value ({wanted}), got {shorten(given)}.",
+        "mle.start must give each of {name_count} parameters a value ({wanted}), got {got}.",
         hint="leave it out: a first guess is made of sums",
+        name_count=len(names),
+        wanted=wanted,
+        got=shorten(given),
     )
 
 

@@ -23,7 +23,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, solve, symmetric
 from murmure.econometrics.algebra.positive_definite import is_positive_definite
 from murmure.econometrics.algebra.rounding import rounded
@@ -48,15 +48,22 @@ class RoundLimit:
     def take(self) -> None:
         if self.left < 1:
             raise NotConverged(
-                f"{self.what} did not converge within {self.limit} rounds.",
+                "{what} did not converge within {limit} rounds.",
                 hint="allow more, rounds=...; or leave out columns that hardly vary or nearly predict the outcome",
+                what=self.what,
+                limit=self.limit,
             )
         self.left -= 1
 
 
 def check_rounds(owner: str, rounds: Any) -> None:
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MAX_ROUNDS:
-        raise InvalidParameter(f"{owner}.rounds must be a whole number from 1 to {MAX_ROUNDS}, got {shorten(rounds)}.")
+        raise InvalidParameter(
+            "{owner}.rounds must be a whole number from 1 to {max_rounds}, got {got}.",
+            owner=owner,
+            max_rounds=MAX_ROUNDS,
+            got=shorten(rounds),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +186,9 @@ def _uphill(ascent: Ascent, iterate: Iterate, step: Vector, rounds: RoundLimit) 
             return after
         t /= 2
     raise NotConverged(
-        f"{rounds.what}: no step improves the log-likelihood, though it is not at its top.",
+        "{what}: no step improves the log-likelihood, though it is not at its top.",
         hint="bring columns to similar sizes: numbers of very different size lose digits",
+        what=rounds.what,
     )
 
 
@@ -210,11 +218,15 @@ def _refuse_separated(ascent: Ascent, step: Vector, rounds: RoundLimit) -> Gener
 
 
 def refuse_separated(what: str, columns: list[str], rows: int | None = None) -> None:
-    listed = " and ".join(repr(name) for name in columns) or "the constant"
-    where = "" if rows is None else f" in {rows} row{'s' * (rows != 1)}"
+    listed = " and ".join(repr(name) for name in columns) or Phrase("the constant")
+    where = "" if rows is None else Phrase(" in {rows} row{plural}", rows=rows, plural="s" * (rows != 1))
     raise Separated(
-        f"{what}: {listed} predict{'s' * (len(columns) < 2)} the outcome without error{where}, and no coefficient is "
+        "{what}: {listed} predict{plural} the outcome without error{where}, and no coefficient is "
         "large enough for that.",
         hint="leave the column out, join its labels with others, or gather more rows",
         columns=columns,
+        what=what,
+        listed=listed,
+        plural="s" * (len(columns) < 2),
+        where=where,
     )

@@ -22,7 +22,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Vector, dot, inverse, solve, symmetric
 from murmure.econometrics.algebra.rounding import rounded, to_float
 from murmure.econometrics.design.design_matrix import Design
@@ -43,7 +43,11 @@ def check_ties(owner: str, ties: Any) -> None:
     if ties not in get_args(Ties):
         known = " or ".join(f'"{name}"' for name in get_args(Ties))
         raise InvalidParameter(
-            f"{owner}.ties must be {known}, got {shorten(ties)}.", hint='ties="efron" is what lifelines and R take'
+            "{owner}.ties must be {known}, got {got}.",
+            hint='ties="efron" is what lifelines and R take',
+            owner=owner,
+            known=known,
+            got=shorten(ties),
         )
 
 
@@ -118,7 +122,7 @@ class CoxRegression:
                 raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
             if n <= p:
                 raise TooFewObservations(
-                    f"{n} rows for {p} parameters are too few.", hint="fewer columns, or more rows"
+                    "{n} rows for {p} parameters are too few.", hint="fewer columns, or more rows", n=n, p=p
                 )
             S = symmetric(start.products, p)
             gram = ((Fraction(n), *start.total), *((start.total[j], *S[j]) for j in range(p)))
@@ -129,8 +133,10 @@ class CoxRegression:
         assert isinstance(iterate, _CoxIterate)
         if iterate.risk.capped:
             raise FitFailed(
-                f"Cox's regression: {iterate.risk.capped} rows would have a hazard beyond exp({CAP:g}).",
+                "Cox's regression: {capped} rows would have a hazard beyond exp({cap:g}).",
                 hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
+                capped=iterate.risk.capped,
+                cap=CAP,
             )
         return self._result(ascent, risk_sums.times, at, iterate, null[0])
 
@@ -188,7 +194,7 @@ def _improved(coordinates: Coordinates, gram: Matrix, n: int) -> Coordinates | N
         name, *others = error.columns
         if others:
             raise
-        message = f"column {name!r} is the same for everybody."
+        message = Phrase("column {name!r} is the same for everybody.", name=name)
         raise NoVariation(message, hint="leave it out", columns=[name]) from None
 
 

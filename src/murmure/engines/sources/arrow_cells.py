@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.cells.meaning import BLANKS, NUMBER, meaning, meaning_of_text, numbers_in_cells, numbers_in_text
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 
 UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
 # On each side of the point in a column of decimals: as many as any domain has, and one to show that there were more.
@@ -26,9 +26,12 @@ EXACT_FLOAT_LIMIT = 2.0**53  # beyond it one float is the nearest to several who
 
 def inexact_names(kind: Any, hint: str, unit: str | None = None) -> InvalidParameter:
     """The error for names that are floats: beyond 2**53 different whole numbers are one float, so people are mixed."""
-    where = "the column of people's names" if unit is None else f"column {unit!r}"
+    where = Phrase("the column of people's names") if unit is None else Phrase("column {unit!r}", unit=unit)
     return InvalidParameter(
-        f"{where} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.", hint=hint
+        "{where} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.",
+        hint=hint,
+        where=where,
+        kind=kind,
     )
 
 
@@ -124,7 +127,7 @@ def arrow_cells(items: Sequence[Any], kind: str) -> Any:
         if (
             floats and known == len(floats) and max(map(abs, floats)) >= EXACT_FLOAT_LIMIT
         ):  # nothing but floats, as in a column
-            raise inexact_names("among other values", "load the column as text")
+            raise inexact_names(Phrase("among other values"), Phrase("load the column as text"))
         return pa.array([_person_name(item) for item in items], pa.large_string())
     kinds = set(map(type, items))
     if kinds == {int}:

@@ -94,7 +94,10 @@ class CsvEncoder:
         for f in schema:
             if pa.types.is_nested(f.type) or pa.types.is_binary(f.type) or pa.types.is_large_binary(f.type):
                 raise InvalidParameter(
-                    f"column {f.name!r} holds {f.type}, for which CSV has no text.", hint="write Parquet instead"
+                    "column {name!r} holds {type}, for which CSV has no text.",
+                    hint="write Parquet instead",
+                    name=f.name,
+                    type=f.type,
                 )
         self.schema = schema
         self.writer = pc.CSVWriter(sink, schema)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, MissingColumn, shorten
+from murmure.core.errors import InvalidParameter, MissingColumn, Phrase, shorten
 
 ROWS = 1 << 18  # a batch: large enough for the kernels, small enough for the cache and the memory
 
@@ -34,15 +34,23 @@ def pick_column(names: list[str], column: str | None, what: str) -> str:
         if len(names) == 1:
             return names[0]
         raise MissingColumn(
-            f"the domain names no column and {what} has {len(names)}: {shorten(names, 120)}.",
+            "the domain names no column and {what} has {name_count}: {names}.",
             hint='take the domain from a schema (schema["age"]), or pass one column',
+            what=what,
+            name_count=len(names),
+            names=shorten(names, 120),
         )
     if column not in names:
         near = difflib.get_close_matches(column.lower(), [n.lower() for n in names], 1)
         meant = [n for n in names if near and n.lower() == near[0]]
         raise MissingColumn(
-            f"{what} has no column {column!r}; it has {shorten(names, 120)}.",
-            hint=f"did you mean {meant[0]!r}?" if meant else "the domain's column must be one of these",
+            "{what} has no column {column!r}; it has {names}.",
+            hint=Phrase("did you mean {meant!r}?", meant=meant[0])
+            if meant
+            else "the domain's column must be one of these",
+            what=what,
+            column=column,
+            names=shorten(names, 120),
         )
     return column
 
@@ -61,12 +69,13 @@ def _from_frame(source: Any, column: str | None) -> Any:
         if hasattr(source, "__len__") and hasattr(source, "__getitem__") and not isinstance(source, dict):
             return source  # an Arrow array, or any other sequence
         raise InvalidParameter(
-            f"cannot read rows from {shorten(type(source).__name__)}.",
+            "cannot read rows from {kind}.",
             hint="pass a list, an array, a pandas, Polars or Arrow table, a DuckDB relation or a path",
+            kind=shorten(type(source).__name__),
         ) from None
     if isinstance(native, nw.Series):
         return native.to_native()
-    name = pick_column(native.collect_schema().names(), column, "the frame")
+    name = pick_column(native.collect_schema().names(), column, Phrase("the frame"))
     selected = native.select(nw.col(name))
     frame = selected.collect() if isinstance(selected, nw.LazyFrame) else selected
     return frame.get_column(name).to_native()

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.cells.meaning import numbers_in_text
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.engines.sources.arrow_cells import decimal_type, is_text, parse_column
 from murmure.engines.sources.arrow_threads import AheadReader
 from murmure.engines.sources.table_reader import FileReader, choose_names
@@ -62,7 +62,12 @@ def csv_file(
     }
     for name, kind in kinds.items():
         if kind not in types:
-            raise InvalidParameter(f"kinds[{name!r}] must be one of {', '.join(types)}, got {shorten(kind)}.")
+            raise InvalidParameter(
+                "kinds[{name!r}] must be one of {types}, got {got}.",
+                name=name,
+                types=", ".join(types),
+                got=shorten(kind),
+            )
     header = _read_header(path, lenient)
     names = choose_names(header, wanted, path.name)
     if lenient:
@@ -171,9 +176,13 @@ def _parse_typed(
                     row = pc.index(bad, True).as_py()
                     cell = shorten(text[row].as_py())
                     raise InvalidParameter(
-                        f"{path.name!r}: row {rows_before + row}, column {f.name!r} holds {cell}, "
-                        f"wanted {WANTED[kinds[f.name]]}.",
+                        "{name!r}: row {number}, column {f_name!r} holds {cell}, wanted {wanted}.",
                         hint="a missing value is an empty field; rows count from 0, after the header",
+                        name=path.name,
+                        number=rows_before + row,
+                        f_name=f.name,
+                        cell=cell,
+                        wanted=WANTED[kinds[f.name]],
                     )
             columns.append(column)
         rows_before += batch.num_rows
@@ -241,27 +250,35 @@ class CsvBytes(io.RawIOBase):
         self.last = data[-1:] or self.last
         if not np.isin(preceding, np.frombuffer(BEFORE_QUOTE, np.uint8)).all():
             raise InvalidParameter(
-                f"{self.path.name!r} has a quote inside a field that is not quoted: where fields end cannot be told.",
+                "{name!r} has a quote inside a field that is not quoted: where fields end cannot be told.",
                 hint='a field with quotes is quoted, and they are written twice ("5\'9"" tall")',
+                name=self.path.name,
             )
 
     def check_end(self) -> None:
         if self.size not in (None, self.bytes):
             raise InvalidParameter(
-                f"{self.path.name!r} changed while it was read: it had {self.size} bytes, {self.bytes} came.",
+                "{name!r} changed while it was read: it had {size} bytes, {bytes} came.",
                 hint="read it again when nobody writes to it",
+                name=self.path.name,
+                size=self.size,
+                bytes=self.bytes,
             )
         if self.quotes % 2:
             raise InvalidParameter(
-                f"{self.path.name!r} opens a quote that it never closes.",
+                "{name!r} opens a quote that it never closes.",
                 hint='a quote inside a quoted field is written twice ("say ""yes""")',
+                name=self.path.name,
             )
 
     def no_text(self, data: bytes) -> InvalidParameter:
         line = self.lines + data[: data.index(b"\0")].count(b"\n")
         return InvalidParameter(
-            f"{self.path.name!r} is not text: line {line} holds a NUL byte.",
-            hint=f"if it is UTF-16, {_iconv(self.path, 'UTF-16')}; otherwise it is damaged, or no CSV",
+            "{name!r} is not text: line {line} holds a NUL byte.",
+            hint="if it is UTF-16, {iconv}; otherwise it is damaged, or no CSV",
+            name=self.path.name,
+            line=line,
+            iconv=_iconv(self.path, "UTF-16"),
         )
 
     def close(self) -> None:
@@ -294,7 +311,7 @@ class LenientCsvBytes(CsvBytes):
 
 
 def _iconv(path: Path, encoding: str) -> str:
-    return f"convert it: iconv -f {encoding} -t UTF-8 {path.name} > utf8-{path.name}"
+    return Phrase("convert it: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}", encoding=encoding, name=path.name)
 
 
 def _read_header(path: Path, lenient: bool = False) -> list[str]:
@@ -302,10 +319,12 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
     with CsvBytes(path) as raw:
         start = raw.file.read(MAX_HEADER_BYTES)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InvalidParameter(f"{path.name!r} is UTF-16, wanted UTF-8.", hint=_iconv(path, "UTF-16"))
+            raise InvalidParameter("{name!r} is UTF-16, wanted UTF-8.", hint=_iconv(path, "UTF-16"), name=path.name)
         for magic, what in MAGIC.items():
             if start.startswith(magic):
-                raise InvalidParameter(f"{path.name!r} is {what}, not a CSV.", hint="give it the name of what it is")
+                raise InvalidParameter(
+                    "{name!r} is {what}, not a CSV.", hint="give it the name of what it is", name=path.name, what=what
+                )
         if b"\0" in start.partition(b"\n")[0] if lenient else b"\0" in start:
             raise raw.no_text(start)
         text = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
@@ -313,25 +332,35 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
             names = next(csv.reader(io.StringIO(text, newline="")), [])
         except csv.Error as error:
             raise InvalidParameter(
-                f"cannot read {path.name!r} as a CSV: {error}.", hint="the first line must name the columns"
+                "cannot read {name!r} as a CSV: {error}.",
+                hint="the first line must name the columns",
+                name=path.name,
+                error=error,
             ) from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
-        raise _not_utf8(path, "its header")
+        raise _not_utf8(path, Phrase("its header"))
     if not any(names):
-        raise InvalidParameter(f"{path.name!r} starts with an empty line.", hint="the first line must name the columns")
+        raise InvalidParameter(
+            "{name!r} starts with an empty line.", hint="the first line must name the columns", name=path.name
+        )
     for mark, what in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
         if len(names) == 1 and mark in names[0]:
             raise InvalidParameter(
-                f"the columns of {path.name!r} are separated by {what}, wanted commas.",
+                "the columns of {name!r} are separated by {what}, wanted commas.",
                 hint="save it as CSV with commas (and decimal points), or as Parquet",
+                name=path.name,
+                what=what,
             )
     return names
 
 
 def _not_utf8(path: Path, where: str) -> InvalidParameter:
     return InvalidParameter(
-        f"{path.name!r} is not UTF-8 text: {where} holds other bytes.",
-        hint=f"if it is Latin-1 (Western Windows: CP1252): {_iconv(path, 'LATIN1')}",
+        "{name!r} is not UTF-8 text: {where} holds other bytes.",
+        hint="if it is Latin-1 (Western Windows: CP1252): {iconv}",
+        name=path.name,
+        where=where,
+        iconv=_iconv(path, "LATIN1"),
     )
 
 
@@ -357,15 +386,21 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
         return _not_utf8(path, where)
     if "straddling" in message:
         return InvalidParameter(
-            f"{path.name!r}: a row is longer than {BLOCK} bytes.",
+            "{name!r}: a row is longer than {block} bytes.",
             hint="is there a quote that is opened and not closed?",
+            name=path.name,
+            block=BLOCK,
         )
     if ragged := re.search(r"Expected (\d+) columns, got (\d+)", message):
         return InvalidParameter(
-            f"{path.name!r}: {where} has {ragged[2]} fields, the header has {ragged[1]}.",
+            "{name!r}: {where} has {ragged} fields, the header has {ragged_2}.",
             hint='a field that holds a comma stands in quotes ("a, b"); rows count from 0, after the header',
+            name=path.name,
+            where=where,
+            ragged=ragged[2],
+            ragged_2=ragged[1],
         )
-    return InvalidParameter(f"cannot read {path.name!r} as a CSV: {shorten(message, 160)}")
+    return InvalidParameter("cannot read {name!r} as a CSV: {message}", name=path.name, message=shorten(message, 160))
 
 
 def _metadata_beside(path: Path) -> dict[str, str]:
@@ -382,8 +417,11 @@ def _metadata_beside(path: Path) -> dict[str, str]:
         return {}
     if ours.get("bytes") != path.stat().st_size:
         raise InvalidParameter(
-            f"{beside.name!r} describes another {path.name!r}: one of {ours.get('bytes')} bytes, not "
-            f"{path.stat().st_size}.",
+            "{name!r} describes another {path_name!r}: one of {ours} bytes, not {st_size}.",
             hint="bring back the table as it was written: the plan fits no other",
+            name=beside.name,
+            path_name=path.name,
+            ours=ours.get("bytes"),
+            st_size=path.stat().st_size,
         )
     return {str(key): str(value) for key, value in dict(ours.get("metadata", {})).items()}

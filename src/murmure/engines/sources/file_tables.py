@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import EmptySource, InvalidParameter, shorten
+from murmure.core.errors import EmptySource, InvalidParameter, Phrase, shorten
 from murmure.engines.sources.csv_files import csv_file
 from murmure.engines.sources.table_reader import (
     FORMAT_NAMES,
@@ -41,19 +41,22 @@ def from_files(
     formats = {format_of(path) for path in paths}
     if len(formats) > 1:
         raise InvalidParameter(
-            f"the source holds files of several formats: {shorten([p.name for p in paths], 120)}.",
+            "the source holds files of several formats: {paths}.",
             hint="name those to read, for example with a pattern such as 'folder/*.parquet'; the same people may be in "
             "both",
+            paths=shorten([p.name for p in paths], 120),
         )
     inodes: set[tuple[int, int]] = set()  # a link or another spelling of a path is the same file
     for path in paths:
-        with read_errors(path.name, "a table"):
+        with read_errors(path.name, Phrase("a table")):
             status = path.stat()
         if (status.st_dev, status.st_ino) in inodes:
-            raise InvalidParameter(f"{str(path)!r} is read twice: its people would be counted twice.")
+            raise InvalidParameter("{path!r} is read twice: its people would be counted twice.", path=str(path))
         inodes.add((status.st_dev, status.st_ino))
         if status.st_size == 0:
-            raise EmptySource(f"{path.name!r} is empty: there is nobody to add up.", hint="not even a header is there")
+            raise EmptySource(
+                "{name!r} is empty: there is nobody to add up.", hint="not even a header is there", name=path.name
+            )
     by_format: dict[str, OpenFile] = {"parquet": _open_parquet, "ipc": _open_ipc}
     by_format["csv"] = partial(csv_file, lenient=lenient)
     open_file = by_format[next(iter(formats)) or ""]
@@ -79,7 +82,7 @@ def from_files(
 def _paths(source: Any) -> list[Path]:
     """A file is itself, a folder its tables by name, a pattern its matches by name."""
     path = Path(source)
-    with read_errors(str(path), "a table"):
+    with read_errors(str(path), Phrase("a table")):
         if path.is_dir():
             return _in_folder(path)
         files = [path]
@@ -88,11 +91,15 @@ def _paths(source: Any) -> list[Path]:
             files = [match for match in matches if not match.is_dir()]
             if not files:
                 raise InvalidParameter(
-                    f"no file matches {str(path)!r}.", hint="check the pattern and the working directory"
+                    "no file matches {path!r}.", hint="check the pattern and the working directory", path=str(path)
                 )
         for file in files:
             if format_of(file) is None:
-                raise InvalidParameter(f"cannot read {file.name!r}: wanted a file ending in {', '.join(FORMATS)}.")
+                raise InvalidParameter(
+                    "cannot read {name!r}: wanted a file ending in {formats}.",
+                    name=file.name,
+                    formats=", ".join(FORMATS),
+                )
             _check_exists(file)
         return files
 
@@ -104,10 +111,12 @@ def _in_folder(folder: Path) -> list[Path]:
     if not files:
         deeper = any(p.is_dir() for p in entries)
         raise InvalidParameter(
-            f"the folder {str(folder)!r} holds no file ending in {', '.join(FORMATS)}.",
-            hint=f"folders inside it are read by a pattern: {str(folder / '**' / '*.parquet')!r}"
+            "the folder {folder!r} holds no file ending in {formats}.",
+            hint=Phrase("folders inside it are read by a pattern: {folder!r}", folder=str(folder / "**" / "*.parquet"))
             if deeper
             else "check the path and the working directory",
+            folder=str(folder),
+            formats=", ".join(FORMATS),
         )
     for file in files:
         _check_exists(file)
@@ -117,12 +126,17 @@ def _in_folder(folder: Path) -> list[Path]:
 def _check_exists(path: Path) -> None:
     if path.is_symlink() and not path.exists():
         raise InvalidParameter(
-            f"{str(path)!r} is a link to {os.readlink(path)!r}, which is not there.", hint="repair or remove the link"
+            "{path!r} is a link to {readlink!r}, which is not there.",
+            hint="repair or remove the link",
+            path=str(path),
+            readlink=os.readlink(path),
         )
     if not path.exists():
-        raise InvalidParameter(f"there is no file {str(path)!r}.", hint="check the path and the working directory")
+        raise InvalidParameter(
+            "there is no file {path!r}.", hint="check the path and the working directory", path=str(path)
+        )
     if not path.is_file():
-        raise InvalidParameter(f"{str(path)!r} is not a file.", hint="copy what it gives into a file first")
+        raise InvalidParameter("{path!r} is not a file.", hint="copy what it gives into a file first", path=str(path))
 
 
 def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> Any:
@@ -133,15 +147,19 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
     for path, other in zip(paths, files, strict=True):
         if first.metadata != other.metadata:
             raise InvalidParameter(
-                f"{paths[0].name!r} and {path.name!r} were not written by the same run: what they say about themselves "
-                "differs.",
+                "{name!r} and {path_name!r} were not written by the same run: what they say about themselves differs.",
                 hint="read them one by one",
+                name=paths[0].name,
+                path_name=path.name,
             )
         if every and set(first.all_names) != set(other.all_names):
             differing = sorted(set(first.all_names) ^ set(other.all_names))
             raise InvalidParameter(
-                f"{paths[0].name!r} and {path.name!r} have not the same columns: {shorten(differing, 120)}.",
+                "{name!r} and {path_name!r} have not the same columns: {differing}.",
                 hint="say which columns to read",
+                name=paths[0].name,
+                path_name=path.name,
+                differing=shorten(differing, 120),
             )
     fields = []
     for field in first.schema:
@@ -156,9 +174,13 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
                 (p, t) for p, t in zip(paths, types, strict=True) if t in known and type_family(t) != families[0]
             )
             raise InvalidParameter(
-                f"column {field.name!r} holds {known[0]} in {paths[types.index(known[0])].name!r} and {other_type} in "
-                f"{other_path.name!r}.",
+                "column {name!r} holds {known} in {path_name!r} and {other_type} in {other_path_name!r}.",
                 hint="write all files with the same types",
+                name=field.name,
+                known=known[0],
+                path_name=paths[types.index(known[0])].name,
+                other_type=other_type,
+                other_path_name=other_path.name,
             )
         elif len(set(known)) > 1:
             wide = pa.float64() if pa.uint64() in known else pa.int64()  # int64 does not hold every uint64

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.cells.parsed_columns import library, one_column
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.engines.sources.arrow_cells import arrow_cells
 from murmure.engines.sources.table_reader import (
     BUFFER,
@@ -46,10 +46,10 @@ def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str
 def _from_dataset(source: Any, wanted: list[str] | None, rows: int) -> TableReader:
     import pyarrow.dataset as ds
 
-    what = "the dataset"
+    what = Phrase("the dataset")
     schema = select_fields(source.schema, choose_names(source.schema.names, wanted, what))
     states_rows = isinstance(source, ds.FileSystemDataset) and source.format.default_extname != "csv"
-    with read_errors(what, "a table"):
+    with read_errors(what, Phrase("a table")):
         count = source.count_rows() if states_rows else None
 
     # little readahead, or pyarrow would hold much of the dataset in memory
@@ -69,21 +69,24 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict
     import narwhals as nw
     import pyarrow as pa
 
-    what = "the frame"
+    what = Phrase("the frame")
     try:
         frame: Any = nw.from_native(source)
         names = choose_names(frame.collect_schema().names(), wanted, what)
     except TypeError:
         frame = None
     except nw.exceptions.DuplicateError as error:
-        raise InvalidParameter(f"{what} has two columns of one name: {shorten(str(error), 160)}") from error
+        raise InvalidParameter(
+            "{what} has two columns of one name: {error}", what=what, error=shorten(str(error), 160)
+        ) from error
     if frame is None:
         try:
             return from_frame(pa.RecordBatchReader.from_stream(source), wanted, rows, kinds)
         except (TypeError, ValueError, pa.ArrowException):
             raise InvalidParameter(
-                f"cannot read a table from {shorten(type(source).__name__)}.",
+                "cannot read a table from {kind}.",
                 hint="pass a pandas, Polars or Arrow table, a DuckDB relation, a mapping of columns, or a path",
+                kind=shorten(type(source).__name__),
             ) from None
     selected = frame.select(names)
     types = selected.collect_schema()
@@ -119,7 +122,7 @@ def _arrow_table(frame: Any) -> Any:
         return frame.to_arrow()
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InvalidParameter(
-            f"the frame does not fit Arrow: {shorten(str(error), 160)}", hint="give every column one type"
+            "the frame does not fit Arrow: {error}", hint="give every column one type", error=shorten(str(error), 160)
         ) from error
 
 
@@ -135,14 +138,17 @@ def _from_mapping(source: Mapping[Any, Any], wanted: list[str] | None, kinds: di
             raise
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InvalidParameter(
-                f"column {name!r} of the mapping is no column: {shorten(str(error), 160)}",
+                "column {name!r} of the mapping is no column: {error}",
                 hint="give a list or an array of one dimension and one type",
+                name=name,
+                error=shorten(str(error), 160),
             ) from error
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) != 1:
         raise InvalidParameter(
-            f"the columns of the mapping must be of one length, got {shorten(lengths, 160)}.",
+            "the columns of the mapping must be of one length, got {got}.",
             hint="one value a person in each",
+            got=shorten(lengths, 160),
         )
     return pa.table(columns)
 
@@ -167,7 +173,7 @@ def _arrow_column(values: Any, kind: str | None) -> Any:
         return inner.__arrow_array__()
     if getattr(typed, "kind", "O") in "OUST":
         if len(getattr(values, "shape", (0,))) != 1:
-            raise InvalidParameter(f"a column has one dimension, got shape {values.shape}.")
+            raise InvalidParameter("a column has one dimension, got shape {shape}.", shape=values.shape)
         missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
         items = values.tolist() if hasattr(values, "tolist") else list(values)
         if missing is not None:

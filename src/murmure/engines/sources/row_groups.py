@@ -116,15 +116,18 @@ def read_groups(groups: list[RowGroup], schema: Any, rng: Random, lenient: bool 
                     rows_before += batch.num_rows
         except FileNotFoundError:
             raise InvalidParameter(
-                f"a worker finds no file {group.path!r}.",
+                "a worker finds no file {path!r}.",
                 hint="put the files where every worker can read them, or pass a DataFrame that Spark reads",
+                path=group.path,
             ) from None
         except (OSError, pa.ArrowException) as error:
             if getattr(error, "errno", None):  # an error of the system: another try may succeed
                 raise
             raise InvalidParameter(
-                f"cannot read {group.path!r} as a Parquet file: {shorten(str(error), 160)}",
+                "cannot read {path!r} as a Parquet file: {error}",
                 hint="it is cut short, damaged, or of another format than its name says",
+                path=group.path,
+                error=shorten(str(error), 160),
             ) from error
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, OutsideDomain
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase
 from murmure.engines.sources.arrow_cells import decoded, inexact_names, is_text, plain_type
 
 InvalidPolicy = Literal["refuse", "drop"]
@@ -29,7 +29,9 @@ def refuse_inexact_names(table: Any, unit: str) -> None:
 
     kind = plain_type(table.schema.field(unit).type)
     if pa.types.is_floating(kind) and not any(path.name.lower().endswith(TEXT_ENDINGS) for path in table.paths):
-        raise inexact_names(kind, f'load the column as text: dtype={{"{unit}": "string"}} in pandas', unit)
+        raise inexact_names(
+            kind, Phrase('load the column as text: dtype={{"{unit}": "string"}} in pandas', unit=unit), unit
+        )
 
 
 class RowsPerPerson:
@@ -55,7 +57,12 @@ class RowsPerPerson:
         if missing is not None:
             if self.unnamed == "refuse":
                 row = first + int(np.argmax(missing.to_numpy(zero_copy_only=False)))
-                raise OutsideDomain.at(f"column {self.column!r}", row, "says not who it is about.", "give it a value")
+                raise OutsideDomain.at(
+                    Phrase("column {column!r}", column=self.column),
+                    row,
+                    Phrase("says not who it is about."),
+                    Phrase("give it a value"),
+                )
             named = pc.invert(missing)
             batch, ids = batch.filter(named), ids.filter(named)
         counted = ids.value_counts()
@@ -73,10 +80,14 @@ class RowsPerPerson:
             kept[row] = so_far[name] <= self.at_most
         if self.invalid == "refuse":
             raise OutsideDomain.at(
-                f"column {self.column!r}",
+                Phrase("column {column!r}", column=self.column),
                 first + int(np.argmin(kept)),
-                f"is row {self.at_most + 1} of one person; at most {self.at_most} were declared.",
-                "declare a larger bound (it costs more), or drop the rest with invalid=drop",
+                Phrase(
+                    "is row {at_most} of one person; at most {this_at_most} were declared.",
+                    at_most=self.at_most + 1,
+                    this_at_most=self.at_most,
+                ),
+                Phrase("declare a larger bound (it costs more), or drop the rest with invalid=drop"),
             )
         return batch.filter(pa.array(kept))
 
@@ -91,7 +102,9 @@ class RowsPerPerson:
 
         if pa.types.is_nested(ids.type):
             raise InvalidParameter(
-                f"column {self.column!r} holds {ids.type}; wanted names or numbers that tell people apart."
+                "column {column!r} holds {type}; wanted names or numbers that tell people apart.",
+                column=self.column,
+                type=ids.type,
             )
         missing = ids.is_null(nan_is_null=True)
         return missing if pc.any(missing).as_py() else None

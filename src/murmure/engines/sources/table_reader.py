@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.engines.sources.column_batches import ROWS, pick_column
 from murmure.engines.sources.table_writer import METADATA_MARK
 
@@ -38,7 +38,7 @@ class TableReader:
 
     def batches(self) -> Iterator[Any]:
         """RecordBatches of `size` rows (the last one may be smaller); none when there are no rows."""
-        with read_errors(self.source_name, "a table"):
+        with read_errors(self.source_name, Phrase("a table")):
             yield from rebatched(self.raw_batches(), self.size)
 
 
@@ -59,18 +59,23 @@ def wanted_names(columns: Sequence[str] | None) -> list[str] | None:
     wanted = [columns] if isinstance(columns, str) else list(columns)
     if not wanted:
         raise InvalidParameter("open_table.columns names no column.", hint="leave it out to read all columns")
-    check_distinct(wanted, "the list of wanted columns")
+    check_distinct(wanted, Phrase("the list of wanted columns"))
     return wanted
 
 
 def check_distinct(names: Sequence[Any], what: str) -> None:
     odd = [name for name in names if not isinstance(name, str)]
     if odd:
-        raise InvalidParameter(f"{what} has a column called {shorten(odd[0])}, wanted text.", hint="rename it")
+        raise InvalidParameter(
+            "{what} has a column called {odd}, wanted text.", hint="rename it", what=what, odd=shorten(odd[0])
+        )
     twice = sorted({n for n in names if names.count(n) > 1}) if len(set(names)) < len(names) else []
     if twice:
         raise InvalidParameter(
-            f"{what} has two columns called {shorten(twice[0])}.", hint="rename or remove one: which is meant?"
+            "{what} has two columns called {twice}.",
+            hint="rename or remove one: which is meant?",
+            what=what,
+            twice=shorten(twice[0]),
         )
 
 
@@ -173,12 +178,17 @@ def read_errors(name: str, what: str) -> Iterator[None]:
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeError) as error:
         if isinstance(error, OSError) and error.errno:
             raise InvalidParameter(
-                f"cannot read {name!r}: {os.strerror(error.errno).lower()}.",
+                "cannot read {name!r}: {strerror}.",
                 hint="check that it is still there and that you may read it",
+                name=name,
+                strerror=os.strerror(error.errno).lower(),
             ) from error
         raise InvalidParameter(
-            f"cannot read {name!r} as {what}: {shorten(str(error), 160)}",
+            "cannot read {name!r} as {what}: {error}",
             hint="it is cut short, damaged, or of another format than its name says"
             if what in FORMAT_NAMES.values()
             else None,
+            name=name,
+            what=what,
+            error=shorten(str(error), 160),
         ) from error

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from murmure.core.errors import CannotWrite, InvalidParameter, MissingExtra, shorten
+from murmure.core.errors import CannotWrite, InvalidParameter, MissingExtra, Phrase, shorten
 from murmure.core.files import cannot_write
 from murmure.engines.sources.batch_encoders import ENCODERS, BatchEncoder
 from murmure.engines.sources.column_batches import ROWS
@@ -95,12 +95,14 @@ class TableWriter:
         try:
             import pyarrow as pa
         except ImportError:
-            raise MissingExtra("writing files", "pyarrow", "tables") from None
+            raise MissingExtra(Phrase("writing files"), "pyarrow", "tables") from None
         self._pa = pa
         self.kind = FORMAT_OF_ENDING.get(path.suffix.lower(), "")
         if not self.kind:
             raise InvalidParameter(
-                f"cannot write {path.name!r}: wanted a name ending in {', '.join(FORMAT_OF_ENDING)}."
+                "cannot write {name!r}: wanted a name ending in {format_of_ending}.",
+                name=path.name,
+                format_of_ending=", ".join(FORMAT_OF_ENDING),
             )
         self.path, self.overwrite, self.metadata = path, overwrite, metadata
         # The file behind a link is replaced, and the link stays.
@@ -124,22 +126,27 @@ class TableWriter:
         targets = [self.target] if self.metadata_path is None else [self.target, self.metadata_path]
         if not self.target.parent.is_dir():
             raise CannotWrite(
-                f"cannot write {str(self.path)!r}: there is no folder {str(self.path.parent)!r}.",
+                "cannot write {path!r}: there is no folder {parent!r}.",
                 hint="make the folder first, or name one that exists",
+                path=str(self.path),
+                parent=str(self.path.parent),
             )
         for target in targets:
             if not target.exists():
                 continue
             if any(source.exists() and os.path.samefile(target, source) for source in sources):
                 raise CannotWrite(
-                    f"{str(self.path)!r} is one of the tables that are read: it would be lost.",
+                    "{path!r} is one of the tables that are read: it would be lost.",
                     hint="write under another name",
+                    path=str(self.path),
                 )
             if not target.is_file():
-                raise CannotWrite(f"cannot write {str(target)!r}: it is not a file.", hint="name a file")
+                raise CannotWrite("cannot write {target!r}: it is not a file.", hint="name a file", target=str(target))
             if not self.overwrite:
                 raise CannotWrite(
-                    f"{str(target)!r} exists already.", hint="write under another name, or ask to overwrite it"
+                    "{target!r} exists already.",
+                    hint="write under another name, or ask to overwrite it",
+                    target=str(target),
                 )
 
     def __enter__(self) -> TableWriter:
@@ -162,8 +169,10 @@ class TableWriter:
             raise InvalidParameter("this table is not open.", hint="with write_table(...) as out: out.write(batch)")
         if not batch.schema.equals(self.schema):
             raise InvalidParameter(
-                f"the batch does not fit the table {self.path.name!r}: wanted {shorten(_types(self.schema), 200)}, "
-                f"got {shorten(_types(batch.schema), 200)}."
+                "the batch does not fit the table {name!r}: wanted {types}, got {got}.",
+                name=self.path.name,
+                types=shorten(_types(self.schema), 200),
+                got=shorten(_types(batch.schema), 200),
             )
         self._raise()
         table = batch if isinstance(batch, self._pa.Table) else self._pa.Table.from_batches([batch])
@@ -278,7 +287,9 @@ class TableWriter:
         if isinstance(error, OSError):
             return cannot_write(self.path, error)
         if isinstance(error, self._pa.ArrowException):
-            return InvalidParameter(f"cannot write {str(self.path)!r}: {shorten(str(error), 160)}")
+            return InvalidParameter(
+                "cannot write {path!r}: {error}", path=str(self.path), error=shorten(str(error), 160)
+            )
         return error
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, MissingExtra
+from murmure.core.errors import InvalidParameter, MissingExtra, Phrase
 from murmure.engines.sources.column_batches import ROWS
 from murmure.engines.sources.file_tables import from_files
 from murmure.engines.sources.frame_tables import from_frame
@@ -55,9 +55,9 @@ def open_table(
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise MissingExtra("reading tables", "pyarrow", "tables") from None
+        raise MissingExtra(Phrase("reading tables"), "pyarrow", "tables") from None
     if rows < 1:
-        raise InvalidParameter(f"open_table.rows must be at least 1, got {rows!r}.")
+        raise InvalidParameter("open_table.rows must be at least 1, got {got!r}.", got=rows)
     wanted = wanted_names(columns)
     if isinstance(source, str | os.PathLike):
         return from_files([source], wanted, dict(kinds or {}), rows, lenient)

@@ -386,8 +386,9 @@ def digits(rate: Fraction) -> Digits:
     """The tables of this rate."""
     if not MIN_RATE <= rate <= MAX_RATE:
         raise InvalidParameter(
-            f"noise of scale {float(1 / rate):.3g} was asked for; scales from 1/32 to 2**52 can be drawn.",
+            "noise of scale {rate:.3g} was asked for; scales from 1/32 to 2**52 can be drawn.",
             hint="a larger epsilon, fewer rows for each person, or a coarser grid of the statistic",
+            rate=float(1 / rate),
         )
     top, *others = _steps(rate)
     size = math.ceil(COVERED / top)
@@ -418,9 +419,12 @@ def calibrated(epsilon: Fraction, moves: int, entries: int) -> Digits:
     while True:
         if spare * 4 > epsilon:
             raise InvalidParameter(
-                f"an epsilon of {float(epsilon):.3g} for {moved} entries that move by {moves} in all is too small: "
+                "an epsilon of {epsilon:.3g} for {moved} entries that move by {moves} in all is too small: "
                 "rounding the law would cost as much.",
                 hint="a larger epsilon, or fewer entries",
+                epsilon=float(epsilon),
+                moved=moved,
+                moves=moves,
             )
         law = digits(_rounded_down(min((epsilon - spare) / moves, MAX_RATE)))
         if law.loss(moves, entries) <= epsilon:

@@ -46,8 +46,9 @@ class DiscreteGaussianLaw(BatchedNoise):
         """The law of the least sigma**2 on its grid that is not below `sigma2`."""
         if sigma2 > MAX_SIGMA**2:
             raise InvalidParameter(
-                f"discrete Gaussian noise of sigma = {math.sqrt(sigma2):.3g} was asked for; up to 2**44 can be drawn.",
+                "discrete Gaussian noise of sigma = {sqrt:.3g} was asked for; up to 2**44 can be drawn.",
                 hint="a larger budget, fewer rows for each person, or a coarser grid of the statistic",
+                sqrt=math.sqrt(sigma2),
             )
         sigma2 = max(sigma2, MIN_SIGMA2)
         # Any t gives the exact law; just above sigma most proposals are kept.
@@ -57,7 +58,7 @@ class DiscreteGaussianLaw(BatchedNoise):
 
     def __post_init__(self) -> None:
         if not (self.t > 0 and self.p > 0 and 0 < self.q <= 64 * FINE and self.t <= MAX_SIGMA + 1):
-            raise InvalidParameter(f"{self!r} is no discrete Gaussian that can be drawn.")
+            raise InvalidParameter("{value!r} is no discrete Gaussian that can be drawn.", value=self)
 
     @property
     def sigma2(self) -> Fraction:

@@ -33,8 +33,9 @@ class DiscreteLaplaceLaw(BatchedNoise):
     def __post_init__(self) -> None:
         if not (0 < self.t <= MAX_DENOMINATOR and 0 < self.s < 1 << 62):
             raise InvalidParameter(
-                f"discrete Laplace noise of scale {self.t / self.s:.3g} was asked for; up to 2**52 can be drawn.",
+                "discrete Laplace noise of scale {number:.3g} was asked for; up to 2**52 can be drawn.",
                 hint="a larger epsilon, fewer rows for each person, or a coarser grid of the statistic",
+                number=self.t / self.s,
             )
 
     @property

@@ -136,8 +136,9 @@ class PoissonLaw:
     def __post_init__(self) -> None:
         if not 0 < self.mean <= MAX_MEAN:
             raise InvalidParameter(
-                f"Poisson numbers of mean {float(self.mean):.3g} were asked for; up to 2**60 can be drawn.",
+                "Poisson numbers of mean {mean:.3g} were asked for; up to 2**60 can be drawn.",
                 hint="a larger budget, fewer rows for each person, or a coarser grid of the statistic",
+                mean=float(self.mean),
             )
 
     def log_prob(self, k: Any) -> Floats:

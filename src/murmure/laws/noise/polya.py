@@ -46,7 +46,7 @@ class PolyaLaw(BatchedNoise):
 
     def __post_init__(self) -> None:
         if self.r <= 0 or self.r.denominator > MAX_PARTIES or self.r > MAX_PARTIES:
-            raise InvalidParameter(f"Polya noise of r = {self.r} was asked for; 2**-30 to 2**30 can be drawn.")
+            raise InvalidParameter("Polya noise of r = {r} was asked for; 2**-30 to 2**30 can be drawn.", r=self.r)
         _ = self.whole  # a rate that cannot be drawn is refused here
 
     @property

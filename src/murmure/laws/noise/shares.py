@@ -42,7 +42,9 @@ TWO_PI_SQUARED = decimal.Decimal("19.7392088021787")  # rounded down
 def gap(sigma2: Fraction, count: int) -> decimal.Decimal:
     """How far the logarithms are apart, rounded up."""
     if sigma2 < MIN_SHARE_SIGMA2:
-        raise InvalidParameter(f"the gap of Gaussian shares is known from sigma**2 = 1/4 on, got {float(sigma2):.3g}.")
+        raise InvalidParameter(
+            "the gap of Gaussian shares is known from sigma**2 = 1/4 on, got {got:.3g}.", got=float(sigma2)
+        )
 
     def term(k: int) -> decimal.Decimal:
         x = sigma2 * k / (k + 1)

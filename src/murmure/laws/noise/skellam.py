@@ -66,7 +66,9 @@ def kappa(variance: Fraction) -> decimal.Decimal:
     """A bound of the second differences of -ln P, rounded up."""
     if variance < MIN_VARIANCE:
         raise InvalidParameter(
-            f"the cost of Skellam noise is known from a variance of {MIN_VARIANCE} on, got {float(variance):.3g}."
+            "the cost of Skellam noise is known from a variance of {min_variance} on, got {got:.3g}.",
+            min_variance=MIN_VARIANCE,
+            got=float(variance),
         )
     return _kappa(variance)
 

@@ -58,14 +58,15 @@ class StaircaseLaw(BatchedNoise):
 
     def __post_init__(self) -> None:
         if not 1 <= self.r <= self.step or not 1 <= self.upper <= HALF_WORD:
-            raise InvalidParameter(f"a stair of {self.step} has an upper side of {self.r}?")
+            raise InvalidParameter("a stair of {step} has an upper side of {r}?", step=self.step, r=self.r)
         if (self.upper == HALF_WORD) != (self.r == self.step) or self.upper * self.step < HALF_WORD * self.r:
             raise InvalidParameter("the upper side of a stair must not be less likely than the lower one.")
         if self.step / self.stairs.rate > MAX_SCALE:
             scale = float(self.step / self.stairs.rate)
             raise InvalidParameter(
-                f"staircase noise of scale {scale:.3g} was asked for; up to 2**52 can be drawn.",
+                "staircase noise of scale {scale:.3g} was asked for; up to 2**52 can be drawn.",
                 hint="a larger epsilon, fewer rows for each person, or a coarser grid of the statistic",
+                scale=scale,
             )
 
     @classmethod

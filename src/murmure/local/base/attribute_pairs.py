@@ -98,8 +98,9 @@ class PairOracle:
             or (each_a is not None and (joint.sum(axis=0) != each_a * v).any())
         ):
             raise InvalidParameter(
-                f"Pair.estimate: the counts of pairs do not fit the counts of single values, of {shown} reports.",
+                "Pair.estimate: the counts of pairs do not fit the counts of single values, of {shown} reports.",
                 hint="tally(reports) counts both",
+                shown=shown,
             )
 
     def estimate(self, total: Ints, n: int) -> Estimate:
@@ -159,7 +160,7 @@ class PairEstimator:
 
     def covariance(self, target: Target) -> Floats:
         if self.raw.size > MAX_PAIR_CELLS:
-            raise InvalidParameter(f"the covariance of {self.raw.size} pairs is too large a matrix to build.")
+            raise InvalidParameter("the covariance of {size} pairs is too large a matrix to build.", size=self.raw.size)
         f = on_simplex(self.raw)
         joint = f.reshape(self.joint.shape)
         a, b = _second_moments(self.first), _second_moments(self.second)

@@ -27,7 +27,7 @@ def least_variance(candidates: Sequence[Any], by: Criterion) -> Any:
     Var*, the variance at share 0.
     """
     if by not in ("variance", "varstar"):
-        raise InvalidParameter(f'the choice is by "variance" or by "varstar", got {shorten(by)}.')
+        raise InvalidParameter('the choice is by "variance" or by "varstar", got {got}.', got=shorten(by))
     return min(candidates, key=lambda m: float(m.variance(0.0 if by == "varstar" else 1 / m.domain.size, 1)))
 
 
@@ -40,14 +40,21 @@ def check_oracle(owner: object, oracle: Any, schema: Schema, allowed: Sequence[s
         oracle = tuple(oracle)
         if len(oracle) != len(schema.private):
             raise InvalidParameter(
-                f"{name}.oracle must be one name, or one for each of {len(schema.private)} columns, got {len(oracle)}.",
-                hint=f"columns in order: {', '.join(schema.private)}",
+                "{name}.oracle must be one name, or one for each of {private_count} columns, got {got}.",
+                hint="columns in order: {private}",
+                name=name,
+                private_count=len(schema.private),
+                got=len(oracle),
+                private=", ".join(schema.private),
             )
     for choice in oracle if isinstance(oracle, tuple) else (oracle,):
         if choice not in allowed:
             raise InvalidParameter(
-                f"{name}.oracle must be one of {', '.join(allowed)}, got {shorten(choice)}.",
+                "{name}.oracle must be one of {allowed}, got {got}.",
                 hint='"adaptive" takes the one with the least exact variance for each column',
+                name=name,
+                allowed=", ".join(allowed),
+                got=shorten(choice),
             )
     return oracle  # type: ignore[no-any-return]
 
@@ -56,8 +63,11 @@ def check_smallest_share(owner: object, epsilons: Sequence[float]) -> None:
     """Refuse a budget whose shares are too small for any mechanism, with an error that names the owner's epsilon."""
     if min(epsilons) < MIN_EPSILON:
         raise InvalidParameter(
-            f"{type(owner).__name__}.epsilon leaves {min(epsilons):.3g} for a column, below {MIN_EPSILON:g}.",
+            "{kind}.epsilon leaves {epsilons:.3g} for a column, below {min_epsilon:g}.",
             hint="a larger epsilon, fewer columns, or more even weights",
+            kind=type(owner).__name__,
+            epsilons=min(epsilons),
+            min_epsilon=MIN_EPSILON,
         )
 
 
@@ -98,5 +108,8 @@ def check_choices(owner: Any) -> None:
     object.__setattr__(owner, "weights", check_weights(owner, "weights", owner.weights, owner.domain))
     if owner.numeric not in NUMERIC:
         raise InvalidParameter(
-            f"{type(owner).__name__}.numeric must be one of {', '.join(NUMERIC)}, got {shorten(owner.numeric)}."
+            "{kind}.numeric must be one of {numeric}, got {got}.",
+            kind=type(owner).__name__,
+            numeric=", ".join(NUMERIC),
+            got=shorten(owner.numeric),
         )

@@ -26,8 +26,10 @@ from murmure.laws.tallies import histogram
 def check_domain(owner: object, domain: object) -> None:
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            f"{type(owner).__name__}.domain must be Categories, Integers, Interval or Decimals, got {shorten(domain)}.",
-            hint=f"{type(owner).__name__}(Categories(4), epsilon=1.0)",
+            "{kind}.domain must be Categories, Integers, Interval or Decimals, got {got}.",
+            hint="{kind}(Categories(4), epsilon=1.0)",
+            kind=type(owner).__name__,
+            got=shorten(domain),
         )
     check_few_values(f"{type(owner).__name__}.domain", domain)
 
@@ -42,12 +44,17 @@ def check_slope(owner: Any) -> None:
     try:
         informative = owner.is_informative
     except InvalidParameter as error:
-        raise InvalidParameter(f"{name}(epsilon={owner.epsilon!r}): {error}") from None
+        raise InvalidParameter(
+            "{name}(epsilon={epsilon!r}): {error}", name=name, epsilon=owner.epsilon, error=error
+        ) from None
     if not informative:
         raise InvalidParameter(
-            f"{name}.epsilon = {owner.epsilon!r} is too small for {k} values: in units of 2**-64 the truth would be no "
+            "{name}.epsilon = {epsilon!r} is too small for {k} values: in units of 2**-64 the truth would be no "
             "likelier than a lie, and nothing could be estimated.",
             hint="a larger epsilon, or fewer values",
+            name=name,
+            epsilon=owner.epsilon,
+            k=k,
         )
 
 
@@ -60,7 +67,12 @@ def exact_probability(owner: object, name: str, value: Fraction | float) -> Frac
         exact = None
     if exact is None:
         got = float(value) if isinstance(value, Fraction) and abs(value) < 2**63 else value
-        raise InvalidParameter(f"{type(owner).__name__}.{name} must lie strictly between 0 and 1, got {shorten(got)}.")
+        raise InvalidParameter(
+            "{kind}.{name} must lie strictly between 0 and 1, got {got}.",
+            kind=type(owner).__name__,
+            name=name,
+            got=shorten(got),
+        )
     return exact
 
 
@@ -79,8 +91,11 @@ class Randomiser:
         codes = np.atleast_1d(np.asarray(x))
         if codes.dtype.kind not in "iu" or (len(codes) and not 0 <= codes.min() <= codes.max() < self.channel.inputs):
             raise InvalidParameter(
-                f"{type(self).__name__}.law takes codes from 0 to {self.channel.inputs - 1}, got {shorten(x)}.",
+                "{kind}.law takes codes from 0 to {inputs}, got {got}.",
                 hint="domain.encode(values) turns values into codes; report(values, rng) does both",
+                kind=type(self).__name__,
+                inputs=self.channel.inputs - 1,
+                got=shorten(x),
             )
         return Law(self.channel, codes)
 
@@ -97,12 +112,17 @@ class Randomiser:
         reports = np.asarray(reports)
         if reports.ndim != 1 or reports.dtype.kind not in "iu":
             raise InvalidParameter(
-                f"{type(self).__name__}.tally takes a column of codes, got shape {reports.shape} of {reports.dtype}."
+                "{kind}.tally takes a column of codes, got shape {shape} of {dtype}.",
+                kind=type(self).__name__,
+                shape=reports.shape,
+                dtype=reports.dtype,
             )
         if len(reports) and (int(reports.max()) > largest or (reports.dtype.kind == "i" and reports.min() < 0)):
             raise InvalidParameter(
-                f"{type(self).__name__}.tally: a report lies outside 0 .. {largest}.",
+                "{kind}.tally: a report lies outside 0 .. {largest}.",
                 hint="these reports were not made by this mechanism",
+                kind=type(self).__name__,
+                largest=largest,
             )
         return reports
 
@@ -194,8 +214,10 @@ class NumericRandomiser(Randomiser):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Integers | Interval | Decimals):
             raise InvalidParameter(
-                f"{type(self).__name__}.domain must be Integers, Interval or Decimals, got {shorten(self.domain)}.",
+                "{kind}.domain must be Integers, Interval or Decimals, got {got}.",
                 hint="categories have no mean; GRR, OUE or SubsetSelection estimate their shares",
+                kind=type(self).__name__,
+                got=shorten(self.domain),
             )
         check_few_values(f"{type(self).__name__}.domain", self.domain)
         check_epsilon(self)
@@ -276,8 +298,10 @@ class BiasedNumeric(NumericRandomiser):
 
     def estimate(self, total: Ints, n: int) -> Estimate:
         raise NoUnbiasedEstimate(
-            f"{type(self).__name__} gives no unbiased estimate: {self.why_biased}.",
+            "{kind} gives no unbiased estimate: {why_biased}.",
             hint="use Piecewise, Hybrid or Duchi for a mean, or murmure.em for a bar-less histogram",
+            kind=type(self).__name__,
+            why_biased=self.why_biased,
         )
 
     def values(self, reports: Array) -> NDArray[np.float64]:

@@ -46,12 +46,14 @@ class RecordMechanism:
         name = type(self).__name__
         if not isinstance(self.domain, Schema):
             raise InvalidParameter(
-                f"{name}.domain must be a Schema, got {shorten(self.domain)}.",
-                hint=f'{name}(Schema({{"smoker": Categories(["no", "yes"])}}), epsilon=1.0)',
+                "{name}.domain must be a Schema, got {got}.",
+                hint='{name}(Schema({{"smoker": Categories(["no", "yes"])}}), epsilon=1.0)',
+                name=name,
+                got=shorten(self.domain),
             )
         self.domain.refuse_drafted()
         if not self.domain.private:
-            raise InvalidParameter(f"{name}.domain has public columns only: there is nothing to randomise.")
+            raise InvalidParameter("{name}.domain has public columns only: there is nothing to randomise.", name=name)
         for column in self.domain.private:
             check_few_values(f"{name}.domain", self.domain[column])
         object.__setattr__(self, "epsilon", positive_epsilon(name, self.epsilon))
@@ -86,9 +88,10 @@ class RecordMechanism:
             good = good and (not len(column) or 0 <= column.min() <= column.max() < domain.size)
         if not good:
             raise InvalidParameter(
-                f"{type(self).__name__}.law takes one array of codes for each of {len(self.columns)} columns, "
-                "all of one length.",
+                "{kind}.law takes one array of codes for each of {column_count} columns, all of one length.",
                 hint="schema.encode(batch) turns rows into codes; report(batch, rng) does both",
+                kind=type(self).__name__,
+                column_count=len(self.columns),
             )
         return RecordLaw(self.channel, columns)
 
@@ -130,19 +133,24 @@ class RecordMechanism:
         """Refuse records of another law: they can have the same shape, and their estimates would be wrong."""
         if records.law not in (None, self.law_digest):
             raise PlanMismatch(
-                f"{type(self).__name__} cannot read these records: another mechanism drew them, or this one with other "
-                "settings.",
+                "{kind} cannot read these records: another mechanism drew them, or this one with other settings.",
                 hint="read them with the plan that made them: plan.estimate(reports)",
+                kind=type(self).__name__,
             )
 
     def tally(self, records: Records) -> Ints:
         """Reports -> integers that add up."""
         if not isinstance(records, Records) or len(records.parts) != len(self.parts):
             raise InvalidParameter(
-                f"{type(self).__name__}.tally takes records of {len(self.parts)} columns, got {shorten(records)}."
+                "{kind}.tally takes records of {part_count} columns, got {got}.",
+                kind=type(self).__name__,
+                part_count=len(self.parts),
+                got=shorten(records),
             )
         if (records.rows is not None) != self.shows_some_columns or not records.fit():
-            raise InvalidParameter(f"{type(self).__name__}.tally: these records were not made by this mechanism.")
+            raise InvalidParameter(
+                "{kind}.tally: these records were not made by this mechanism.", kind=type(self).__name__
+            )
         # The shape fits; another law can have the same shape, and only the digest shows it.
         self.refuse_others(records)
         out = []
@@ -168,8 +176,11 @@ class RecordMechanism:
         """Shares or a mean of every column."""
         if np.shape(total) != (self.width,):
             raise InvalidParameter(
-                f"{type(self).__name__}.estimate takes {self.width} whole numbers, got shape {np.shape(total)}.",
+                "{kind}.estimate takes {width} whole numbers, got shape {shape}.",
                 hint="tally(reports) makes them",
+                kind=type(self).__name__,
+                width=self.width,
+                shape=np.shape(total),
             )
         if self.shows_some_columns:
             people = np.array([shown for shown, _ in self.pieces(total)], np.int64)
@@ -231,7 +242,10 @@ def check_weights(owner: object, name: str, given: Any, schema: Schema) -> tuple
         unknown = set(given) - set(columns)
         if unknown:
             raise InvalidParameter(
-                f"{type(owner).__name__}.{name} names columns that are not randomised: {sorted(unknown)}."
+                "{kind}.{name} names columns that are not randomised: {unknown}.",
+                kind=type(owner).__name__,
+                name=name,
+                unknown=sorted(unknown),
             )
         given = [given.get(column, 1.0) for column in columns]
     try:
@@ -240,9 +254,13 @@ def check_weights(owner: object, name: str, given: Any, schema: Schema) -> tuple
         weights = ()
     if len(weights) != len(columns) or not all(0 < w < float("inf") for w in weights):
         raise InvalidParameter(
-            f"{type(owner).__name__}.{name} must be {len(columns)} positive numbers, one per column, got "
-            f"{shorten(given)}.",
-            hint=f"columns in order: {', '.join(columns)}",
+            "{kind}.{name} must be {column_count} positive numbers, one per column, got {given}.",
+            hint="columns in order: {column_names}",
+            kind=type(owner).__name__,
+            name=name,
+            column_count=len(columns),
+            given=shorten(given),
+            column_names=", ".join(columns),
         )
     return weights
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.types import Array
 from murmure.laws.bits import packed_words
 from murmure.local.base.hidden_attribute import HiddenOracle
@@ -142,9 +142,9 @@ class ReportColumnCodec:
             try:
                 column = column.cast(pa.binary()).cast(pa.binary(self.width))
             except pa.ArrowInvalid:
-                raise self._not_a_report("binary cells of another length") from None
+                raise self._not_a_report(Phrase("binary cells of another length")) from None
         if column.type != pa.binary(self.width):
-            raise self._not_a_report(f"cells of type {column.type}")
+            raise self._not_a_report(Phrase("cells of type {type}", type=column.type))
         raw: Array = np.frombuffer(column.buffers()[1], np.uint8)
         raw = raw[column.offset * self.width : (column.offset + len(column)) * self.width].reshape(-1, self.width)
         if hasattr(self._real.channel, "value_bits"):
@@ -160,9 +160,9 @@ class ReportColumnCodec:
 
         assert self.width is not None
         if len(column) and not pc.all(pc.equal(pc.binary_length(column), 2 * self.width)).as_py():
-            raise self._not_a_report("hexadecimal text of another length")
+            raise self._not_a_report(Phrase("hexadecimal text of another length"))
         if len(column) and not pc.all(pc.match_substring_regex(column, "^[0-9a-f]*$")).as_py():
-            raise self._not_a_report("text that is not hexadecimal")
+            raise self._not_a_report(Phrase("text that is not hexadecimal"))
         raw = bytes.fromhex("".join(column.to_pylist()))
         return pa.Array.from_buffers(pa.binary(self.width), len(column), [None, pa.py_buffer(raw)])
 
@@ -178,17 +178,21 @@ class ReportColumnCodec:
                 try:
                     column = column.cast(self.values.type)
                 except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-                    raise self._not_a_report(f"cells of type {column.type}") from None
+                    raise self._not_a_report(Phrase("cells of type {type}", type=column.type)) from None
             codes = self._codes_on_grid(column)
             if codes is None:
                 codes = pc.fill_null(pc.index_in(column, self.values), -1).to_numpy(zero_copy_only=False)
         if len(codes) and codes.min() < 0:
             row = int(np.argmax(codes < 0))
             raise OutsideDomain.at(
-                f"column {self.name!r}",
+                Phrase("column {name!r}", name=self.name),
                 row,
-                f"holds {shorten(column[row].as_py())}, which is no report of {type(self._real).__name__}.",
-                "the file was changed after it was sanitised, or is read with another plan",
+                Phrase(
+                    "holds {column}, which is no report of {kind}.",
+                    column=shorten(column[row].as_py()),
+                    kind=type(self._real).__name__,
+                ),
+                Phrase("the file was changed after it was sanitised, or is read with another plan"),
             )
         return np.asarray(codes)
 
@@ -224,8 +228,11 @@ class ReportColumnCodec:
 
     def _not_a_report(self, got: str) -> InvalidParameter:
         return InvalidParameter(
-            f"column {self.name!r} holds {got}; wanted reports of {type(self._real).__name__}.",
+            "column {name!r} holds {got}; wanted reports of {kind}.",
             hint="the file was changed after it was sanitised, or is read with another plan",
+            name=self.name,
+            got=got,
+            kind=type(self._real).__name__,
         )
 
 

@@ -42,8 +42,10 @@ class WeightedColumns:
         for name, part in zip(self.person.columns, self.person.parts, strict=True):
             if not isinstance(part.affine(), NoAffine) and _cell_count(part) is None:
                 raise PlanRefused(
-                    f"Plan refused: the reports of {name!r} ({type(part).__name__}) cannot be weighted.",
+                    "Plan refused: the reports of {name!r} ({kind}) cannot be weighted.",
                     hint="GRR, SUE, OUE, SubsetSelection and the numeric mechanisms can",
+                    name=name,
+                    kind=type(part).__name__,
                 )
 
     @property

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from murmure.core.errors import CannotWrite, InvalidParameter
+from murmure.core.errors import CannotWrite, InvalidParameter, Phrase
 from murmure.core.files import cannot_write
 from murmure.core.random import fresh_key
 from murmure.parties.coordinator.errors import AlreadyServed
@@ -62,21 +62,29 @@ class CoordinatorFolder:
     @cached_property
     def identity(self) -> Identity:
         file = self.path / KEY
-        text = read_file(file, "murmure study init makes one")
+        text = read_file(file, Phrase("murmure study init makes one"))
         if others_may_read(file):
-            raise InvalidParameter(f"others may read {str(file)!r}, the coordinator's key.", hint=f"chmod 600 {file}")
+            raise InvalidParameter(
+                "others may read {file!r}, the coordinator's key.",
+                hint="chmod 600 {file_2}",
+                file=str(file),
+                file_2=file,
+            )
         try:
             return Identity.from_bytes(bytes.fromhex(text.decode().strip()))
         except ValueError:
-            raise InvalidParameter(f"{str(file)!r} holds no identity.", hint="restore it from a copy") from None
+            raise InvalidParameter(
+                "{file!r} holds no identity.", hint="restore it from a copy", file=str(file)
+            ) from None
 
     @cached_property
     def card(self) -> Card:
         card = read_card(self.path / CARD)
         if card.key != self.identity.public:
             raise InvalidParameter(
-                f"in {str(self.path)!r} the card and the identity do not belong together.",
+                "in {path!r} the card and the identity do not belong together.",
                 hint="restore both from the same copy",
+                path=str(self.path),
             )
         return card
 
@@ -98,8 +106,9 @@ class StudyFolder:
             path.mkdir(mode=0o700)
         except FileExistsError:
             raise CannotWrite(
-                f"{str(path)!r} exists: a study of that name was made before.",
+                "{path!r} exists: a study of that name was made before.",
                 hint="give the study another name; one that has begun cannot be changed",
+                path=str(path),
             ) from None
         except OSError as error:
             raise cannot_write(path, error) from None
@@ -117,7 +126,7 @@ class StudyFolder:
 
     @cached_property
     def signed(self) -> bytes:
-        return read_file(self.path / "study.json", "name the folder that murmure study new made")
+        return read_file(self.path / "study.json", Phrase("name the folder that murmure study new made"))
 
     @cached_property
     def study(self) -> Study:
@@ -127,18 +136,24 @@ class StudyFolder:
 
     @cached_property
     def token(self) -> str:
-        file, hint = self.path / "page.token", "restore it from a copy, or write 64 letters into it"
+        file, hint = self.path / "page.token", Phrase("restore it from a copy, or write 64 letters into it")
         text = read_file(file, hint).decode("ascii", "replace").strip()
         if len(text) < MIN_TOKEN_LENGTH:
             raise InvalidParameter(
-                f"{str(file)!r} has {len(text)} letters, and needs at least {MIN_TOKEN_LENGTH}.", hint=hint
+                "{file!r} has {text_count} letters, and needs at least {min_token_length}.",
+                hint=hint,
+                file=str(file),
+                text_count=len(text),
+                min_token_length=MIN_TOKEN_LENGTH,
             )
         return text
 
     def locked(self) -> AbstractContextManager[None]:
         """One process serves a study: two would each answer with a log of their own."""
         busy = AlreadyServed(
-            f"another process serves the study in {str(self.path)!r}.", hint="murmure study status shows how it stands"
+            "another process serves the study in {path!r}.",
+            hint="murmure study status shows how it stands",
+            path=str(self.path),
         )
         return only_process(self.path / ".serving", busy, self.path)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from murmure.core.errors import Phrase
 from murmure.parties.coordinator.store import META, Tables, check_version, coordinator_file, now
 from murmure.parties.study.cohort_guard import ROW_COUNT, check_cohort, sum_names
 from murmure.secure.errors import CohortRefused
@@ -82,9 +83,11 @@ class ReleaseLog:
                     check_cohort(study, frozenset(keys), others)
                 except CohortRefused as error:
                     raise CohortRefused(
-                        f"round {round} is not unmasked: {str(error).splitlines()[0]}",
-                        hint="wait for the same parties as before"
-                        + (", or ask with noise" if study.questions[turn.question - 1].takes_noise else ""),
+                        "round {round} is not unmasked: {error}",
+                        hint="wait for the same parties as before{detail}",
+                        round=round,
+                        error=str(error).splitlines()[0],
+                        detail=Phrase(", or ask with noise") if study.questions[turn.question - 1].takes_noise else "",
                     ) from None
                 if record and this_round not in {(s, r) for s, r, *_ in rows}:
                     values = (question, *this_round, now(), json.dumps(keys), study.sharing.colluders)

@@ -132,8 +132,9 @@ class CoordinatorRunner:
         machine = self._by_session.get(message.session)
         if machine is None:
             raise WrongSession(
-                f"a {message.kind.name} message is bound to another study, round, question or roster.",
+                "a {name} message is bound to another study, round, question or roster.",
                 hint="it is a replay, or the two sides hold different studies: compare their digests",
+                name=message.kind.name,
             )
         # A message that cannot be used, but is signed, marks its sender: that must survive a restart.
         known = set(machine.unusable)
@@ -220,7 +221,11 @@ class CoordinatorRunner:
         round, stage = machine.session.round, machine.stage
         if round > 1 and stage in COHORT_STAGES and (machine.waiting or machine.absent):
             away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.absent))
-            raise TooFewParties(f"{away} took part in the first round and not in round {round}: the cohort is frozen.")
+            raise TooFewParties(
+                "{away} took part in the first round and not in round {round}: the cohort is frozen.",
+                away=away,
+                round=round,
+            )
         if stage == "vectors" and machine.can_close:
             self._check_cohort(machine, machine.received)
         if stage == "reveal" and machine.can_close:
@@ -233,7 +238,7 @@ class CoordinatorRunner:
 
     def _replay(self, event: Event) -> None:
         if event.round != self._machine.session.round:
-            raise LogFailed(f"the log speaks of round {event.round} where it stands in another.")
+            raise LogFailed("the log speaks of round {round} where it stands in another.", round=event.round)
         if event.kind == "message":
             message = parse_message(event.message)
             try:

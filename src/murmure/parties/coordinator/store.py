@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from murmure.core.errors import Phrase
 from murmure.core.sqlite_files import Damaged, Run, SQLiteFile, table_statements, transaction, why
 from murmure.parties.coordinator.errors import LogFailed
 from murmure.parties.coordinator.progress import Progress
@@ -95,15 +96,19 @@ class CoordinatorStore:
             facts = self._file.facts(run)
             check_version(self.path, facts, VERSION)
             if facts.get("study") != self.study.hex():
-                raise log_failed(self.path, "it holds what was said in another study", "name the folder of this study")
+                raise log_failed(
+                    self.path,
+                    Phrase("it holds what was said in another study"),
+                    Phrase("name the folder of this study"),
+                )
             ((last, count),) = run(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"')
             if (last or 0) != count:
-                raise log_failed(self.path, "some of its events are missing", "restore it from a copy")
+                raise log_failed(self.path, Phrase("some of its events are missing"), Phrase("restore it from a copy"))
             if _began_earlier(run):
                 raise log_failed(
                     self.path,
-                    "the study was begun under an earlier protocol, before murmure 0.6, and cannot go on",
-                    "murmure study result shows what it released; to ask again, make a study of another name",
+                    Phrase("the study was begun under an earlier protocol, before murmure 0.6, and cannot go on"),
+                    Phrase("murmure study result shows what it released; to ask again, make a study of another name"),
                 )
             self._next = count + 1
 
@@ -156,7 +161,9 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
     with file.reading() as run:
         facts = file.facts(run)
         if facts.get("version") != VERSION or facts.get("study") != study.hex():
-            raise log_failed(path, "it is of another study, or of another version", "name the folder of this study")
+            raise log_failed(
+                path, Phrase("it is of another study, or of another version"), Phrase("name the folder of this study")
+            )
         rows = run(f'SELECT "round", "cohort", "sums" FROM "{RESULTS}" ORDER BY "round"')
     try:
         results = [
@@ -166,7 +173,9 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
         if progress is not None:
             Progress.from_dict(progress)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise log_failed(path, "how the study stands cannot be read in it", "restore it from a copy") from None
+        raise log_failed(
+            path, Phrase("how the study stands cannot be read in it"), Phrase("restore it from a copy")
+        ) from None
     return progress, results
 
 
@@ -194,15 +203,20 @@ def coordinator_file(path: Path, tables: Tables) -> SQLiteFile:
     """A file of a coordinator's folder."""
 
     def failed(error: Exception) -> LogFailed:
-        return log_failed(path, why(error), "restore it from a copy" if isinstance(error, Damaged) else None)
+        return log_failed(path, why(error), Phrase("restore it from a copy") if isinstance(error, Damaged) else None)
 
     return SQLiteFile(path, table_statements(tables), META, failed)
 
 
 def check_version(path: Path, facts: dict[str, str], version: str) -> None:
     if facts.get("version") != version:
-        raise log_failed(path, f"its version is {facts.get('version')!r}, this software reads {version}")
+        raise log_failed(
+            path,
+            Phrase(
+                "its version is {facts!r}, this software reads {version}", facts=facts.get("version"), version=version
+            ),
+        )
 
 
 def log_failed(path: Path, why: str, hint: str | None = None) -> LogFailed:
-    return LogFailed(f"{str(path)!r} cannot be used: {' '.join(why.split())}.", hint=hint)
+    return LogFailed("{path!r} cannot be used: {why}.", hint=hint, path=str(path), why=" ".join(why.split()))

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.parties.http.address import Address
 from murmure.parties.party.refusals import StudyEnded, Unreachable, Untrusted
 from murmure.parties.study.json_codec import MAX_STUDY_BYTES
@@ -88,28 +88,36 @@ class Client:
             except ssl.SSLCertVerificationError as error:
                 self.close()
                 raise Untrusted(
-                    f"the certificate of {self.address.url} cannot be trusted: {error.verify_message}.",
+                    "the certificate of {url} cannot be trusted: {verify_message}.",
                     hint="--ca names the file of the authority that signed it",
+                    url=self.address.url,
+                    verify_message=error.verify_message,
                 ) from None
             except LOST_ERRORS as error:
                 self.close()
                 if isinstance(error, ssl.SSLError) and error.reason in NO_TLS_REASONS:
                     raise Untrusted(
-                        f"no TLS is spoken at {self.address.url}: https was asked for, and something else answers.",
-                        hint=f"ask the coordinator for the address; if it serves without a certificate, it is "
-                        f"http{self.address.url.removeprefix('https')} (to another machine with --plain-http)",
+                        "no TLS is spoken at {url}: https was asked for, and something else answers.",
+                        hint="ask the coordinator for the address; if it serves without a certificate, it is "
+                        "http{address_url} (to another machine with --plain-http)",
+                        url=self.address.url,
+                        address_url=self.address.url.removeprefix("https"),
                     ) from None
                 if is_new and self.address.scheme == "http" and _no_http_answer(error) and self._speaks_tls():
                     raise Untrusted(
-                        f"TLS is spoken at {self.address.url}, and http was asked for.",
-                        hint=f"write https{self.address.url.removeprefix('http')}; --ca names the file of the "
+                        "TLS is spoken at {url}, and http was asked for.",
+                        hint="write https{address_url}; --ca names the file of the "
                         "authority that signed its certificate, if the system does not know it",
+                        url=self.address.url,
+                        address_url=self.address.url.removeprefix("http"),
                     ) from None
                 if time.monotonic() + pause > gives_up_at:
                     raise Unreachable(
-                        f"{self.address.url} does not answer ({_why(error)}).",
+                        "{url} does not answer ({why}).",
                         hint="check the address, and that the coordinator is serving; then give the same command "
                         "again: it begins, or goes on where it stopped",
+                        url=self.address.url,
+                        why=_why(error),
                     ) from None
                 if not is_new and pause == FIRST_PAUSE:
                     pause = 1.001 * FIRST_PAUSE  # a kept connection that the other side closed is opened again at once
@@ -166,7 +174,10 @@ class Client:
             context = ssl.create_default_context(cafile=None if self.ca is None else os.fspath(self.ca))
         except (OSError, ssl.SSLError) as error:
             raise InvalidParameter(
-                f"{str(self.ca)!r} cannot be read as certificates ({_why(error)}).", hint="--ca takes a PEM file"
+                "{ca!r} cannot be read as certificates ({why}).",
+                hint="--ca takes a PEM file",
+                ca=str(self.ca),
+                why=_why(error),
             ) from None
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         return context
@@ -192,8 +203,10 @@ class Client:
     def _raise_too_large(self, max_bytes: int) -> NoReturn:
         self.close()
         raise Untrusted(
-            f"the answer of {self.address.url} is larger than {max_bytes} bytes, which nothing here can be.",
+            "the answer of {url} is larger than {max_bytes} bytes, which nothing here can be.",
             hint="is this the coordinator's address?",
+            url=self.address.url,
+            max_bytes=max_bytes,
         )
 
     def _raise_refusal(self, status: int, body: bytes) -> NoReturn:
@@ -203,12 +216,16 @@ class Client:
         if 300 <= status < 400:
             self.close()
             raise Untrusted(
-                f"{self.address.url} points elsewhere (HTTP {status}), and nothing is sent after it.",
+                "{url} points elsewhere (HTTP {status}), and nothing is sent after it.",
                 hint="ask the coordinator for the right address",
+                url=self.address.url,
+                status=status,
             )
         name, reason = _parse_error(body)
         if status == 410:
-            raise StudyEnded(f"the study has ended: {reason}.", hint="nothing of this party can be added any more")
+            raise StudyEnded(
+                "the study has ended: {reason}.", hint="nothing of this party can be added any more", reason=reason
+            )
         # Only names of our own protocol errors become classes.
         kind = getattr(protocol, name, None)
         if isinstance(kind, type) and issubclass(kind, protocol.ProtocolRefused):
@@ -216,7 +233,11 @@ class Client:
         if status == 500:
             raise http.client.HTTPException("HTTP 500")
         raise Untrusted(
-            f"{self.address.url} answered HTTP {status}: {reason}.", hint="is this the coordinator's address?"
+            "{url} answered HTTP {status}: {reason}.",
+            hint="is this the coordinator's address?",
+            url=self.address.url,
+            status=status,
+            reason=reason,
         )
 
 
@@ -290,9 +311,9 @@ def _why(error: BaseException) -> str:
     if isinstance(error, MurmureError):
         return str(error)
     if isinstance(error, TimeoutError):
-        return "no answer in time"
+        return Phrase("no answer in time")
     if isinstance(error, ssl.SSLError):
-        return f"TLS: {shorten(error.reason or 'failed', 80)}"
+        return Phrase("TLS: {reason}", reason=shorten(error.reason or "failed", 80))
     if isinstance(error, OSError) and error.errno and error.errno > 0:
         return os.strerror(error.errno).lower()
     return shorten(str(error) or type(error).__name__, 80)

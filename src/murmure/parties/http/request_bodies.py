@@ -67,4 +67,6 @@ class BodyReader:
             oldest.reschedule(asyncio.get_running_loop().time())
 
     def _too_large(self, max_bytes: int) -> TooLarge:
-        return TooLarge(f"no message of this study that comes here has more than {max_bytes} bytes.")
+        return TooLarge(
+            "no message of this study that comes here has more than {max_bytes} bytes.", max_bytes=max_bytes
+        )

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, MissingExtra, shorten
+from murmure.core.errors import InvalidParameter, MissingExtra, Phrase, shorten
 from murmure.parties.coordinator.folders import StudyFolder
 from murmure.parties.coordinator.release_log import ReleaseLog
 from murmure.parties.coordinator.runner import DEFAULT_PATIENCE, DEFAULT_WAIT_TO_JOIN, CoordinatorRunner
@@ -65,15 +65,17 @@ def serve(
         # Only a missing extra: an import error inside our own modules must not be hidden.
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11"):
             raise
-        raise MissingExtra("a coordinator", "starlette and uvicorn", "service") from None
+        raise MissingExtra(Phrase("a coordinator"), Phrase("starlette and uvicorn"), "service") from None
     from murmure.parties.coordinator.broker import MessageBroker
     from murmure.parties.http.connections import TimedProtocol, raise_file_limit
 
     study, home = folder.study, folder.home
     if study.coordinator.key != home.identity.public:
         raise InvalidParameter(
-            f"the study in {str(folder.path)!r} names another coordinator than {home.card.name!r}.",
+            "the study in {path!r} names another coordinator than {name!r}.",
             hint="serve it from the folder in which it was made",
+            path=str(folder.path),
+            name=home.card.name,
         )
     study.check_ratio()
     _check_certificate(settings)
@@ -141,8 +143,10 @@ def _check_certificate(settings: ServerSettings) -> None:
     except (ssl.SSLError, OSError) as error:
         why = getattr(error, "reason", None) or error.strerror or "it cannot be read"
         raise InvalidParameter(
-            f"the certificate {str(settings.certificate)!r} with its key cannot be used: {str(why).lower()}.",
+            "the certificate {certificate!r} with its key cannot be used: {why}.",
             hint="both are PEM, belong together, and the key has no password",
+            certificate=str(settings.certificate),
+            why=str(why).lower(),
         ) from None
 
 
@@ -160,9 +164,11 @@ def _listening_socket(settings: ServerSettings) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         raise InvalidParameter(
-            f"cannot listen at {shorten(settings.host)} port {settings.port}: "
-            f"{getattr(error, 'strerror', None) or error}.",
+            "cannot listen at {host} port {port}: {strerror}.",
             hint="--port 0 takes any free port; --host names an address of this machine",
+            host=shorten(settings.host),
+            port=settings.port,
+            strerror=getattr(error, "strerror", None) or error,
         ) from None
 
 

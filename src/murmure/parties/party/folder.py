@@ -37,8 +37,10 @@ class PartyFolder:
             home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if any((home.folder / name_of_file).exists() for name_of_file in (KEY, CARD, STORE)):
                 raise InvalidParameter(
-                    f"the folder {str(home.folder)!r} holds a party already.",
-                    hint=f"murmure party card {home.folder} shows it; or name another folder",
+                    "the folder {folder!r} holds a party already.",
+                    hint="murmure party card {home_folder} shows it; or name another folder",
+                    folder=str(home.folder),
+                    home_folder=home.folder,
                 )
         except OSError as error:
             raise cannot_write(home.folder, error) from None
@@ -52,20 +54,28 @@ class PartyFolder:
         path = self.folder / KEY
         try:
             if others_may_read(path):
-                raise StoreFailed(f"others may read {str(path)!r}, the key of this party.", hint=f"chmod 600 {path}")
+                raise StoreFailed(
+                    "others may read {path!r}, the key of this party.",
+                    hint="chmod 600 {path_2}",
+                    path=str(path),
+                    path_2=path,
+                )
             text = path.read_text("ascii")
             identity = Identity.from_bytes(bytes.fromhex(text.strip()))
         except FileNotFoundError:
             raise StoreFailed(
-                f"there is no party in {str(self.folder)!r}.", hint=f"murmure party init {self.folder} --name NAME"
+                "there is no party in {folder!r}.",
+                hint="murmure party init {this_folder} --name NAME",
+                folder=str(self.folder),
+                this_folder=self.folder,
             ) from None
         except OSError as error:
             why = os.strerror(error.errno).lower() if error.errno else "unknown"
-            raise StoreFailed(f"the key {str(path)!r} cannot be read: {why}.") from None
+            raise StoreFailed("the key {path!r} cannot be read: {why}.", path=str(path), why=why) from None
         except MurmureError:
             raise
         except ValueError:  # without quoting the file: it may be a damaged key
-            raise StoreFailed(f"{str(path)!r} holds no key.", hint="restore it from a copy") from None
+            raise StoreFailed("{path!r} holds no key.", hint="restore it from a copy", path=str(path)) from None
         return identity
 
     @cached_property
@@ -74,7 +84,9 @@ class PartyFolder:
         card = read_card(self.folder / CARD)
         if card.key != public:
             raise StoreFailed(
-                f"the card in {str(self.folder)!r} is not that of the key beside it.", hint="restore both from a copy"
+                "the card in {folder!r} is not that of the key beside it.",
+                hint="restore both from a copy",
+                folder=str(self.folder),
             )
         return card
 
@@ -85,8 +97,9 @@ class PartyFolder:
     def locked_for(self, study: bytes) -> AbstractContextManager[None]:
         """One process runs a study for a party."""
         busy = AlreadyRunning(
-            f"another process runs this study for the party in {str(self.folder)!r}.",
+            "another process runs this study for the party in {folder!r}.",
             hint="wait for it, or stop it first",
+            folder=str(self.folder),
         )
         lock = self.folder / f".{study.hex()[:16]}.lock"
         return only_process(lock, busy, lock)
@@ -101,5 +114,7 @@ class PartyFolder:
         if similar is not None:
             text += f", but {similar.name} ({similar.fingerprint})"
         raise NotOnRoster(
-            f"{text}.", hint="hand your card (murmure party card) to the coordinator, who signs a study with it"
+            "{text}.",
+            hint="hand your card (murmure party card) to the coordinator, who signs a study with it",
+            text=text,
         )

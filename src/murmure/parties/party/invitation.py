@@ -52,13 +52,16 @@ class Invitation:
         self.home.store.check_pin(self.url, card)
         if self.fingerprint is not None and not _matches(self.fingerprint, card.fingerprint, 32):
             raise OtherCoordinator(
-                f"the study is signed by {card.fingerprint}, which is not the coordinator that was named.",
+                "the study is signed by {fingerprint}, which is not the coordinator that was named.",
                 hint="ask the coordinator for its fingerprint by another way (a telephone)",
+                fingerprint=card.fingerprint,
             )
         if self.approve is not None and not _matches(self.approve, self.study.digest.hex(), 64):
             raise OtherStudy(
-                f"the study at {self.url} has the digest {self.study.digest.hex()}, which is not the one approved.",
+                "the study at {url} has the digest {digest}, which is not the one approved.",
                 hint="it was changed since: read it again with murmure party look",
+                url=self.url,
+                digest=self.study.digest.hex(),
             )
 
     def check_roster(self) -> None:
@@ -76,8 +79,10 @@ class Invitation:
         )
         if latest is not None and latest["decision"] == "declined":
             raise Declined(
-                f"this party said no to {self.study.name!r} ({latest['at']}), and the coordinator was told.",
+                "this party said no to {name!r} ({at}), and the coordinator was told.",
                 hint="a no cannot be taken back: ask the coordinator for a new study",
+                name=self.study.name,
+                at=latest["at"],
             )
 
     def approval(self, yes: bool) -> str | None:
@@ -92,7 +97,8 @@ class Invitation:
             return "approved by --yes, from a pinned coordinator"
         raise NotApproved(
             "--yes approves whatever stands at the address: name the study, or at least who signs it.",
-            hint=f"--approve {self.study.digest.hex()}, or --coordinator-fingerprint",
+            hint="--approve {digest}, or --coordinator-fingerprint",
+            digest=self.study.digest.hex(),
         )
 
 
@@ -192,8 +198,9 @@ def decline(terms: Invitation, client: Client, why: str) -> None:
     terms.check_signer()
     if home.store.study(study.digest) is not None:
         raise Declined(
-            f"this party has joined {study.name!r} and cannot decline it any more.",
+            "this party has joined {name!r} and cannot decline it any more.",
             hint="stop the process that runs it",
+            name=study.name,
         )
     session = study.session(1, range(len(study.roster)))
     refusal = Party(session, home.identity, home.place_in(study), fresh_key()).refuse()
@@ -215,5 +222,7 @@ def _matches(given: str, expected: str, digits: int) -> bool:
         if len(bytes.fromhex(plain)) == digits // 2:
             return hmac.compare_digest(plain, "".join(expected.split()))
     raise InvalidParameter(
-        f"a fingerprint or digest of {digits} hexadecimal digits is wanted, got {len(plain)} letters."
+        "a fingerprint or digest of {digits} hexadecimal digits is wanted, got {plain_count} letters.",
+        digits=digits,
+        plain_count=len(plain),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OverBudget, TooFewRows, TooManySums
 from murmure.parties.party.transaction import CohortRule
 from murmure.parties.study.costs import StudyCharge, charges_of, cost_in_words, total_cost
@@ -52,22 +52,25 @@ class Policy:
     def __post_init__(self) -> None:
         if self.minimum_parties < MIN_PARTIES:
             raise InvalidParameter(
-                f"Policy.minimum_parties must be at least {MIN_PARTIES}, got {self.minimum_parties}.",
+                "Policy.minimum_parties must be at least {min_parties}, got {got}.",
                 hint="with two parties each can subtract its own sum and has the other's",
+                min_parties=MIN_PARTIES,
+                got=self.minimum_parties,
             )
         if self.minimum_rows < 1:
-            raise InvalidParameter(f"Policy.minimum_rows must be at least 1, got {self.minimum_rows}.")
+            raise InvalidParameter("Policy.minimum_rows must be at least 1, got {got}.", got=self.minimum_rows)
         if isinstance(self.minimum_cell, bool) or not isinstance(self.minimum_cell, int) or self.minimum_cell < 1:
             raise InvalidParameter(
-                f"Policy.minimum_cell must be a whole number of at least 1, got {shorten(self.minimum_cell)}.",
+                "Policy.minimum_cell must be a whole number of at least 1, got {got}.",
                 hint="5 is usual; at 1 a sum over a single row may leave",
+                got=shorten(self.minimum_cell),
             )
         if self.guard not in ("columns", "question"):
-            raise InvalidParameter(f'Policy.guard must be "columns" or "question", got {shorten(self.guard)}.')
+            raise InvalidParameter('Policy.guard must be "columns" or "question", got {got}.', got=shorten(self.guard))
         if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
-            raise InvalidParameter(f"Policy.budget must be an epsilon above 0, got {shorten(self.budget)}.")
+            raise InvalidParameter("Policy.budget must be an epsilon above 0, got {got}.", got=shorten(self.budget))
         if not 0 <= self.delta < 1:
-            raise InvalidParameter(f"Policy.delta must be 0, or between 0 and 1, got {shorten(self.delta)}.")
+            raise InvalidParameter("Policy.delta must be 0, or between 0 and 1, got {got}.", got=shorten(self.delta))
 
     def check(self, study: Study) -> None:
         """Refuse a study before a row is read."""
@@ -75,31 +78,51 @@ class Policy:
         forbidden = {name.casefold() for name in self.forbidden}
         if study.ratio > 1 and not self.rows_are_public:
             raise TooManySums(
-                f"{study.name!r} may ask for more sums than there are rows ({study.exact_sums:_} exact sums, "
-                f"{study.surely_rows:_} rows): whoever reads the result can solve for single rows.",
+                "{name!r} may ask for more sums than there are rows ({exact_sums:_} exact sums, "
+                "{surely_rows:_} rows): whoever reads the result can solve for single rows.",
                 hint="ask for a study with fewer sums or more rows; or --rows-are-public, if everybody may see them",
+                name=study.name,
+                exact_sums=study.exact_sums,
+                surely_rows=study.surely_rows,
             )
         for question in study.questions:
             number, plan = question.number, question.plan
             minimum = plan.parties.minimum
             if minimum < self.minimum_parties:
                 raise TooFewParties(
-                    f"question {number} of {study.name!r} may be answered by {minimum} parties; this party wants at "
-                    f"least {self.minimum_parties}.",
-                    hint=f"ask for a study with a larger minimum, or lower your own (never below {MIN_PARTIES})",
+                    "question {number} of {name!r} may be answered by {minimum} parties; this party wants at "
+                    "least {minimum_parties}.",
+                    hint="ask for a study with a larger minimum, or lower your own (never below {min_parties})",
+                    number=number,
+                    name=study.name,
+                    minimum=minimum,
+                    minimum_parties=self.minimum_parties,
+                    min_parties=MIN_PARTIES,
                 )
             read = [name for name in question.columns if name.casefold() in forbidden]
             if read:
                 raise ForbiddenColumn(
-                    f"question {number} of {study.name!r} reads column {read[0]!r}, which this party does not give.",
+                    "question {number} of {name!r} reads column {read!r}, which this party does not give.",
                     hint="ask for a study without it",
+                    number=number,
+                    name=study.name,
+                    read=read[0],
                 )
             if self.require_noise and not study.hides_rows[number - 1]:
-                what = "exact sums" if plan.curator is None else "sums with noise too small to hide a row"
-                noise = f"with [noise], of epsilon = {MAX_HIDING_EPSILON} in all at most"
+                what = (
+                    Phrase("exact sums") if plan.curator is None else Phrase("sums with noise too small to hide a row")
+                )
+                noise = Phrase(
+                    "with [noise], of epsilon = {max_hiding_epsilon} in all at most",
+                    max_hiding_epsilon=MAX_HIDING_EPSILON,
+                )
                 raise NoiseRequired(
-                    f"question {number} of {study.name!r} releases {what}; this party wants noise on all of them.",
-                    hint=f"ask for a study {noise if question.takes_noise else _without_question(question)}",
+                    "question {number} of {name!r} releases {what}; this party wants noise on all of them.",
+                    hint="ask for a study {noise}",
+                    number=number,
+                    name=study.name,
+                    what=what,
+                    noise=noise if question.takes_noise else _without_question(question),
                 )
         study.check_ratio()
         self.check_conditions(study)
@@ -112,8 +135,8 @@ class Policy:
         if problem is not None:
             raise refusal(
                 problem,
-                f"question {problem.question} of {study.name!r}",
-                "or --minimum-cell 1, if a sum over one row may leave",
+                Phrase("question {question} of {name!r}", question=problem.question, name=study.name),
+                Phrase("or --minimum-cell 1, if a sum over one row may leave"),
                 study.questions[problem.question - 1].takes_noise,
             )
 
@@ -126,9 +149,11 @@ class Policy:
         for question in study.questions:
             if question.plan.curator is None:
                 raise OverBudget(
-                    f"question {question.number} of {study.name!r} releases exact sums, which no budget covers.",
-                    hint=f"ask for a study {'with [noise]' if question.takes_noise else _without_question(question)}; "
-                    "or join without --budget, if these rows may be told of exactly",
+                    "question {number} of {name!r} releases exact sums, which no budget covers.",
+                    hint="ask for a study {detail}; or join without --budget, if these rows may be told of exactly",
+                    number=question.number,
+                    name=study.name,
+                    detail=Phrase("with [noise]") if question.takes_noise else _without_question(question),
                 )
         new = charges_of(study)
         # Of any columns: what noise protects is a whole row.
@@ -136,23 +161,35 @@ class Policy:
         other = next((charge for charge in earlier_charges if charge.protects != new[0].protects), None)
         if other is not None:
             raise OverBudget(
-                f"{other.name!r}, which these rows have paid for, protects {other.protects}, and {study.name!r} "
-                f"{new[0].protects}: their costs do not add up, and no budget can cover both.",
+                "{name!r}, which these rows have paid for, protects {protects}, and {study_name!r} "
+                "{new_protects}: their costs do not add up, and no budget can cover both.",
                 hint="ask for a study that protects the same; or join without --budget",
+                name=other.name,
+                protects=other.protects,
+                study_name=study.name,
+                new_protects=new[0].protects,
             )
         total = total_cost([*earlier_charges, *new])
         if not covers(self.budget, self.delta, total):
             history = (
-                f"noisy studies have cost {cost_in_words(total_cost(earlier_charges), self.delta)} before, together "
-                f"that is {cost_in_words(total, self.delta)}, and "
+                Phrase(
+                    "noisy studies have cost {cost_in_words} before, together that is {total_cost_in_words}, and ",
+                    cost_in_words=cost_in_words(total_cost(earlier_charges), self.delta),
+                    total_cost_in_words=cost_in_words(total, self.delta),
+                )
                 if earlier_charges
                 else ""
             )
             raise OverBudget(
-                f"{study.name!r} costs {cost_in_words(total_cost(new), self.delta)}; {history}"
-                f"the budget of this party is "
-                f"epsilon = {self.budget:g} at delta = {self.delta:g}.",
+                "{name!r} costs {cost_in_words}; {history}"
+                "the budget of this party is "
+                "epsilon = {budget:g} at delta = {delta:g}.",
                 hint="ask for a study with more noise",
+                name=study.name,
+                cost_in_words=cost_in_words(total_cost(new), self.delta),
+                history=history,
+                budget=self.budget,
+                delta=self.delta,
             )
 
     def check_sums(self, study: Study, earlier: int, names: Sequence[str]) -> None:
@@ -164,22 +201,32 @@ class Policy:
         if self.allow_more_sums or self.rows_are_public or not (new and earlier) or new + earlier <= allowed:
             return
         raise TooManySums(
-            f"{study.name!r} asks for {new:_} exact sums, and {earlier:_} of the same columns were let go before "
-            f"({', '.join(map(repr, names[-3:]))}): together more than the {allowed:_} that {study.surely_rows:_} rows "
+            "{name!r} asks for {new:_} exact sums, and {earlier:_} of the same columns were let go before "
+            "({names}): together more than the {allowed:_} that {surely_rows:_} rows "
             "allow; from more, single rows could be worked out.",
-            hint=f"ask for a study {'with [noise], or ' if study.exact_may_be_noisy else ''}with more rows "
+            hint="ask for a study {detail}with more rows "
             "(least_rows); or --allow-more-sums, if the rows are others than before",
+            name=study.name,
+            new=new,
+            earlier=earlier,
+            names=", ".join(map(repr, names[-3:])),
+            allowed=allowed,
+            surely_rows=study.surely_rows,
+            detail=Phrase("with [noise], or ") if study.exact_may_be_noisy else "",
         )
 
     def check_rows(self, study: Study, rows: int) -> None:
         least = max(self.minimum_rows, study.least_rows or 1)
         if rows < least:
             raise TooFewRows(
-                f"there are {rows} rows here, and {study.name!r} or this party wants at least {least} of each party.",
+                "there are {rows} rows here, and {name!r} or this party wants at least {least} of each party.",
                 hint="so few rows hide one another badly: take no part, or bring more",
+                rows=rows,
+                name=study.name,
+                least=least,
             )
 
 
 def _without_question(question: StudyQuestion) -> str:
     """For a model that noise cannot protect."""
-    return f"without {question.kind}, which cannot be asked with noise"
+    return Phrase("without {kind}, which cannot be asked with noise", kind=question.kind)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, shorten
+from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, Phrase, shorten
 
 DUCKDB_SUFFIXES = (".duckdb", ".ddb")
 TABLE_MARK = "::"  # people.duckdb::patients
@@ -49,7 +49,9 @@ def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
 def _check_query(query: str | None, where: str) -> str:
     if query is None or not query.strip():
         raise InvalidParameter(
-            f"the rows of {where} need a query.", hint='--query "SELECT age, stay FROM patients WHERE year = 2025"'
+            "the rows of {where} need a query.",
+            hint='--query "SELECT age, stay FROM patients WHERE year = 2025"',
+            where=where,
         )
     return query
 
@@ -61,14 +63,16 @@ def _duckdb(path: str, table: str, query: str | None) -> Any:
     try:
         import duckdb
     except ImportError:
-        raise MissingExtra("reading a DuckDB file", "duckdb", "duckdb") from None
+        raise MissingExtra(Phrase("reading a DuckDB file"), "duckdb", "duckdb") from None
     if bool(table) == bool(query):
         raise InvalidParameter(
-            f"{Path(path).name!r} holds tables: say which rows are meant.",
-            hint=f"{Path(path).name}{TABLE_MARK}patients, or --query; not both",
+            "{name!r} holds tables: say which rows are meant.",
+            hint="{name}{table_mark}patients, or --query; not both",
+            name=Path(path).name,
+            table_mark=TABLE_MARK,
         )
     if not Path(path).is_file():
-        raise InvalidParameter(f"there is no file {path!r}.", hint="check the path and the working directory")
+        raise InvalidParameter("there is no file {path!r}.", hint="check the path and the working directory", path=path)
     try:
         # Without access to other files a query can read this one and nothing else, and COPY can write nowhere.
         locked_down: Any = {"enable_external_access": "false", "lock_configuration": "true"}
@@ -80,7 +84,9 @@ def _duckdb(path: str, table: str, query: str | None) -> Any:
             raise InvalidParameter("--query must be one SELECT.", hint="rows are read, and nothing is written")
         return connection.sql(query)
     except duckdb.Error as error:
-        raise InvalidParameter(f"{Path(path).name!r} cannot be read: {_first_line(error)}.") from None
+        raise InvalidParameter(
+            "{name!r} cannot be read: {error}.", name=Path(path).name, error=_first_line(error)
+        ) from None
 
 
 # -- SQLite ------------------------------------------------------------------------------------------------------------
@@ -94,7 +100,9 @@ def _sqlite(url: str, query: str) -> Mapping[str, list[Any]]:
     if parts.netloc or parts.query or not path.name:
         raise InvalidParameter("the address of the rows cannot be read.", hint="write sqlite:///people.db")
     if not path.is_file():
-        raise InvalidParameter(f"there is no file {str(path)!r}.", hint="sqlite:////var/people.db is an absolute path")
+        raise InvalidParameter(
+            "there is no file {path!r}.", hint="sqlite:////var/people.db is an absolute path", path=str(path)
+        )
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
@@ -103,7 +111,7 @@ def _sqlite(url: str, query: str) -> Mapping[str, list[Any]]:
             cursor = connection.execute(query)
             return _columns(cursor.description, lambda: cursor.fetchmany(FETCH_ROWS))
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise InvalidParameter(f"{path.name!r} cannot be read: {_first_line(error)}.") from None
+        raise InvalidParameter("{name!r} cannot be read: {error}.", name=path.name, error=_first_line(error)) from None
 
 
 # -- PostgreSQL --------------------------------------------------------------------------------------------------------
@@ -113,7 +121,7 @@ def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
     try:
         import psycopg
     except ImportError:
-        raise MissingExtra("rows in PostgreSQL", "psycopg", "postgres") from None
+        raise MissingExtra(Phrase("rows in PostgreSQL"), "psycopg", "postgres") from None
     try:
         parameters = psycopg.conninfo.conninfo_to_dict(url)
     except psycopg.Error:  # its message may quote the password
@@ -134,9 +142,11 @@ def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
         for secret in secrets:
             reason = reason.replace(secret, "***")
         raise InvalidParameter(
-            f"the rows of postgresql://{parameters.get('host') or ''}/{parameters.get('dbname') or ''} cannot be read: "
-            f"{reason}.",
+            "the rows of postgresql://{parameters}/{parameters_2} cannot be read: {reason}.",
             hint="look whether the server takes this user, and run the query by itself",
+            parameters=parameters.get("host") or "",
+            parameters_2=parameters.get("dbname") or "",
+            reason=reason,
         ) from None
 
 
@@ -149,7 +159,9 @@ def _columns(description: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[st
         raise InvalidParameter("--query gives no columns.", hint="it must be one SELECT")
     if len(set(names)) < len(names):
         raise InvalidParameter(
-            f"--query gives two columns of one name: {shorten(names, 120)}.", hint="rename one: SELECT a.id AS a_id"
+            "--query gives two columns of one name: {names}.",
+            hint="rename one: SELECT a.id AS a_id",
+            names=shorten(names, 120),
         )
     columns: dict[str, list[Any]] = {name: [] for name in names}
     while rows := list(fetch()):

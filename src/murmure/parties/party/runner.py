@@ -104,7 +104,9 @@ class PartyRunner:
             if joined.state == "failed":
                 self._send_refusals()
                 self._acknowledge(ALL_MESSAGES)
-                raise StudyEnded(f"this study has ended for this party: {joined.reason}", hint="it cannot be resumed")
+                raise StudyEnded(
+                    "this study has ended for this party: {reason}", hint="it cannot be resumed", reason=joined.reason
+                )
             while (turn := self.study.turn(len(done) + 1, [result.sums for result in done])) is not None:
                 done.append(self._round(turn, done))
             # A model may end before its last possible round, so only now is it known which round was the last.
@@ -163,8 +165,9 @@ class PartyRunner:
             reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             self.home.store.fail(self.study.digest, self.study.name, reason, turn.round, None)
             raise BadMessage(
-                f"the study {self.study.name!r} was begun under another version of the protocol, and cannot go on.",
+                "the study {name!r} was begun under another version of the protocol, and cannot go on.",
                 hint="ask the coordinator for a new study; what this one cost stays recorded",
+                name=self.study.name,
             ) from None
         try:
             runner.compute_sums()
@@ -221,8 +224,9 @@ class RoundRunner:
                 messages["reveal"] = self.machine.reveal()
         if any(state.sent.get(kind) != message for kind, message in messages.items()):
             raise StoreFailed(
-                f"round {self.number} cannot be resumed: what would be said is not what was written.",
+                "round {number} cannot be resumed: what would be said is not what was written.",
                 hint="the party's file is that of another time, or of another release of the software",
+                number=self.number,
             )
 
     # -- to the result ---------------------------------------------------------------------------
@@ -260,10 +264,10 @@ class RoundRunner:
     def _stop_waiting(self) -> NoReturn:
         self.machine.refuse()
         raise TooFewParties(
-            f"no further step came for {self.runner.wait:g} seconds: too few parties take part, or the coordinator "
-            "does not go on.",
+            "no further step came for {wait:g} seconds: too few parties take part, or the coordinator does not go on.",
             hint="the coordinator was told no; ask it for a new study when the others have time (--wait is how long "
             "this party waits)",
+            wait=self.runner.wait,
         )
 
     def _send(self) -> None:
@@ -277,9 +281,11 @@ class RoundRunner:
                 # what became of it: this refusal is not signed, and anybody on the network can forge it.
                 if kind not in ("masked", "agree", "reveal"):
                     raise StudyEnded(
-                        f"the {kind} message of round {self.number} is not taken any more: the study has ended, or the "
+                        "the {kind} message of round {number} is not taken any more: the study has ended, or the "
                         "others went on without this party.",
                         hint="nothing of this party's rows is in the sum",
+                        kind=kind,
+                        number=self.number,
                     ) from None
             self.runner.log(f"round {self.number}: {kind} sent, {len(message)} bytes")
             self.acknowledged.append(kind)
@@ -293,7 +299,9 @@ class RoundRunner:
         with self.store.transaction(self.study, self.number) as transaction:
             answer = self.machine.receive(raw)
             if self.machine.ended is not None:
-                raise StudyEnded(f"the coordinator ended the study: {self._why_ended(self.machine.ended)}.")
+                raise StudyEnded(
+                    "the coordinator ended the study: {why_ended}.", why_ended=self._why_ended(self.machine.ended)
+                )
             for kind_sent in self.acknowledged:
                 transaction.record_acknowledged(kind_sent)
             transaction.record_received(number, raw)
@@ -341,12 +349,15 @@ class RoundRunner:
         try:
             if len(cohort) < policy.minimum_parties:
                 raise TooFewParties(
-                    f"the sum would be over {len(cohort)} parties, and this party wants {policy.minimum_parties}."
+                    "the sum would be over {cohort_count} parties, and this party wants {minimum_parties}.",
+                    cohort_count=len(cohort),
+                    minimum_parties=policy.minimum_parties,
                 )
             if self.number > 1 and cohort != self.session.members:
                 raise CohortRefused(
-                    f"round {self.number} has lost a party since the first round: the difference would tell about it.",
+                    "round {number} has lost a party since the first round: the difference would tell about it.",
                     hint="the study ends here; a new one begins with those who are there",
+                    number=self.number,
                 )
             request = sum_request(study, self.turn)
             members = frozenset(study.roster[place].key.hex() for place in cohort)

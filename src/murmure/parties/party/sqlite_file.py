@@ -73,4 +73,6 @@ class PartyFile(SQLiteFile):
         return self._unusable(why(error), "nothing was sent that is not in it; repair the cause, then go on")
 
     def _unusable(self, reason: str, hint: str) -> StoreFailed:
-        return StoreFailed(f"the party's file {str(self.path)!r} cannot be used: {reason}.", hint=hint)
+        return StoreFailed(
+            "the party's file {path!r} cannot be used: {reason}.", hint=hint, path=str(self.path), reason=reason
+        )

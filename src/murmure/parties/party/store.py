@@ -101,9 +101,10 @@ class PartyStore:
                 _pin(run, digest, name, roster, accepted)
             elif not hmac.compare_digest(known[0][0], rows):
                 raise OtherRows(
-                    f"the study {name!r} was joined with other rows: the difference of two answers tells about those "
+                    "the study {name!r} was joined with other rows: the difference of two answers tells about those "
                     "that changed.",
                     hint="give the rows of the first time; with new rows, a new study is needed",
+                    name=name,
                 )
         joined = self.study(digest)
         assert joined is not None
@@ -266,9 +267,12 @@ def _check_pin(run: Run, url: str, card: Card) -> None:
     pinned = _pinned(run, url)
     if pinned is not None and not hmac.compare_digest(pinned, card.key):
         raise OtherCoordinator(
-            f"the study at {url} is signed by {card.fingerprint}; under this address "
-            f"{Card('x', pinned).fingerprint} was pinned at the first join.",
+            "the study at {url} is signed by {fingerprint}; under this address "
+            "{card_fingerprint} was pinned at the first join.",
             hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
+            url=url,
+            fingerprint=card.fingerprint,
+            card_fingerprint=Card("x", pinned).fingerprint,
         )
 
 
@@ -292,7 +296,11 @@ def _pin(run: Run, digest: bytes, study: str, roster: Collection[Card], accepted
 
 def _other_key(card: Card, pinned: bytes) -> OtherKey:
     return OtherKey(
-        f"{card.name!r} has the key {card.fingerprint} in this study; in one that this party joined before it had "
-        f"{Card('x', pinned).fingerprint}. Somebody may be standing in for it.",
-        hint=f"telephone {card.name}; if the key is theirs: --accept-new-key {shlex.quote(card.name)}",
+        "{name!r} has the key {fingerprint} in this study; in one that this party joined before it had "
+        "{card_fingerprint}. Somebody may be standing in for it.",
+        hint="telephone {name}; if the key is theirs: --accept-new-key {card_name}",
+        name=card.name,
+        fingerprint=card.fingerprint,
+        card_fingerprint=Card("x", pinned).fingerprint,
+        card_name=shlex.quote(card.name),
     )

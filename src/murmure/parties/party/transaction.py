@@ -44,8 +44,10 @@ class PartyTransaction:
             self.run(f"INSERT INTO sent VALUES ({', '.join('?' * len(values))})", *values)
         elif digests[0][0] != digest_of(message):
             raise StoreFailed(
-                f"a second {kind} message of round {self.round} differs from the first: it would undo the masks.",
+                "a second {kind} message of round {round} differs from the first: it would undo the masks.",
                 hint="nothing was sent; the party's file is that of another time, or damaged",
+                kind=kind,
+                round=self.round,
             )
 
     def record_acknowledged(self, kind: str) -> None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.blocks import Cost
+from murmure.core.errors import Phrase
 from murmure.plan.guarantees import REPORTED_DELTA
 
 if TYPE_CHECKING:
@@ -84,7 +85,9 @@ def epsilon_and_delta(cost: Cost, delta: float = REPORTED_DELTA) -> tuple[float,
 def cost_in_words(cost: Cost, delta: float = REPORTED_DELTA) -> str:
     epsilon, at = epsilon_and_delta(cost, delta)
     rounded = float(round_up(epsilon)) if math.isfinite(epsilon) else epsilon
-    return f"epsilon = {rounded:g}" + (f" at delta = {at:g}" if at else "")
+    return Phrase(
+        "epsilon = {rounded:g}{detail}", rounded=rounded, detail=Phrase(" at delta = {at:g}", at=at) if at else ""
+    )
 
 
 def round_up(epsilon: float) -> Fraction:

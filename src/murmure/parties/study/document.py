@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.parties.study.json_codec import (
     HINT,
     VERSION,
@@ -111,9 +111,12 @@ class Study:
             text = getattr(self, name)
             if not isinstance(text, str) or not 0 < len(text) <= limit or not is_visible_text(text):
                 raise InvalidParameter(
-                    f"Study.{name} must be 1 to {limit} letters that can be printed, in one line with single blanks, "
-                    f"got {shorten(text)}.",
+                    "Study.{name} must be 1 to {limit} letters that can be printed, in one line with single blanks, "
+                    "got {got}.",
                     hint="a person decides by it: say it in plain words",
+                    name=name,
+                    limit=limit,
+                    got=shorten(text),
                 )
         # Lists are accepted, but a study holds tuples: nothing of it may change after it was checked.
         for name in ("roster", "plans", "models", "noises"):
@@ -126,9 +129,9 @@ class Study:
 
     def _check_cards(self) -> None:
         if not isinstance(self.coordinator, Card):
-            raise InvalidParameter(f"Study.coordinator must be a Card, got {shorten(self.coordinator)}.")
+            raise InvalidParameter("Study.coordinator must be a Card, got {got}.", got=shorten(self.coordinator))
         if not isinstance(self.roster, tuple) or not all(isinstance(card, Card) for card in self.roster):
-            raise InvalidParameter(f"Study.roster must be a tuple of Cards, got {shorten(self.roster)}.")
+            raise InvalidParameter("Study.roster must be a tuple of Cards, got {got}.", got=shorten(self.roster))
         # Names are compared by what they look like: a person decides by them.
         cards = (self.coordinator, *self.roster)
         for what, values in (
@@ -139,23 +142,29 @@ class Study:
             repeated = next((card.name for card, value in zip(cards, values, strict=True) if counts[value] > 1), None)
             if repeated is not None:
                 raise InvalidParameter(
-                    f"Study: the {what} of {repeated!r} stands twice among the coordinator and the roster"
-                    f"{', or looks like another one' * (what == 'name')}.",
+                    "Study: the {what} of {repeated!r} stands twice among the coordinator and the roster{plural}.",
                     hint="every party, and the coordinator too, makes a key of its own (murmure party init)",
+                    what=what,
+                    repeated=repeated,
+                    plural=", or looks like another one" * (what == "name"),
                 )
 
     def _check_plans(self) -> None:
         check_plans(self.plans, self.models)
         if self.parties is not None and type(self.parties).__name__ != "PairwiseMasks":
             raise InvalidParameter(
-                f"Study.parties must say how parties share a sum, got {shorten(self.parties)}.", hint="PairwiseMasks(5)"
+                "Study.parties must say how parties share a sum, got {got}.",
+                hint="PairwiseMasks(5)",
+                got=shorten(self.parties),
             )
         if self.plans and self.parties not in (None, self.plans[0].parties):
             raise InvalidParameter("Study.parties says otherwise than the plans.", hint="leave it out")
         if self.sharing.parties != len(self.roster):
             raise InvalidParameter(
-                f"Study.roster has {len(self.roster)} parties, and the plans are made for {self.sharing.parties}.",
-                hint=f"PairwiseMasks({len(self.roster)})",
+                "Study.roster has {roster_count} parties, and the plans are made for {parties}.",
+                hint="PairwiseMasks({roster_count})",
+                roster_count=len(self.roster),
+                parties=self.sharing.parties,
             )
 
     def _check_models(self) -> None:
@@ -171,16 +180,19 @@ class Study:
         rows = self.least_rows
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= self.sharing.rows:
             raise InvalidParameter(
-                f"Study.least_rows must be a whole number from 1 to {self.sharing.rows} (the most rows of a party), "
-                f"got {shorten(rows)}.",
+                "Study.least_rows must be a whole number from 1 to {rows} (the most rows of a party), got {got}.",
                 hint="the fewest rows that a party brings; ten is usual",
+                rows=self.sharing.rows,
+                got=shorten(rows),
             )
         if isinstance(self.ratio, int) and not isinstance(self.ratio, bool):
             object.__setattr__(self, "ratio", Fraction(self.ratio))
         if not isinstance(self.ratio, Fraction) or not 0 < self.ratio <= MAX_RATIO:
             raise InvalidParameter(
-                f"Study.ratio must be a Fraction above 0 and at most {MAX_RATIO}, got {shorten(self.ratio)}.",
+                "Study.ratio must be a Fraction above 0 and at most {max_ratio}, got {got}.",
                 hint="a third is usual: with as many sums as rows, rows can be solved for",
+                max_ratio=MAX_RATIO,
+                got=shorten(self.ratio),
             )
 
     # -- what it asks -------------------------------------------------------------------------------------------------
@@ -246,8 +258,10 @@ class Study:
                 needed = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
                 raise CohortRefused(
                     message_without_hint(error),
-                    hint=f"at most {allowed:_} sums; or least_rows = {needed} (fewest rows of each party)"
-                    + (", or noise" if self.exact_may_be_noisy else ""),
+                    hint="at most {allowed:_} sums; or least_rows = {needed} (fewest rows of each party){detail}",
+                    allowed=allowed,
+                    needed=needed,
+                    detail=Phrase(", or noise") if self.exact_may_be_noisy else "",
                 ) from None
 
     @cached_property
@@ -273,9 +287,16 @@ class Study:
 
         problem = None if self.ratio > 1 else self.rare_condition(minimum_cell)
         if problem is not None:
-            way_out = "or minimum_cell=1 (murmure study new --minimum-cell 1), if every party allows a sum over one row"
+            way_out = Phrase(
+                "or minimum_cell=1 (murmure study new --minimum-cell 1), if every party allows a sum over one row"
+            )
             noise = self.questions[problem.question - 1].takes_noise
-            raise refusal(problem, f"question {problem.question} of {self.name!r}", way_out, noise)
+            raise refusal(
+                problem,
+                Phrase("question {question} of {name!r}", question=problem.question, name=self.name),
+                way_out,
+                noise,
+            )
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
         """Plain sentences, for the person who approves or refuses."""
@@ -306,15 +327,20 @@ class Study:
         """
         if isinstance(round, bool) or not isinstance(round, int) or not 1 <= round <= self.rounds + 1:
             raise InvalidParameter(
-                f"this study has rounds 1 to {self.rounds}, {'at most' if self.models else 'one for each question'}, "
-                f"got {shorten(round)}."
+                "this study has rounds 1 to {rounds}, {detail}, got {got}.",
+                rounds=self.rounds,
+                detail=Phrase("at most") if self.models else Phrase("one for each question"),
+                got=shorten(round),
             )
         # Plans are known without any sums; only models need those of all rounds before.
         if round <= len(self.plans):
             return Turn(round, self.plans[round - 1], round)
         if round > 1 and len(released) < round - 1 and self.models:
             raise InvalidParameter(
-                f"what is asked in round {round} follows from the sums of {round - 1} rounds, got {len(released)}."
+                "what is asked in round {round} follows from the sums of {round_2} rounds, got {got}.",
+                round=round,
+                round_2=round - 1,
+                got=len(released),
             )
         return self._replay.turn(round, released) if self.models else None
 
@@ -353,7 +379,11 @@ class Study:
     def _turn(self, round: int, released: Sequence[Sequence[int]]) -> Turn:
         turn = self.turn(round, released)
         if turn is None:
-            raise InvalidParameter(f"this study has rounds 1 to {self.rounds}, and is over before round {round}.")
+            raise InvalidParameter(
+                "this study has rounds 1 to {rounds}, and is over before round {round}.",
+                rounds=self.rounds,
+                round=round,
+            )
         return turn
 
     def __getstate__(self) -> dict[str, Any]:
@@ -418,7 +448,7 @@ class Study:
             )
         except MurmureError as error:
             message = message_without_hint(error)
-            raise BadMessage(f"this study cannot be accepted: {message}", hint=error.hint) from None
+            raise BadMessage("this study cannot be accepted: {message}", hint=error.hint, message=message) from None
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise BadMessage("this study cannot be read: a field of it is none that it may hold.", hint=HINT) from None
         # A second spelling of the same study would have a second digest, and so a second signature.
@@ -430,9 +460,10 @@ class Study:
         """The document with the coordinator's signature, as parties get it."""
         if identity.public != self.coordinator.key:
             raise InvalidParameter(
-                f"Study.signed takes the identity of its coordinator, {self.coordinator.name} "
-                f"({self.coordinator.fingerprint}).",
+                "Study.signed takes the identity of its coordinator, {name} ({fingerprint}).",
                 hint="murmure study init makes it, and murmure study new signs with it",
+                name=self.coordinator.name,
+                fingerprint=self.coordinator.fingerprint,
             )
         envelope = {"study": self._dict, "signature": identity.sign(SIGNATURE_PREFIX + self.digest).hex()}
         return json.dumps(envelope, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

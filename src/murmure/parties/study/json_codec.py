@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from murmure.catalogue import SHARINGS
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.plan.codec import part_from_dict, part_to_dict
 from murmure.secure.errors import BadMessage
 
@@ -26,7 +26,7 @@ MAX_STUDY_BYTES = 1 << 24  # of a signed study
 MAX_TEXT_LENGTH = 10_000  # of one text in a model
 MAX_NUMBER_BITS = 1000  # of one number in a model
 POWER = re.compile(r"\s*[+-]?[\d_.]*[eE][+-]?[\d_]{4,}\s*")  # 1e9999 and beyond
-HINT = "studies are written by Study.signed"
+HINT = Phrase("studies are written by Study.signed")
 
 
 def study_digest(fields: Any) -> bytes:
@@ -37,7 +37,7 @@ def study_digest(fields: Any) -> bytes:
 def parse_json(text: str | bytes) -> Any:
     # The size is checked before the JSON is parsed: it may come from a stranger.
     if not isinstance(text, str | bytes) or len(text) > MAX_STUDY_BYTES:
-        raise BadMessage(f"a study is text of at most {MAX_STUDY_BYTES} bytes.")
+        raise BadMessage("a study is text of at most {max_study_bytes} bytes.", max_study_bytes=MAX_STUDY_BYTES)
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
@@ -62,18 +62,20 @@ def check_version(fields: Any) -> None:
     version = fields["murmure_study"]
     if type(version) is not int or version != VERSION:
         raise BadMessage(
-            f"this is a study of version {shorten(version)}; this software reads version {VERSION}.",
+            "this is a study of version {version}; this software reads version {version_2}.",
             hint="install the release of murmure that wrote it",
+            version=shorten(version),
+            version_2=VERSION,
         )
     expected = FIELDS | MODEL_FIELDS if set(fields) & MODEL_FIELDS else FIELDS
     if set(fields) != expected:
         wrong = sorted(set(fields) ^ expected)
-        raise BadMessage(f"this study has fields too many or too few: {shorten(wrong, 120)}.", hint=HINT)
+        raise BadMessage("this study has fields too many or too few: {wrong}.", hint=HINT, wrong=shorten(wrong, 120))
 
 
 def list_field(fields: Mapping[str, Any], name: str) -> list[Any]:
     if not isinstance(fields[name], list):
-        raise BadMessage(f"a study's {name} must be a list, got {shorten(fields[name])}.")
+        raise BadMessage("a study's {name} must be a list, got {got}.", name=name, got=shorten(fields[name]))
     return fields[name]
 
 
@@ -98,7 +100,7 @@ def models_from_dict(fields: Mapping[str, Any]) -> tuple[Any, ...]:
 
     entries = list_field(fields, "models")
     if len(entries) > MAX_MODELS:
-        raise BadMessage(f"a study has at most {MAX_MODELS} models, got {len(entries)}.")
+        raise BadMessage("a study has at most {max_models} models, got {got}.", max_models=MAX_MODELS, got=len(entries))
     _check_numbers(entries)
     models, words = [], 0
     for entry in entries:  # checked one by one: a stranger's study must not take long before it is refused
@@ -120,11 +122,13 @@ def _check_numbers(value: Any) -> None:
             _check_numbers(item)
     elif isinstance(value, str) and (len(value) > MAX_TEXT_LENGTH or POWER.fullmatch(value)):
         raise BadMessage(
-            f"a model of this study has a text that is too long, or a number that is: {shorten(value)}.",
-            hint=f"at most {MAX_TEXT_LENGTH} letters, and powers of ten of at most 3 digits",
+            "a model of this study has a text that is too long, or a number that is: {value}.",
+            hint="at most {max_text_length} letters, and powers of ten of at most 3 digits",
+            value=shorten(value),
+            max_text_length=MAX_TEXT_LENGTH,
         )
     elif isinstance(value, int) and value.bit_length() > MAX_NUMBER_BITS:
-        raise BadMessage(f"a model of this study has a number of {value.bit_length()} bits.")
+        raise BadMessage("a model of this study has a number of {bit_length} bits.", bit_length=value.bit_length())
 
 
 def fraction(text: Any) -> Fraction:
@@ -132,4 +136,4 @@ def fraction(text: Any) -> Fraction:
         numerator, denominator = (int(part) for part in text.split("/"))
         return Fraction(numerator, denominator)
     except (AttributeError, ValueError, ZeroDivisionError):
-        raise BadMessage(f'a study\'s ratio must be a fraction such as "1/3", got {shorten(text)}.') from None
+        raise BadMessage('a study\'s ratio must be a fraction such as "1/3", got {got}.', got=shorten(text)) from None

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError
+from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError, Phrase
 from murmure.core.files import cannot_write, locked
 from murmure.core.sqlite_files import sync_folder
 from murmure.secure.identity import Card, Identity
@@ -22,11 +22,13 @@ MAX_FILE_BYTES = 64 << 20  # of a file that is read whole
 
 
 def read_card(path: Path) -> Card:
-    text = read_file(path, "murmure party init writes card.json, and murmure study init too")
+    text = read_file(path, Phrase("murmure party init writes card.json, and murmure study init too"))
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError):
-        raise InvalidParameter(f"{str(path)!r} is no card.", hint="murmure party init writes card.json") from None
+        raise InvalidParameter(
+            "{path!r} is no card.", hint="murmure party init writes card.json", path=str(path)
+        ) from None
     return Card.from_dict(fields)
 
 
@@ -45,11 +47,11 @@ def others_may_read(path: Path) -> bool:
 def read_file(path: Path, hint: str) -> bytes:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise InvalidParameter(f"{str(path)!r} is larger than any such file can be.", hint=hint)
+            raise InvalidParameter("{path!r} is larger than any such file can be.", hint=hint, path=str(path))
         return path.read_bytes()
     except OSError as error:
         why = os.strerror(error.errno).lower() if error.errno else str(error)
-        raise InvalidParameter(f"cannot read {str(path)!r}: {why}.", hint=hint) from None
+        raise InvalidParameter("cannot read {path!r}: {why}.", hint=hint, path=str(path), why=why) from None
 
 
 def write_new(path: Path, text: bytes, mode: int = 0o600) -> None:
@@ -67,7 +69,7 @@ def write_new(path: Path, text: bytes, mode: int = 0o600) -> None:
         os.link(part, path)
         sync_folder(path.parent)
     except FileExistsError:
-        raise CannotWrite(f"{str(path)!r} exists.", hint="name another folder; this one is in use") from None
+        raise CannotWrite("{path!r} exists.", hint="name another folder; this one is in use", path=str(path)) from None
     except OSError as error:
         raise cannot_write(path, error) from None
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from murmure.catalogue import MODELS
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.parties.study.model_words import describe_model
 from murmure.parties.study.plan_checks import MAX_PLANS, check_expressions, check_model_plan, check_visible
 from murmure.parties.study.question_words import StudyLanguage
@@ -14,7 +14,7 @@ from murmure.parties.study.questions import StudyQuestion, first_statistic, text
 MAX_MODELS = 100  # to look at a study is to make the first question of each of its models
 MAX_MODEL_SUMS = 1 << 24  # of one model, in all rounds
 MAX_FIRST_WORDS = 1 << 18  # of 64 bits, in the answers to the first questions of all models
-NO_NOISE = "noise = false for this model; or leave [noise] out, for exact sums"
+NO_NOISE = Phrase("noise = false for this model; or leave [noise] out, for exact sums")
 
 
 def answer_words(model: Any, first: Any = None) -> int:
@@ -27,8 +27,9 @@ def check_work(words: int) -> None:
     """Refuse more work than a look at a stranger's study should take: it makes the first questions of all models."""
     if words > MAX_FIRST_WORDS:
         raise InvalidParameter(
-            f"Study.models: their first questions take more than {MAX_FIRST_WORDS:_} words of 64 bits.",
+            "Study.models: their first questions take more than {max_first_words:_} words of 64 bits.",
             hint="fewer models or columns, or several studies",
+            max_first_words=MAX_FIRST_WORDS,
         )
 
 
@@ -37,28 +38,45 @@ def check_models(models: Any, noises: Any, plans: int) -> None:
     from murmure.plan.privacy import Central
 
     if not isinstance(models, tuple) or len(models) > MAX_MODELS:
-        raise InvalidParameter(f"Study.models must be a tuple of at most {MAX_MODELS} models, got {shorten(models)}.")
+        raise InvalidParameter(
+            "Study.models must be a tuple of at most {max_models} models, got {got}.",
+            max_models=MAX_MODELS,
+            got=shorten(models),
+        )
     if not isinstance(noises, tuple) or len(noises) != len(models):
-        raise InvalidParameter(f"Study.noises must be a noise or None for each model, got {shorten(noises)}.")
+        raise InvalidParameter("Study.noises must be a noise or None for each model, got {got}.", got=shorten(noises))
     for number, (model, noise) in enumerate(zip(models, noises, strict=True), plans + 1):
         kind = type(model).__name__
         if kind not in MODELS:
             raise InvalidParameter(
-                f"Study: question {number} must be a model, got {shorten(model)}.",
-                hint=f"there are {', '.join(MODELS)}",
+                "Study: question {number} must be a model, got {got}.",
+                hint="there are {models}",
+                number=number,
+                got=shorten(model),
+                models=", ".join(MODELS),
             )
         if noise is not None and not isinstance(noise, Central):
             raise InvalidParameter(
-                f"Study.noises: that of question {number} must be a Central, got {shorten(noise)}.",
+                "Study.noises: that of question {number} must be a Central, got {got}.",
                 hint="Central(epsilon=1.0)",
+                number=number,
+                got=shorten(noise),
             )
         if noise is not None and model.noise_refusal is not None:
             raise InvalidParameter(
-                f"Study: question {number}, {kind}, cannot be asked with noise: {model.noise_refusal}.", hint=NO_NOISE
+                "Study: question {number}, {kind}, cannot be asked with noise: {noise_refusal}.",
+                hint=NO_NOISE,
+                number=number,
+                kind=kind,
+                noise_refusal=model.noise_refusal,
             )
         if not 0 < model.rounds <= MAX_PLANS:
             raise InvalidParameter(
-                f"Study: question {number}, {kind}, takes {model.rounds} rounds: {MAX_PLANS} at most."
+                "Study: question {number}, {kind}, takes {rounds} rounds: {max_plans} at most.",
+                number=number,
+                kind=kind,
+                rounds=model.rounds,
+                max_plans=MAX_PLANS,
             )
 
 
@@ -70,14 +88,21 @@ def check_question(question: StudyQuestion) -> None:
         check_visible(question.number, text)
     if question.sums > MAX_MODEL_SUMS:
         raise InvalidParameter(
-            f"Study: question {question.number}, {question.kind}, may ask for {question.sums:_} sums, more than "
-            f"{MAX_MODEL_SUMS:_}.",
+            "Study: question {number}, {kind}, may ask for {sums:_} sums, more than {max_model_sums:_}.",
             hint="fewer columns, or fewer rounds",
+            number=question.number,
+            kind=question.kind,
+            sums=question.sums,
+            max_model_sums=MAX_MODEL_SUMS,
         )
     _check_describable(question)
     other = [name for name in question.plan.step.columns or () if name not in question.domain.private]
     if other:
-        raise InvalidParameter(f"Study: question {question.number} reads {other[0]!r}, which its model does not name.")
+        raise InvalidParameter(
+            "Study: question {number} reads {other!r}, which its model does not name.",
+            number=question.number,
+            other=other[0],
+        )
 
 
 def _check_describable(question: StudyQuestion) -> None:
@@ -90,6 +115,9 @@ def _check_describable(question: StudyQuestion) -> None:
         describe_model(question, StudyLanguage("en")), describe_model(question, StudyLanguage("fr"))
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         raise InvalidParameter(
-            f"Study: question {question.number}, {question.kind}, cannot be told in words ({type(error).__name__}).",
+            "Study: question {number}, {kind}, cannot be told in words ({error_kind}).",
             hint="numbers as text: 0.5, 1/3",
+            number=question.number,
+            kind=question.kind,
+            error_kind=type(error).__name__,
         ) from None

@@ -23,23 +23,33 @@ MAX_NUMBERS_PER_ROUND = 1 << 20  # of one party
 
 def check_plans(plans: Any, models: Any = ()) -> None:
     if not isinstance(plans, tuple) or not (plans or models) or len(plans) > MAX_PLANS:
-        raise InvalidParameter(f"Study.plans must be 1 to {MAX_PLANS} plans, got {shorten(plans)}.")
+        raise InvalidParameter(
+            "Study.plans must be 1 to {max_plans} plans, got {got}.", max_plans=MAX_PLANS, got=shorten(plans)
+        )
     numbers: dict[str, int] = {}
     for number, plan in enumerate(plans, 1):
         if not isinstance(plan, Plan) or plan.parties is None:
             raise InvalidParameter(
-                f"Study: question {number} must be a Plan between parties, got {shorten(plan)}.",
+                "Study: question {number} must be a Plan between parties, got {got}.",
                 hint="Plan(Sums(schema, ...), parties=PairwiseMasks(5))",
+                number=number,
+                got=shorten(plan),
             )
         _check_question(number, plan)
         if plan.parties != plans[0].parties:
             raise InvalidParameter(
-                f"Study: question {number} is shared otherwise than question 1: {plan.parties} and {plans[0].parties}.",
+                "Study: question {number} is shared otherwise than question 1: {parties} and {plan_parties}.",
                 hint="the same parties answer all questions of a study, under the same terms",
+                number=number,
+                parties=plan.parties,
+                plan_parties=plans[0].parties,
             )
         if plan.digest in numbers:
             raise InvalidParameter(
-                f"Study: question {number} is question {numbers[plan.digest]} again.", hint="ask it once"
+                "Study: question {number} is question {numbers} again.",
+                hint="ask it once",
+                number=number,
+                numbers=numbers[plan.digest],
             )
         numbers[plan.digest] = number
     check_noise(plans)
@@ -81,10 +91,13 @@ def _check_question(number: int, plan: Plan) -> None:
     check_model_plan(number, plan)
     if not is_describable(plan.statistic):
         raise InvalidParameter(
-            f"Study: question {number} asks for {persisted_name(plan.statistic)}, of which plain words cannot "
-            f"tell all; "
-            f"there are Sums, {', '.join(DESCRIPTIONS)}.",
+            "Study: question {number} asks for {statistic}, of which plain words cannot "
+            "tell all; "
+            "there are Sums, {descriptions}.",
             hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
+            number=number,
+            statistic=persisted_name(plan.statistic),
+            descriptions=", ".join(DESCRIPTIONS),
         )
 
 
@@ -92,8 +105,10 @@ def check_visible(number: int, text: str) -> None:
     """Refuse invisible letters: the texts of a model appear in the words that people decide by."""
     if not all(map(_passes, text)):
         raise InvalidParameter(
-            f"Study: question {number} has letters that are not seen: {shorten(text)}.",
+            "Study: question {number} has letters that are not seen: {text}.",
             hint="a person decides by its words, and reads them on a terminal",
+            number=number,
+            text=shorten(text),
         )
 
 
@@ -101,28 +116,35 @@ def check_model_plan(number: int, plan: Plan) -> None:
     """All checks of a plan, except that words describe its statistic: for a model, they describe the model."""
     if plan.person is not None or plan.step.columns is None:
         raise InvalidParameter(
-            f"Study: question {number} randomises rows at the person, or does not name the column it reads.",
+            "Study: question {number} randomises rows at the person, or does not name the column it reads.",
             hint="take the domain from a schema; noise between parties is curator=DiscreteLaplace(1.0)",
+            number=number,
         )
     for name in plan.step.columns:
         if not isinstance(name, str) or not is_visible_text(name):
             raise InvalidParameter(
-                f"Study: question {number} reads a column whose name has letters that are not seen, or runs of blanks: "
-                f"{shorten(name)}.",
+                "Study: question {number} reads a column whose name has letters that are not seen, or runs of blanks: "
+                "{name}.",
                 hint="a person decides by its words",
+                number=number,
+                name=shorten(name),
             )
     for label in _labels(plan):
         if isinstance(label, str) and not all(map(_passes, label)):
             raise InvalidParameter(
-                f"Study: question {number} has a label with letters that are not seen: {shorten(label)}.",
+                "Study: question {number} has a label with letters that are not seen: {label}.",
                 hint="a person decides by its words, and reads them on a terminal: give the label another name",
+                number=number,
+                label=shorten(label),
             )
     check_expressions(number, expressions_of(plan.statistic))
     if plan.encoder.entries > MAX_NUMBERS_PER_ROUND:
         raise InvalidParameter(
-            f"Study: question {number} takes {plan.encoder.entries:_} numbers of every party, more than "
-            f"{MAX_NUMBERS_PER_ROUND:_}.",
+            "Study: question {number} takes {entries:_} numbers of every party, more than {max_numbers_per_round:_}.",
             hint="fewer cells, or fewer groups",
+            number=number,
+            entries=plan.encoder.entries,
+            max_numbers_per_round=MAX_NUMBERS_PER_ROUND,
         )
 
 
@@ -132,6 +154,8 @@ def check_expressions(number: int, texts: Iterable[str]) -> None:
         bare = QUOTED.sub("", text)
         if bare != unicodedata.normalize("NFKC", bare):
             raise InvalidParameter(
-                f"Study: question {number} has letters that are read as others: {shorten(text, 100)}.",
+                "Study: question {number} has letters that are read as others: {text}.",
                 hint="write the plain letter, or the name in `back quotes`",
+                number=number,
+                text=shorten(text, 100),
             )

@@ -122,7 +122,9 @@ def model_question(number: int, model: Any, privacy: Secure, masks: PairwiseMask
     check_sharing(model, masks)
     first = first_statistic(model)
     if first is None:
-        raise InvalidParameter(f"Study: question {number}, {type(model).__name__}, asks nothing.")
+        raise InvalidParameter(
+            "Study: question {number}, {kind}, asks nothing.", number=number, kind=type(model).__name__
+        )
     return StudyQuestion(number, _plan_of(first, privacy, privacy.noises([1.0] * int(model.rounds))[0], masks), model)
 
 

@@ -156,7 +156,11 @@ def _ask_rounds(
         except StopIteration as end:
             return end.value
         if len(plans) == len(noises):
-            raise FitFailed(f"{question.kind} asks for more than the {len(noises)} rounds that were agreed.")
+            raise FitFailed(
+                "{kind} asks for more than the {noise_count} rounds that were agreed.",
+                kind=question.kind,
+                noise_count=len(noises),
+            )
         plan = question.plan_of(statistic, privacy, noises[len(plans)])
         sums_so_far += sum(disclosure_counts(plan.statistic))
         _check_agreed(question, plan, sums_so_far)
@@ -174,8 +178,11 @@ def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:
     from murmure.econometrics.errors import FitFailed
 
     return FitFailed(
-        f"{question.kind} could not go on ({persisted_name(raised)}: {shorten(str(raised), 120)}).",
+        "{kind} could not go on ({raised}: {raised_2}).",
         hint="no rows have such totals, and somebody told false ones; or it is a mistake of the software: report it",
+        kind=question.kind,
+        raised=persisted_name(raised),
+        raised_2=shorten(str(raised), 120),
     )
 
 
@@ -191,8 +198,20 @@ def _check_agreed(question: StudyQuestion, plan: Plan, sums_so_far: int) -> None
         if name not in allowed.private or allowed[name] != column_domain
     ]
     if unexpected:
-        raise FitFailed(f"{question.kind} asks about {unexpected[0]!r}, which was not agreed.", columns=unexpected)
+        raise FitFailed(
+            "{kind} asks about {unexpected!r}, which was not agreed.",
+            columns=unexpected,
+            kind=question.kind,
+            unexpected=unexpected[0],
+        )
     if sums_so_far > question.sums:
-        raise FitFailed(f"{question.kind} asks for {sums_so_far:_} sums in all, and {question.sums:_} were agreed.")
+        raise FitFailed(
+            "{kind} asks for {sums_so_far:_} sums in all, and {sums:_} were agreed.",
+            kind=question.kind,
+            sums_so_far=sums_so_far,
+            sums=question.sums,
+        )
     if plan.encoder.entries > MAX_NUMBERS_PER_ROUND:
-        raise FitFailed(f"{question.kind} asks for {plan.encoder.entries:_} numbers in one round.")
+        raise FitFailed(
+            "{kind} asks for {entries:_} numbers in one round.", kind=question.kind, entries=plan.encoder.entries
+        )

@@ -36,7 +36,7 @@ SIGNS = (
 
 def describe_study(study: Study, language: LanguageCode = "en") -> list[str]:
     if language not in ("en", "fr"):
-        raise InvalidParameter(f'Study.in_words speaks "en" and "fr", got {shorten(language)}.')
+        raise InvalidParameter('Study.in_words speaks "en" and "fr", got {got}.', got=shorten(language))
     say = StudyLanguage(language)
     out = [
         *warn_public_rows(study, say),

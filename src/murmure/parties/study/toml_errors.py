@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.visible_text import message_without_hint
 
 
 def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
-    return InvalidParameter(f"{where}: {what}", hint=hint)
+    return InvalidParameter("{where}: {what}", hint=hint, where=where, what=what)
 
 
 def error_of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
@@ -20,12 +20,16 @@ def error_of_file(where: str, error: MurmureError, otherwise: str | None = None)
     message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", message)  # a file has no classes
     kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
     if not message.startswith((f"{where}:", f"{where},")):
-        message = f"{where}: {message}"
+        message = Phrase("{where}: {message}", where=where, message=message)
     return kind(message, hint=error.hint or otherwise)
 
 
 def check_column(where: str, name: str, schema: Schema) -> None:
     if name not in schema.private:
         near = difflib.get_close_matches(name, schema.private, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there is {shorten(list(schema.private), 120)}"
-        raise refuse(where, f"there is no private column {name!r} in the schema.", hint)
+        hint = (
+            Phrase("did you mean {near!r}?", near=near[0])
+            if near
+            else Phrase("there is {private}", private=shorten(list(schema.private), 120))
+        )
+        raise refuse(where, Phrase("there is no private column {name!r} in the schema.", name=name), hint)

@@ -33,7 +33,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.schema_format import column_from_toml
 from murmure.parties.study.document import DEFAULT_LEAST_ROWS, DEFAULT_RATIO, MAX_RATIO, Study
@@ -46,8 +46,8 @@ from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
-SCHEMA_HINT = 'schema = "schema.toml", counted from the study\'s file'
-MAY_LIE_HINT = "coordinator_may_lie = false: the totals that it reports are believed; its lists never are"
+SCHEMA_HINT = Phrase('schema = "schema.toml", counted from the study\'s file')
+MAY_LIE_HINT = Phrase("coordinator_may_lie = false: the totals that it reports are believed; its lists never are")
 KEYS = (
     *("name", "purpose", "colluders", "dropouts", "minimum_parties", "coordinator_may_lie", "rows", "least_rows"),
     *("ratio", "schema", "columns", "queries", "models", "noise"),
@@ -63,11 +63,15 @@ def read_study(
     file = Path(path)
     toml = _load(file)
     for key in toml.keys() - set(KEYS):
-        raise refuse(file.name, f"there is no key {key!r}.", _near(key, KEYS))
+        raise refuse(file.name, Phrase("there is no key {key!r}.", key=key), _near(key, KEYS))
     for key in ("name", "purpose"):
         if not isinstance(toml.get(key), str) or not toml[key].strip():
-            got = "it is left out" if key not in toml else f"got {shorten(toml[key])}"
-            raise refuse(file.name, f"{key} must be text; {got}.", f'{key} = "..."; every party reads it')
+            got = Phrase("it is left out") if key not in toml else Phrase("got {toml}", toml=shorten(toml[key]))
+            raise refuse(
+                file.name,
+                Phrase("{key} must be text; {got}.", key=key, got=got),
+                Phrase('{key} = "..."; every party reads it', key=key),
+            )
     texts = {key: " ".join(toml[key].split()) for key in ("name", "purpose")}
     sharing = _sharing(file.name, toml, len(cards))
     schema = _schema(file, toml)
@@ -95,14 +99,20 @@ def _load(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror.lower() if isinstance(error, OSError) and error.strerror else "it is not UTF-8 text"
-        raise InvalidParameter(f"cannot read {str(file)!r}: {why}.", hint="name the study's TOML file") from None
+        why = (
+            error.strerror.lower() if isinstance(error, OSError) and error.strerror else Phrase("it is not UTF-8 text")
+        )
+        raise InvalidParameter(
+            "cannot read {file!r}: {why}.", hint="name the study's TOML file", file=str(file), why=why
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise refuse(
-            file.name, f"this is not TOML: {error}.", 'a line is key = value, and text stands in "quotes"'
+            file.name,
+            Phrase("this is not TOML: {error}.", error=error),
+            Phrase('a line is key = value, and text stands in "quotes"'),
         ) from None
     except RecursionError:
-        raise refuse(file.name, "it is nested too deeply to be a study.", None) from None
+        raise refuse(file.name, Phrase("it is nested too deeply to be a study."), None) from None
 
 
 def _near(key: str, known: Iterable[str]) -> str:
@@ -115,7 +125,14 @@ def whole_number(where: str, toml: Mapping[str, Any], key: str, minimum: int, de
     value = toml.get(key, default)
     if key in toml and (isinstance(value, bool) or not isinstance(value, int) or value < minimum):
         raise refuse(
-            where, f"{key} must be a whole number, at least {minimum}, got {shorten(value)}.", f"{key} = {minimum}"
+            where,
+            Phrase(
+                "{key} must be a whole number, at least {minimum}, got {got}.",
+                key=key,
+                minimum=minimum,
+                got=shorten(value),
+            ),
+            f"{key} = {minimum}",
         )
     return value
 
@@ -123,19 +140,27 @@ def whole_number(where: str, toml: Mapping[str, Any], key: str, minimum: int, de
 def _sharing(where: str, toml: Mapping[str, Any], parties: int) -> PairwiseMasks:
     lies = toml.get("coordinator_may_lie", False)
     if not isinstance(lies, bool):
-        raise refuse(where, f"coordinator_may_lie must be true or false, got {shorten(lies)}.", MAY_LIE_HINT)
+        raise refuse(
+            where, Phrase("coordinator_may_lie must be true or false, got {got}.", got=shorten(lies)), MAY_LIE_HINT
+        )
     if "dropouts" in toml and "minimum_parties" in toml:
-        raise refuse(where, "dropouts and minimum_parties say the same in two ways.", "keep one of them")
+        raise refuse(
+            where, Phrase("dropouts and minimum_parties say the same in two ways."), Phrase("keep one of them")
+        )
     dropouts = whole_number(where, toml, "dropouts", 0, None)
     minimum = whole_number(where, toml, "minimum_parties", 3, None)
     if minimum is not None:
         if minimum > parties:
             raise refuse(
                 where,
-                f"minimum_parties = {minimum}, and there are {parties} parties.",
-                "add the cards of the others, or lower the minimum"
+                Phrase(
+                    "minimum_parties = {minimum}, and there are {parties} parties.", minimum=minimum, parties=parties
+                ),
+                Phrase("add the cards of the others, or lower the minimum")
                 if parties >= 3
-                else "add the cards of the others: of two, each could subtract its own sum and have the other's",
+                else Phrase(
+                    "add the cards of the others: of two, each could subtract its own sum and have the other's"
+                ),
             )
         dropouts = parties - minimum
     try:
@@ -148,26 +173,34 @@ def _sharing(where: str, toml: Mapping[str, Any], parties: int) -> PairwiseMasks
         )
     except MurmureError as error:
         raise error_of_file(
-            where, error, "all these are public: how many take part, vanish, collude, and hold rows"
+            where, error, Phrase("all these are public: how many take part, vanish, collude, and hold rows")
         ) from None
 
 
 def _schema(file: Path, toml: Mapping[str, Any]) -> Schema:
     if ("schema" in toml) == ("columns" in toml):
-        problem = "both stand there" if "schema" in toml else "neither stands there"
+        problem = Phrase("both stand there") if "schema" in toml else Phrase("neither stands there")
         raise refuse(
             file.name,
-            f'columns are described by schema = "schema.toml" or by [columns.NAME]; {problem}.',
-            "murmure schema init DATA drafts a schema",
+            Phrase('columns are described by schema = "schema.toml" or by [columns.NAME]; {problem}.', problem=problem),
+            Phrase("murmure schema init DATA drafts a schema"),
         )
     if "columns" in toml:
         columns = toml["columns"]
         if not isinstance(columns, dict) or not columns:
-            raise refuse(file.name, f"columns must be tables [columns.NAME], got {shorten(columns)}.", SCHEMA_HINT)
+            raise refuse(
+                file.name,
+                Phrase("columns must be tables [columns.NAME], got {got}.", got=shorten(columns)),
+                SCHEMA_HINT,
+            )
         schema = Schema({name: column_from_toml(file.name, name, table) for name, table in columns.items()})
     else:
         if not isinstance(toml["schema"], str) or not toml["schema"]:
-            raise refuse(file.name, f"schema must be the name of a file, got {shorten(toml['schema'])}.", SCHEMA_HINT)
+            raise refuse(
+                file.name,
+                Phrase("schema must be the name of a file, got {got}.", got=shorten(toml["schema"])),
+                SCHEMA_HINT,
+            )
         schema = Schema.load(file.parent / toml["schema"])
     schema.refuse_drafted()
     return schema
@@ -176,16 +209,26 @@ def _schema(file: Path, toml: Mapping[str, Any]) -> Schema:
 def _ratio(where: str, toml: Mapping[str, Any]) -> Fraction:
     value = toml.get("ratio", DEFAULT_RATIO)
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
-        raise refuse(where, f"ratio must be a number, or a fraction in quotes, got {shorten(value)}.", 'ratio = "1/3"')
+        raise refuse(
+            where,
+            Phrase("ratio must be a number, or a fraction in quotes, got {got}.", got=shorten(value)),
+            Phrase('ratio = "1/3"'),
+        )
     try:
         out = Fraction(str(value))
     except (ValueError, ZeroDivisionError):
-        raise refuse(where, f"ratio must be a number or a fraction, got {shorten(value)}.", 'ratio = "1/3"') from None
+        raise refuse(
+            where,
+            Phrase("ratio must be a number or a fraction, got {got}.", got=shorten(value)),
+            Phrase('ratio = "1/3"'),
+        ) from None
     if not 0 < out <= MAX_RATIO or out.denominator > 10**6:
         raise refuse(
             where,
-            f"ratio must lie above 0 and at most at {MAX_RATIO}, got {shorten(value)}.",
-            'ratio = "1/3" is usual; above 1 rows can be solved for, which is for rows that are public',
+            Phrase(
+                "ratio must lie above 0 and at most at {max_ratio}, got {got}.", max_ratio=MAX_RATIO, got=shorten(value)
+            ),
+            Phrase('ratio = "1/3" is usual; above 1 rows can be solved for, which is for rows that are public'),
         )
     return out
 
@@ -197,7 +240,11 @@ def _tables(where: str, toml: Mapping[str, Any], key: str, example: str) -> list
         or not all(isinstance(table, dict) for table in tables)
         or (key in toml and not tables)
     ):
-        raise refuse(where, f"{key} must be tables [[{key}]]; got {shorten(tables)}.", f"[[{key}]] and then {example}")
+        raise refuse(
+            where,
+            Phrase("{key} must be tables [[{key}]]; got {got}.", key=key, got=shorten(tables)),
+            Phrase("[[{key}]] and then {example}", key=key, example=example),
+        )
     return tables
 
 
@@ -207,7 +254,9 @@ def _noises(where: str, toml: Mapping[str, Any]) -> list[Mapping[str, Any] | Non
     models = _tables(where, toml, "models", 'model = "ols" and formula = "stay ~ age"')
     if not queries and not models:
         raise refuse(
-            where, "queries must be tables [[queries]]; it is left out.", '[[queries]] and then sums = ["age"]'
+            where,
+            Phrase("queries must be tables [[queries]]; it is left out."),
+            Phrase('[[queries]] and then sums = ["age"]'),
         )
     places = [
         *(f"{where}, query {number}" for number in range(1, len(queries) + 1)),
@@ -225,7 +274,7 @@ def _plans(
 ) -> tuple[Plan, ...]:
     plans = []
     for number, (query, noise) in enumerate(zip(toml.get("queries", []), noises, strict=False), 1):
-        place = f"{where}, query {number}"
+        place = Phrase("{where}, query {number}", where=where, number=number)
         try:
             statistic = statistic_from_toml(place, query, schema)
             plans.append(Plan(statistic, parties=sharing, **plan_noise(place, noise)))
@@ -239,11 +288,17 @@ def _models(
 ) -> dict[str, Any]:
     models, protected = [], []
     for number, (table, noise) in enumerate(zip(toml.get("models", []), noises, strict=True), 1):
-        place = f"{where}, model {number}"
+        place = Phrase("{where}, model {number}", where=where, number=number)
         protected.append(model_noise(place, noise))
         models.append(model_from_toml(place, table, schema, protected[-1]))
         if noise is not None and models[-1].noise_refusal is not None:
             raise refuse(
-                place, f"{type(models[-1]).__name__} cannot be asked with noise: {models[-1].noise_refusal}.", NO_NOISE
+                place,
+                Phrase(
+                    "{kind} cannot be asked with noise: {noise_refusal}.",
+                    kind=type(models[-1]).__name__,
+                    noise_refusal=models[-1].noise_refusal,
+                ),
+                NO_NOISE,
             )
     return {"models": tuple(models), "noises": tuple(protected)} if models else {}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure import econometrics
 from murmure.catalogue import MECHANISMS, MODELS, load
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_keys import OLD_NAMES, STUDY_KEYS, ModelKey, exclusion_reason, keys_of
 from murmure.parties.study.toml_errors import check_column, refuse
@@ -29,7 +29,7 @@ from murmure.parties.study.visible_text import message_without_hint
 if TYPE_CHECKING:
     from murmure.plan.privacy import Central
 
-EXAMPLE = 'model = "ols" and formula = "stay ~ age + ward"'
+EXAMPLE = Phrase('model = "ols" and formula = "stay ~ age + ward"')
 OTHER_NAMES = {"bins": "histogram", "bisection": "quantile", "lloyd": "kmeans"}  # classes that are called otherwise
 
 
@@ -48,7 +48,13 @@ def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise:
         if key.name in table:
             arguments[key.name] = _value(where, name, key, table[key.name], schema)
         elif key.required:
-            raise refuse(where, f"{name}.{key.name} must be {key.words}; it is left out.", key.example)
+            raise refuse(
+                where,
+                Phrase(
+                    "{name}.{key_name} must be {words}; it is left out.", name=name, key_name=key.name, words=key.words
+                ),
+                key.example,
+            )
     # NO_ROWS: the function checks its arguments and returns its model, without asking anybody.
     privacy = Secure() if noise is None else Secure(**vars(noise))
     try:
@@ -57,21 +63,27 @@ def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise:
         raise refuse(where, message_without_hint(error), error.hint) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         why = f"{type(error).__name__}: {shorten(str(error), 100)}"
-        raise refuse(where, f"{name} cannot take these values ({why}).", _listed(keys)) from None
+        raise refuse(
+            where, Phrase("{name} cannot take these values ({why}).", name=name, why=why), _listed(keys)
+        ) from None
 
 
 def function_name(where: str, word: Any) -> str:
     """The function that a file names: ols, OLS, kaplan_meier, KaplanMeier, "kaplan-meier"."""
     if not isinstance(word, str) or not word:
-        got = "it is left out" if word is None else f"got {shorten(word)}"
-        raise refuse(where, f"model must name a model; {got}.", EXAMPLE)
+        got = Phrase("it is left out") if word is None else Phrase("got {word}", word=shorten(word))
+        raise refuse(where, Phrase("model must name a model; {got}.", got=got), EXAMPLE)
     functions = {_plain(name): name for name in econometrics.FUNCTIONS}
     known = {name.lower(): functions[name.lower()] for name in MODELS if name.lower() in functions}
     known |= functions | OTHER_NAMES
     if _plain(word) not in known:
         near = difflib.get_close_matches(_plain(word), known, 1)
-        hint = f"did you mean {known[near[0]]}?" if near else f"there are {', '.join(econometrics.FUNCTIONS)}"
-        raise refuse(where, f"there is no model {word!r}.", hint)
+        hint = (
+            Phrase("did you mean {known}?", known=known[near[0]])
+            if near
+            else Phrase("there are {functions}", functions=", ".join(econometrics.FUNCTIONS))
+        )
+        raise refuse(where, Phrase("there is no model {word!r}.", word=word), hint)
     return known[_plain(word)]
 
 
@@ -87,16 +99,30 @@ def _unknown(where: str, name: str, key: str, keys: list[str]) -> InvalidParamet
     """Which key, of which model, the nearest one, and all that there are."""
     reason = exclusion_reason(name, key)
     if reason is not None:
-        return refuse(where, f"{name} takes no {key!r} in a study: {reason}.", _listed(keys))
+        return refuse(
+            where,
+            Phrase("{name} takes no {key!r} in a study: {reason}.", name=name, key=key, reason=reason),
+            _listed(keys),
+        )
     renamed = [other for other in OLD_NAMES.get(key, ()) if other in keys]
     near = renamed or difflib.get_close_matches(key.lower(), keys, 1)
     did = f"did you mean {near[0]}? " if near else ""
-    return refuse(where, f"{name} takes no {key!r}.", did + _listed(keys))
+    return refuse(where, Phrase("{name} takes no {key!r}.", name=name, key=key), did + _listed(keys))
 
 
 def _value(where: str, name: str, key: ModelKey, value: Any, schema: Schema) -> Any:
     if not key.accepts(value):
-        raise refuse(where, f"{name}.{key.name} must be {key.words}, got {shorten(value)}.", key.example)
+        raise refuse(
+            where,
+            Phrase(
+                "{name}.{key_name} must be {words}, got {got}.",
+                name=name,
+                key_name=key.name,
+                words=key.words,
+                got=shorten(value),
+            ),
+            key.example,
+        )
     return _mechanisms(where, key, value, schema) if (name, key.name) == ("randomised_ols", "randomised") else value
 
 
@@ -104,22 +130,28 @@ def _mechanisms(where: str, key: ModelKey, table: Mapping[str, Any], schema: Sch
     """{ smoker = { mechanism = "GRR", epsilon = 1.0 } }: how each column was randomised, over the schema's domain."""
     out = {}
     for column, about in table.items():
-        place = f"{where}, randomised.{column}"
+        place = Phrase("{where}, randomised.{column}", where=where, column=column)
         check_column(place, column, schema)
         kind = about.get("mechanism") if isinstance(about, dict) else None
         if not isinstance(kind, str) or kind not in MECHANISMS:
             known = ", ".join(MECHANISMS)
-            raise refuse(place, f"mechanism must be one of {known}, got {shorten(about)}.", key.example)
+            raise refuse(
+                place,
+                Phrase("mechanism must be one of {known}, got {got}.", known=known, got=shorten(about)),
+                key.example,
+            )
         maker = load(kind)
         settings = {name: value for name, value in about.items() if name != "mechanism"}
         taken = [f.name for f in fields(maker) if f.init and f.name != "domain"]
         for name in settings:
             if name not in taken:
-                raise refuse(place, f"{kind} takes no {name!r}.", _listed(taken))
+                raise refuse(place, Phrase("{kind} takes no {name!r}.", kind=kind, name=name), _listed(taken))
         try:
             out[column] = maker(schema[column], **settings)
         except MurmureError as error:
             raise refuse(place, message_without_hint(error), error.hint) from None
         except TypeError:
-            raise refuse(place, f"{kind} is not complete, or has values of another kind.", _listed(taken)) from None
+            raise refuse(
+                place, Phrase("{kind} is not complete, or has values of another kind.", kind=kind), _listed(taken)
+            ) from None
     return out

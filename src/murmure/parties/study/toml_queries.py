@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 from murmure.catalogue import load
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.core.fixed import split_budget
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS
@@ -22,7 +22,9 @@ LAWS = ("DiscreteLaplace", "DiscreteGaussian", "Skellam")
 TERMS = ("relation", "unit", "rows_per_person")  # parameters of the plan, not of its noise
 BUDGET = ("epsilon", "delta", "rho")
 ABOUT = ("column", "columns", "by", "where")  # how a file says which columns a question is about
-EXAMPLE = 'sums = ["age", "age * stay"], products = ["1", "age", "stay"], or statistic = "Mean" and column = "age"'
+EXAMPLE = Phrase(
+    'sums = ["age", "age * stay"], products = ["1", "age", "stay"], or statistic = "Mean" and column = "age"'
+)
 
 
 # -- what is added up --------------------------------------------------------------------------------------------------
@@ -32,20 +34,30 @@ def statistic_from_toml(where: str, query: Mapping[str, Any], schema: Schema) ->
     """The statistic that one [[queries]] asks for."""
     kinds = [kind for kind in ("sums", "products", "statistic") if kind in query]
     if len(kinds) != 1:
-        got = "there is none" if not kinds else f"there are {' and '.join(kinds)}"
-        raise refuse(where, f"one of sums, products and statistic is wanted; {got}.", EXAMPLE)
+        got = Phrase("there is none") if not kinds else Phrase("there are {kinds}", kinds=" and ".join(kinds))
+        raise refuse(where, Phrase("one of sums, products and statistic is wanted; {got}.", got=got), EXAMPLE)
     if kinds == ["statistic"]:
         return _named(where, query, schema)
     for key in query.keys() - {kinds[0], "noise"}:
         raise refuse(
-            where, f"{kinds[0]} takes no {key!r}.", "a condition is part of the expression: (ward == 'A') * age"
+            where,
+            Phrase("{kind} takes no {key!r}.", kind=kinds[0], key=key),
+            Phrase("a condition is part of the expression: (ward == 'A') * age"),
         )
     texts = query[kinds[0]]
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
-        raise refuse(where, f"{kinds[0]} must be a list of expressions, got {shorten(texts)}.", EXAMPLE)
+        raise refuse(
+            where,
+            Phrase("{kind} must be a list of expressions, got {got}.", kind=kinds[0], got=shorten(texts)),
+            EXAMPLE,
+        )
     repeated = next((text for i, text in enumerate(texts) if text.strip() in [s.strip() for s in texts[:i]]), None)
     if repeated is not None and kinds == ["products"]:
-        raise refuse(where, f"products names {shorten(repeated.strip())} twice.", "name each once")
+        raise refuse(
+            where,
+            Phrase("products names {repeated} twice.", repeated=shorten(repeated.strip())),
+            Phrase("name each once"),
+        )
     expressions = texts if kinds == ["sums"] else _products(texts, schema)
     return load("Sums")(schema, tuple(expressions))
 
@@ -77,19 +89,35 @@ def _named(where: str, query: Mapping[str, Any], schema: Schema) -> Any:
     known = list(DESCRIPTIONS)
     if not isinstance(kind, str) or kind not in known:
         near = difflib.get_close_matches(str(kind).capitalize(), known, 1)
-        hint = f"did you mean {near[0]}?" if near else "expressions are written as sums = [...] or products = [...]"
+        hint = (
+            Phrase("did you mean {near}?", near=near[0])
+            if near
+            else Phrase("expressions are written as sums = [...] or products = [...]")
+        )
         if str(kind).lower() == "median":
-            hint = 'statistic = "Quantile" and q = 0.5'
-        raise refuse(where, f"statistic must be one of {', '.join(known)}, got {shorten(kind)}.", hint)
+            hint = Phrase('statistic = "Quantile" and q = 0.5')
+        raise refuse(
+            where,
+            Phrase("statistic must be one of {known}, got {got}.", known=", ".join(known), got=shorten(kind)),
+            hint,
+        )
     maker = load(kind)
     parameters = {f.name for f in fields(maker) if f.init and f.name not in ("domain", "weights")}
     for key in query.keys() - {"statistic", "noise", *ABOUT, *parameters}:
-        raise refuse(where, f"{kind} takes no {key!r}.", f"it takes {', '.join([*ABOUT, *sorted(parameters)])}")
+        raise refuse(
+            where,
+            Phrase("{kind} takes no {key!r}.", kind=kind, key=key),
+            Phrase("it takes {about}", about=", ".join([*ABOUT, *sorted(parameters)])),
+        )
     settings = {key: _tuples(query[key]) for key in parameters if key in query}
     try:
         statistic = maker(_domain(where, kind, query, schema), **settings)
     except TypeError as error:
-        raise refuse(where, f"{kind} is not complete ({error}).", f"it takes {', '.join(sorted(parameters))}") from None
+        raise refuse(
+            where,
+            Phrase("{kind} is not complete ({error}).", kind=kind, error=error),
+            Phrase("it takes {parameters}", parameters=", ".join(sorted(parameters))),
+        ) from None
     if "where" in query:
         statistic = _where(where, query["where"], statistic, schema)
     if "by" in query:
@@ -102,21 +130,31 @@ def _domain(where: str, kind: str, query: Mapping[str, Any], schema: Schema) -> 
     """A column, or several as a schema, as the statistic takes them."""
     of_several = "Schema" in str(next(f.type for f in fields(load(kind)) if f.name == "domain"))
     if "column" in query and "columns" in query:
-        raise refuse(where, "column and columns stand there both.", "keep the one that it is about")
+        raise refuse(where, Phrase("column and columns stand there both."), Phrase("keep the one that it is about"))
     if of_several:
         if "column" in query:
-            raise refuse(where, f"{kind} is about several columns, got column.", 'columns = ["age", "stay"]')
+            raise refuse(
+                where,
+                Phrase("{kind} is about several columns, got column.", kind=kind),
+                Phrase('columns = ["age", "stay"]'),
+            )
         names = _columns(where, "columns", query.get("columns", list(schema.private)), schema)
         return Schema({name: schema.column_specs[name] for name in names})
     if "column" not in query:
-        raise refuse(where, f"{kind} is about one column; column is left out.", 'column = "age"')
+        raise refuse(
+            where, Phrase("{kind} is about one column; column is left out.", kind=kind), Phrase('column = "age"')
+        )
     return schema[_columns(where, "column", [query["column"]], schema)[0]]
 
 
 def _columns(where: str, key: str, value: Any, schema: Schema) -> list[str]:
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-        raise refuse(where, f"{key} must name columns of the schema, got {shorten(value)}.", f'{key} = "age"')
+        raise refuse(
+            where,
+            Phrase("{key} must name columns of the schema, got {got}.", key=key, got=shorten(value)),
+            Phrase('{key} = "age"', key=key),
+        )
     for name in names:
         check_column(f"{where}: {key}", name, schema)
     return names
@@ -124,13 +162,15 @@ def _columns(where: str, key: str, value: Any, schema: Schema) -> list[str]:
 
 def _where(where: str, table: Any, statistic: Any, schema: Schema) -> Any:
     """{ column = "ward", is_in = ["A"] }, or { column = "age", between = [18, 65] }."""
-    example = 'where = { column = "age", between = [18, 65] }, or { column = "ward", is_in = ["A", "B"] }'
+    example = Phrase('where = {{ column = "age", between = [18, 65] }}, or {{ column = "ward", is_in = ["A", "B"] }}')
     if not isinstance(table, dict) or set(table) not in ({"column", "is_in"}, {"column", "between"}):
-        raise refuse(where, f"where must be a column and is_in or between, got {shorten(table)}.", example)
+        raise refuse(
+            where, Phrase("where must be a column and is_in or between, got {got}.", got=shorten(table)), example
+        )
     name = _columns(where, "where", [table["column"]], schema)[0]
     condition = {key: _tuples(value) for key, value in table.items() if key != "column"}
     if not all(isinstance(value, tuple) for value in condition.values()):
-        raise refuse(where, f"where: is_in and between are lists, got {shorten(table)}.", example)
+        raise refuse(where, Phrase("where: is_in and between are lists, got {got}.", got=shorten(table)), example)
     return load("Where")(statistic, schema[name], **condition)
 
 
@@ -168,21 +208,33 @@ def split_noise(
 def _parse_noise(where: str, noise: Any) -> Mapping[str, Any]:
     """The table of a noise, with its law filled in: the first of LAWS where only epsilon is given."""
     if not isinstance(noise, dict):
-        raise refuse(where, f"noise must be a table with law and epsilon, got {shorten(noise)}.", "or noise = false")
+        raise refuse(
+            where,
+            Phrase("noise must be a table with law and epsilon, got {got}.", got=shorten(noise)),
+            Phrase("or noise = false"),
+        )
     for key in noise.keys() - {"law", *BUDGET, *TERMS}:
-        raise refuse(where, f"there is no key {key!r}.", f"it takes law, {', '.join((*BUDGET, *TERMS))}")
+        raise refuse(
+            where,
+            Phrase("there is no key {key!r}.", key=key),
+            Phrase("it takes law, {budget}", budget=", ".join((*BUDGET, *TERMS))),
+        )
     if "law" not in noise and not {"delta", "rho"} & noise.keys():
         noise = {"law": LAWS[0], **noise}
     if noise.get("law") not in LAWS:
-        got = "it is left out" if "law" not in noise else f"got {shorten(noise['law'])}"
-        hint = 'law = "DiscreteGaussian"' if "law" not in noise else "others cannot be drawn in shares"
-        raise refuse(where, f"law must be one of {', '.join(LAWS)}; {got}.", hint)
+        got = Phrase("it is left out") if "law" not in noise else Phrase("got {law}", law=shorten(noise["law"]))
+        hint = Phrase('law = "DiscreteGaussian"') if "law" not in noise else Phrase("others cannot be drawn in shares")
+        raise refuse(where, Phrase("law must be one of {laws}; {got}.", laws=", ".join(LAWS), got=got), hint)
     for key in BUDGET:
         value = noise.get(key, 1.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-            raise refuse(where, f"{key} must be a positive number, got {shorten(value)}.", f"{key} = 0.5")
+            raise refuse(
+                where,
+                Phrase("{key} must be a positive number, got {got}.", key=key, got=shorten(value)),
+                f"{key} = 0.5",
+            )
     if "epsilon" not in noise and "rho" not in noise:
-        raise refuse(where, "epsilon is left out.", "epsilon = 1.0: the smaller, the more noise")
+        raise refuse(where, Phrase("epsilon is left out."), Phrase("epsilon = 1.0: the smaller, the more noise"))
     return noise
 
 
@@ -194,7 +246,11 @@ def plan_noise(where: str, noise: Mapping[str, Any] | None) -> dict[str, Any]:
     settings = {key: float(noise[key]) for key in BUDGET if key in noise}
     unknown = set(settings) - {f.name for f in fields(maker)}
     if unknown:
-        raise refuse(where, f"{noise['law']} takes no {sorted(unknown)[0]}.", "DiscreteLaplace takes epsilon alone")
+        raise refuse(
+            where,
+            Phrase("{law} takes no {unknown}.", law=noise["law"], unknown=sorted(unknown)[0]),
+            Phrase("DiscreteLaplace takes epsilon alone"),
+        )
     return {"curator": maker(**settings)} | {key: noise[key] for key in TERMS if key in noise}
 
 
@@ -208,9 +264,13 @@ def model_noise(where: str, noise: Mapping[str, Any] | None) -> Any:
     if "rho" in noise or noise["law"] != expected:
         raise refuse(
             where,
-            f"a model takes DiscreteLaplace and epsilon, or DiscreteGaussian, epsilon and delta; got {noise['law']} "
-            f"and {', '.join(key for key in BUDGET if key in noise)}.",
-            'noise = { law = "DiscreteLaplace", epsilon = 1.0 }',
+            Phrase(
+                "a model takes DiscreteLaplace and epsilon, or DiscreteGaussian, epsilon and delta; got {law} "
+                "and {budget}.",
+                law=noise["law"],
+                budget=", ".join(key for key in BUDGET if key in noise),
+            ),
+            Phrase('noise = {{ law = "DiscreteLaplace", epsilon = 1.0 }}'),
         )
     settings: dict[str, Any] = {key: float(noise[key]) for key in BUDGET if key in noise}
     return Central(**settings, **{key: noise[key] for key in TERMS if key in noise})

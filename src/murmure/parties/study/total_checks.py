@@ -10,26 +10,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from murmure.core.errors import Phrase
 from murmure.econometrics.errors import FitFailed
 from murmure.statistics.exact.cells import Cells
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.sums import Sums
 
-HINT = "somebody told false numbers: ask for the study again, among those whom you trust"
+HINT = Phrase("somebody told false numbers: ask for the study again, among those whom you trust")
 
 
 def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> None:
     """sums: the number of rows, then the figures. rows: the fewest and the most that all parties have."""
     n, *figures = sums
     if not rows[0] <= n <= rows[1]:
-        raise _impossible(f"{n:_} rows in all, where the study allows {rows[0]:_} to {rows[1]:_}")
+        raise _impossible(
+            Phrase("{n:_} rows in all, where the study allows {row:_} to {rows:_}", n=n, row=rows[0], rows=rows[1])
+        )
     if isinstance(statistic, Sums | CrossProducts):
         for k, (term, v) in enumerate(zip(statistic.figures, figures, strict=True), 1):
             # 0 is always possible: a label that is not listed adds nothing.
             if not min(0, n * term.low) <= v <= max(0, n * term.high):
-                raise _impossible(f"sum {k} is beyond the bounds of {n:_} rows")
+                raise _impossible(Phrase("sum {k} is beyond the bounds of {n:_} rows", k=k, n=n))
     elif isinstance(statistic, Cells) and not (min(figures) >= 0 and sum(figures) <= n):
-        raise _impossible("counts of rows are below 0, or more than there are rows")
+        raise _impossible(Phrase("counts of rows are below 0, or more than there are rows"))
 
 
 def check_matrix(statistic: Any, answer: Any) -> None:
@@ -39,12 +42,12 @@ def check_matrix(statistic: Any, answer: Any) -> None:
         return
     side = range(len(matrix))
     if any(matrix[i][i] < 0 for i in side):
-        raise _impossible("a sum of squares is below 0")
+        raise _impossible(Phrase("a sum of squares is below 0"))
     # Other products are rounded at each party, and may break the inequality by a little.
     exact = isinstance(statistic, CrossProducts)
     if exact and any(matrix[i][j] ** 2 > matrix[i][i] * matrix[j][j] for i in side for j in range(i)):
-        raise _impossible("a sum of products is larger than the sums of squares allow")
+        raise _impossible(Phrase("a sum of products is larger than the sums of squares allow"))
 
 
 def _impossible(what: str) -> FitFailed:
-    return FitFailed(f"these totals are none that rows can have: {what}.", hint=HINT)
+    return FitFailed("these totals are none that rows can have: {what}.", hint=HINT, what=what)

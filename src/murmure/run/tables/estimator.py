@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanMismatch
 from murmure.core.types import Release, Total
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, unrandomised
@@ -67,11 +67,16 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     on_spark = type(source).__module__.startswith("pyspark.")
     table = None if on_spark else open_table(source)
     metadata = spark_metadata(source) if table is None else table.metadata
-    what, seeded = "the frame" if table is None else table.source_name, False
+    what, seeded = Phrase("the frame") if table is None else table.source_name, False
     if PLAN_KEY in metadata:
         stored, seeded = stored_plan(metadata)
         if plan is not None and plan.digest != stored.digest:
-            raise PlanMismatch(f"{what} answers plan {stored.digest[:12]}, not {plan.digest[:12]}.")
+            raise PlanMismatch(
+                "{what} answers plan {digest}, not {plan_digest}.",
+                what=what,
+                digest=stored.digest[:12],
+                plan_digest=plan.digest[:12],
+            )
         plan = stored
     elif plan is None:
         if table is None:

@@ -160,12 +160,13 @@ def sanitise(
     {'smoker': ['no', 'yes', 'yes', 'no'], 'age': [77, 24, 99, 65]}
     """
     if invalid not in ("refuse", "drop"):
-        raise InvalidParameter(f'sanitise.invalid must be "refuse" or "drop", got {shorten(invalid)}.')
+        raise InvalidParameter('sanitise.invalid must be "refuse" or "drop", got {got}.', got=shorten(invalid))
     schema = getattr(mechanism, "domain", None)
     if not isinstance(schema, Schema):
         raise InvalidParameter(
-            f"sanitise takes a mechanism of records, got {shorten(type(mechanism).__name__)}.",
+            "sanitise takes a mechanism of records, got {got}.",
             hint="SMP(schema, epsilon=1.0), SPL, RSFD, Plain ...",
+            got=shorten(type(mechanism).__name__),
         )
     rng = random_or_secure(rng, "sanitise")
     plan = Plan(Marginals(schema), person=mechanism, unit=unit, rows_per_person=rows_per_person)
@@ -224,7 +225,7 @@ class _Rows:
         if self.read == 0:
             raise EmptySource("the source holds no rows: there is nothing to sanitise.")
         if self.rows == 0:
-            raise EmptySource(f"none of {self.read} rows fits the schema: there is nothing to write.")
+            raise EmptySource("none of {read} rows fits the schema: there is nothing to write.", read=self.read)
 
     def _tasks(self) -> Iterator[Task]:
         batches = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")

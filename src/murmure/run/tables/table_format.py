@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain
+from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, Phrase
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.engines.sources.table_reader import TableReader, murmure_metadata
@@ -26,7 +26,7 @@ def record_schema(plan: Plan) -> Schema:
     """The schema of a plan about records."""
     schema = plan.statistic.domain
     if not isinstance(schema, Schema) or plan.person is None:
-        raise InvalidParameter(f"a sanitised table answers a plan about records, got {plan.describe()}.")
+        raise InvalidParameter("a sanitised table answers a plan about records, got {got}.", got=plan.describe())
     return schema
 
 
@@ -65,10 +65,10 @@ class TableFormat:
             reports, shown = cells.read(batch.column(cells.name))
             if shown is not None and not counted:
                 raise OutsideDomain.at(
-                    f"column {cells.name!r}",
+                    Phrase("column {name!r}", name=cells.name),
                     int(np.setdiff1d(np.arange(batch.num_rows), shown)[0]),
-                    "is missing; wanted a report.",
-                    "the file was changed after it was sanitised",
+                    Phrase("is missing; wanted a report."),
+                    Phrase("the file was changed after it was sanitised"),
                 )
             parts.append(reports)
             rows.append(np.arange(batch.num_rows) if shown is None else shown)
@@ -84,10 +84,10 @@ class TableFormat:
         if (shows != take).any():
             row = int(np.argmax(shows != take))
             raise OutsideDomain.at(
-                "the sanitised table",
+                Phrase("the sanitised table"),
                 row,
-                f"shows {int(shows[row])} columns; wanted {take}.",
-                "the file was changed after it was sanitised",
+                Phrase("shows {show} columns; wanted {take}.", show=int(shows[row]), take=take),
+                Phrase("the file was changed after it was sanitised"),
             )
 
     @property
@@ -112,10 +112,11 @@ def plan_in_table(table: TableReader) -> tuple[Plan, bool]:
     if PLAN_KEY not in table.metadata:
         beside = [f"{path.name}-metadata.json" for path in table.paths if path.suffix == ".csv"]
         raise InvalidParameter(
-            f"{table.source_name} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
-            hint=f"the plan of a CSV file stands beside it, in {beside[0]}"
+            "{source_name} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
+            hint=Phrase("the plan of a CSV file stands beside it, in {beside}", beside=beside[0])
             if beside
             else "in Python: estimate(table, plan), with the plan that it was sanitised with",
+            source_name=table.source_name,
         )
     return stored_plan(table.metadata)
 

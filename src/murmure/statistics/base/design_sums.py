@@ -96,7 +96,7 @@ class ProductSums(DesignStatistic):
 
 def check_norm(owner: str, norm: object) -> None:
     if norm not in FACTORS:
-        raise InvalidParameter(f'{owner}.norm must be "l1" or "l2", got {shorten(norm)}.')
+        raise InvalidParameter('{owner}.norm must be "l1" or "l2", got {got}.', owner=owner, got=shorten(norm))
 
 
 def check_classes(owner: str, domain: Schema, target: str, alone: bool = False) -> None:
@@ -105,8 +105,11 @@ def check_classes(owner: str, domain: Schema, target: str, alone: bool = False) 
         check_target(owner, domain, target)
     if not isinstance(domain[target], Categories):
         raise InvalidParameter(
-            f"{owner}.target must name classes; column {target!r} is {domain[target].describe()}.",
+            "{owner}.target must name classes; column {target!r} is {domain}.",
             hint='Categories(["no", "yes"]), or Categories([0, 1]) for classes that are numbers',
+            owner=owner,
+            target=target,
+            domain=domain[target].describe(),
         )
 
 

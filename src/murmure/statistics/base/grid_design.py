@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Domain, check_few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
 
@@ -113,14 +113,18 @@ class Axis:
 
 def check_target(owner: str, domain: object, target: object) -> None:
     if not isinstance(domain, Schema):
-        raise InvalidParameter(f"{owner}.domain must be a Schema, got {shorten(domain)}.")
+        raise InvalidParameter("{owner}.domain must be a Schema, got {got}.", owner=owner, got=shorten(domain))
     if target not in domain.private:
         raise InvalidParameter(
-            f"{owner}.target must be a private column of the schema, got {shorten(target)}; it has "
-            f"{shorten(list(domain.private), 120)}."
+            "{owner}.target must be a private column of the schema, got {got}; it has {private}.",
+            owner=owner,
+            got=shorten(target),
+            private=shorten(list(domain.private), 120),
         )
     if len(domain.private) < 2:
-        raise InvalidParameter(f"{owner} needs a column to predict {target!r} from; the schema has no other.")
+        raise InvalidParameter(
+            "{owner} needs a column to predict {target!r} from; the schema has no other.", owner=owner, target=target
+        )
 
 
 @dataclass(frozen=True)
@@ -137,26 +141,39 @@ class GridDesign:
 
     def __post_init__(self) -> None:
         if self.shape not in SHAPES:
-            raise InvalidParameter(f"shape must be one of {', '.join(SHAPES)}, got {shorten(self.shape)}.")
+            raise InvalidParameter(
+                "shape must be one of {shapes}, got {got}.", shapes=", ".join(SHAPES), got=shorten(self.shape)
+            )
         whole = isinstance(self.bits, int) and not isinstance(self.bits, bool)
         if not whole or not 1 <= self.bits <= MAX_GRID_BITS:
-            raise InvalidParameter(f"bits must be a whole number from 1 to {MAX_GRID_BITS}, got {shorten(self.bits)}.")
+            raise InvalidParameter(
+                "bits must be a whole number from 1 to {max_grid_bits}, got {got}.",
+                max_grid_bits=MAX_GRID_BITS,
+                got=shorten(self.bits),
+            )
         radius = self.radius
         if radius is not None and (
             isinstance(radius, bool) or not isinstance(radius, int | float) or not 0 < radius < math.inf
         ):
             raise InvalidParameter(
-                f"radius must be a positive number, or None, got {shorten(radius)}.",
+                "radius must be a positive number, or None, got {got}.",
                 hint="it is public, and counts half ranges of columns: a row at all its bounds has radius d in the "
                 "diamond and sqrt(d) in the ball",
+                got=shorten(radius),
             )
         for name in self.domain.private:
-            check_few_values("a regression", self.domain[name])
+            check_few_values(Phrase("a regression"), self.domain[name])
         if self.width > MAX_DESIGN_COLUMNS:
-            raise InvalidParameter(f"a regression on {self.width} columns, more than {MAX_DESIGN_COLUMNS}, is refused.")
+            raise InvalidParameter(
+                "a regression on {width} columns, more than {max_design_columns}, is refused.",
+                width=self.width,
+                max_design_columns=MAX_DESIGN_COLUMNS,
+            )
         self._check_centre()
         if not (self.max_l1 and self.max_squares and all(self.caps)):
-            raise InvalidParameter(f"radius {radius!r} leaves nothing of a row on a grid of {self.bits} bits.")
+            raise InvalidParameter(
+                "radius {radius!r} leaves nothing of a row on a grid of {bits} bits.", radius=radius, bits=self.bits
+            )
 
     def _check_centre(self) -> None:
         limits = [0 if axis.indicators else axis.largest for axis in self.axes for _ in range(axis.width)]
@@ -164,8 +181,9 @@ class GridDesign:
         fits = len(self.centre) in (0, len(limits)) and whole
         if not fits or any(abs(c) > limit for c, limit in zip(self.centre, limits, strict=False)):
             raise InvalidParameter(
-                f"centre must be {len(limits)} whole numbers within the grid, 0 for indicators, got "
-                f"{shorten(self.centre)}."
+                "centre must be {limit_count} whole numbers within the grid, 0 for indicators, got {centre}.",
+                limit_count=len(limits),
+                centre=shorten(self.centre),
             )
 
     @property

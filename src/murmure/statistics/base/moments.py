@@ -29,8 +29,11 @@ CHUNK = 1 << 16
 def check_number(owner: str, domain: object) -> None:
     if not isinstance(domain, Integers | Interval | Decimals):
         raise InvalidParameter(
-            f"{owner}.domain must be Integers, Interval or Decimals, got {shorten(domain)}.",
-            hint=f"categories have no {owner.lower()}; ask for their Histogram",
+            "{owner}.domain must be Integers, Interval or Decimals, got {got}.",
+            hint="categories have no {owner_2}; ask for their Histogram",
+            owner=owner,
+            got=shorten(domain),
+            owner_2=owner.lower(),
         )
     check_few_values(f"{owner}.domain", domain)
 

@@ -17,14 +17,14 @@ from murmure.core.blocks import NoisySum
 from murmure.core.cells.lenient_encoding import can_be_nobody, encode_domain_lenient, encode_schema_lenient
 from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, with_column
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
 
 DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
 MAX_JOINT_CELLS = 1 << 20
-CURATOR_ONLY = "only a curator can answer it: reports of single people are read as shares or as a mean"
+CURATOR_ONLY = Phrase("only a curator can answer it: reports of single people are read as shares or as a mean")
 
 
 class BaseStatistic:
@@ -64,8 +64,10 @@ def check_protectable(owner: str, statistic: Any) -> None:
     """Refuse an inner question that noise cannot protect."""
     if not hasattr(statistic, "blocks") or not hasattr(statistic, "interpret"):
         raise InvalidParameter(
-            f"{owner}.statistic must be a question that can be protected by noise, got {shorten(statistic)}.",
-            hint=f'{owner}(Mean(schema["age"]), schema["region"])',
+            "{owner}.statistic must be a question that can be protected by noise, got {got}.",
+            hint='{owner}(Mean(schema["age"]), schema["region"])',
+            owner=owner,
+            got=shorten(statistic),
         )
 
 
@@ -150,8 +152,10 @@ def columns_of(owner: str, domain: Domain | Schema) -> dict[str, Column]:
         return {name: domain.column_specs[name] for name in domain.private}
     if domain.column is None:
         raise InvalidParameter(
-            f"{owner} reads several columns, and {shorten(domain, 80)} names none.",
+            "{owner} reads several columns, and {domain} names none.",
             hint='take domains from a schema, schema["age"], or name them: Integers(0, 99, column="age")',
+            owner=owner,
+            domain=shorten(domain, 80),
         )
     return {domain.column: Column(domain)}
 
@@ -163,9 +167,12 @@ def merged_schema(owner: str, first: Domain | Schema, second: Domain | Schema) -
         known = out.get(name)
         if isinstance(known, Column) and with_column(known.coded, name) != with_column(column.coded, name):
             raise InvalidParameter(
-                f"{owner}: column {name!r} is {known.domain.describe()} in one place, and "
-                f"{column.domain.describe()} in another.",
+                "{owner}: column {name!r} is {domain} in one place, and {column_domain} in another.",
                 hint="take both from the same schema",
+                owner=owner,
+                name=name,
+                domain=known.domain.describe(),
+                column_domain=column.domain.describe(),
             )
         if known is None or (isinstance(known, Column) and known.missing == "refuse"):
             out[name] = column  # the one that says what replaces a missing answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from murmure.core.errors import RareCondition
+from murmure.core.errors import Phrase, RareCondition
 from murmure.statistics.conditions.minimum_cell import MAX_WEIGHT, Problem
 
 Say = Callable[[str, str], str]  # picks one of two languages
@@ -67,7 +67,11 @@ def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> str:
 def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
     """noise: whether what asks can be asked with noise."""
     if problem.kind == "weight":
-        return f"ask for two sums instead of one; {'or noise; ' if noise else ''}{way_out}"
+        return Phrase(
+            "ask for two sums instead of one; {detail}{way_out}",
+            detail=Phrase("or noise; ") if noise else "",
+            way_out=way_out,
+        )
     rows = f"least_rows = {problem.enough} (fewest rows of each party), " if problem.enough else ""
     cut = "an Interval with fewer cells, " if problem.kind in ("id", "unknown") else "wider groups, "
     return f"{rows}{cut}{'or noise; ' if noise else ''}{way_out}"
@@ -75,7 +79,12 @@ def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
 
 def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:
     """The error. where: what was asked, as a person names it; noise: whether it can be asked with noise."""
-    return RareCondition(f"{where}: {describe_problem(problem, english)}.", hint=_hint(problem, way_out, noise))
+    return RareCondition(
+        "{where}: {describe_problem}.",
+        hint=_hint(problem, way_out, noise),
+        where=where,
+        describe_problem=describe_problem(problem, english),
+    )
 
 
 def _rounded_rows(rows: Fraction, say: Say) -> str:

@@ -59,11 +59,16 @@ class CellCounts(SumsInterface):
     def at(self, *labels: str) -> int | float:
         """The count of the cell with these labels, one for each column."""
         if len(labels) != len(self.axes):
-            raise InvalidParameter(f"Counted.at takes one label for each of {list(self.names)}, got {len(labels)}.")
+            raise InvalidParameter(
+                "Counted.at takes one label for each of {names}, got {got}.", names=list(self.names), got=len(labels)
+            )
         for name, axis, label in zip(self.names, self.axes, labels, strict=True):
             if label not in axis:
                 raise InvalidParameter(
-                    f"column {name!r} has no cell {shorten(label)}; it has {shorten(list(axis), 200)}."
+                    "column {name!r} has no cell {label}; it has {axis}.",
+                    name=name,
+                    label=shorten(label),
+                    axis=shorten(list(axis), 200),
                 )
         place = tuple(axis.index(label) for axis, label in zip(self.axes, labels, strict=True))
         return self.counts[place].item()  # type: ignore[no-any-return]

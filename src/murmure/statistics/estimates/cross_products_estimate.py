@@ -69,7 +69,11 @@ class CrossProductsEstimate(SumsInterface):
         """The sum of the product of these two factors."""
         for name in (a, b):
             if name not in self.factors:
-                raise InvalidParameter(f"{shorten(name)} is no factor; there are {shorten(list(self.factors), 200)}.")
+                raise InvalidParameter(
+                    "{name} is no factor; there are {factors}.",
+                    name=shorten(name),
+                    factors=shorten(list(self.factors), 200),
+                )
         return self.matrix[self.factors.index(a)][self.factors.index(b)]
 
     # -- as any estimate ----------------------------------------------------------------------------------------------

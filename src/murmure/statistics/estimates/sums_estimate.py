@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import NoiseLaw
-from murmure.core.errors import NoUnbiasedEstimate
+from murmure.core.errors import NoUnbiasedEstimate, Phrase
 from murmure.core.estimates.estimate import Estimate, check_level, check_target
 from murmure.core.estimates.intervals import level_of_each, method_name
 from murmure.core.estimates.noisy_estimators import EXACTLY, variance_of
 from murmure.core.types import Floats
 
-POPULATION_HINT = "Sum, Mean and Variance answer for the population that people were drawn from"
+POPULATION_HINT = Phrase("Sum, Mean and Variance answer for the population that people were drawn from")
 
 
 @dataclass(frozen=True, eq=False)

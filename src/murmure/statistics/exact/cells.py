@@ -51,20 +51,27 @@ class Cells(CuratorStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema) or not self.domain.private:
-            raise InvalidParameter(f"Cells.domain must be a Schema with private columns, got {shorten(self.domain)}.")
+            raise InvalidParameter(
+                "Cells.domain must be a Schema with private columns, got {got}.", got=shorten(self.domain)
+            )
         names = self.domain.private
         if not isinstance(self.cuts, tuple | list) or len(self.cuts) != len(names):
             raise InvalidParameter(
-                f"Cells.cuts must say None or some numbers for each of {shorten(list(names), 120)}, got "
-                f"{shorten(self.cuts)}.",
-                hint=f"({', '.join(['None'] * len(names))}{',' * (len(names) == 1)}) counts every value",
+                "Cells.cuts must say None or some numbers for each of {names}, got {cuts}.",
+                hint="({number}{plural}) counts every value",
+                names=shorten(list(names), 120),
+                cuts=shorten(self.cuts),
+                number=", ".join(["None"] * len(names)),
+                plural="," * (len(names) == 1),
             )
         parsed = tuple(self._parse_cuts(name, cuts) for name, cuts in zip(names, self.cuts, strict=True))
         object.__setattr__(self, "cuts", parsed)
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                f"Cells has {self.width} cells, more than {MAX_JOINT_CELLS}.",
+                "Cells has {width} cells, more than {max_joint_cells}.",
                 hint='cut columns of many values into a few: Cells(schema, (("18", "65"), ...))',
+                width=self.width,
+                max_joint_cells=MAX_JOINT_CELLS,
             )
 
     def _parse_cuts(self, name: str, cuts: Any) -> tuple[str, ...] | None:
@@ -72,18 +79,25 @@ class Cells(CuratorStatistic):
             return None
         if not is_number(self.domain, name):
             raise InvalidParameter(
-                f"Cells.cuts: the labels of column {name!r} have no order.", hint="None counts each of them"
+                "Cells.cuts: the labels of column {name!r} have no order.", hint="None counts each of them", name=name
             )
         if not isinstance(cuts, tuple | list) or not cuts:
             raise InvalidParameter(
-                f"Cells.cuts of column {name!r} must be numbers or None, got {shorten(cuts)}.", hint='("18", "65")'
+                "Cells.cuts of column {name!r} must be numbers or None, got {got}.",
+                hint='("18", "65")',
+                name=name,
+                got=shorten(cuts),
             )
         texts = tuple(cut.strip() if isinstance(cut, str) else repr(cut) for cut in cuts)
         for text in texts:
             if CUT_PATTERN.fullmatch(text) is None or re.search("/0+$", text):
-                raise InvalidParameter(f"Cells.cuts of column {name!r}: {shorten(text)} is no decimal.")
+                raise InvalidParameter(
+                    "Cells.cuts of column {name!r}: {text} is no decimal.", name=name, text=shorten(text)
+                )
         if any(Fraction(a) >= Fraction(b) for a, b in pairwise(texts)):
-            raise InvalidParameter(f"Cells.cuts of column {name!r} must increase, got {shorten(texts, 120)}.")
+            raise InvalidParameter(
+                "Cells.cuts of column {name!r} must increase, got {got}.", name=name, got=shorten(texts, 120)
+            )
         return texts
 
     # -- cells --------------------------------------------------------------------------------------------------------

@@ -65,13 +65,16 @@ class CrossProducts(ExactSums):
             isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_FACTOR_BITS
         ):
             raise InvalidParameter(
-                f"CrossProducts.bits must be a whole number from 1 to {MAX_FACTOR_BITS}, or None, got {shorten(bits)}.",
+                "CrossProducts.bits must be a whole number from 1 to {max_factor_bits}, or None, got {got}.",
                 hint="14 leaves room for 2**32 rows under noise",
+                max_factor_bits=MAX_FACTOR_BITS,
+                got=shorten(bits),
             )
         if not isinstance(self.centred, bool) or (self.centred and bits is None):
             raise InvalidParameter(
-                f"CrossProducts.centred must be True or False, and goes with bits, got {shorten(self.centred)}.",
+                "CrossProducts.centred must be True or False, and goes with bits, got {got}.",
                 hint="CrossProducts(...).coarse(14)",
+                got=shorten(self.centred),
             )
         self._set_terms(self._layout.terms, self._layout.wanted)
 
@@ -99,9 +102,10 @@ class CrossProducts(ExactSums):
         if terms[number].low < 0:
             least = float(terms[number].unit * terms[number].low)
             raise InvalidParameter(
-                f"CrossProducts.weight must not be negative; {shorten(self.weight, 100)} may be {least:g}, by its "
-                "public bounds.",
+                "CrossProducts.weight must not be negative; {weight} may be {least:g}, by its public bounds.",
                 hint="give the column a lower bound of 0, or take max(weight, 0)",
+                weight=shorten(self.weight, 100),
+                least=least,
             )
         return [number]
 

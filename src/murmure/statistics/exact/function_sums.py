@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array
 from murmure.statistics.base.exact_sums import TermsStatistic
@@ -87,21 +87,25 @@ class FunctionSums(TermsStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
-            raise InvalidParameter(f"Evaluated.domain must be a Schema, got {shorten(self.domain)}.")
+            raise InvalidParameter("Evaluated.domain must be a Schema, got {got}.", got=shorten(self.domain))
         for name in ("inputs", "at", "settings"):
             texts = getattr(self, name)
             if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
-                raise InvalidParameter(f"Evaluated.{name} must be a tuple of texts, got {shorten(texts)}.")
+                raise InvalidParameter(
+                    "Evaluated.{name} must be a tuple of texts, got {got}.", name=name, got=shorten(texts)
+                )
             object.__setattr__(self, name, tuple(text.strip() for text in texts))
         if not self.inputs:
             raise InvalidParameter("Evaluated.inputs must name one expression at least.")
         for text in self.at:
             if NUMBER.fullmatch(text) is None or re.search("/0+$", text):
                 raise InvalidParameter(
-                    f"Evaluated.at must hold numbers, got {shorten(text)}.", hint='write "1/3" or "0.25"'
+                    "Evaluated.at must hold numbers, got {got}.", hint='write "1/3" or "0.25"', got=shorten(text)
                 )
             if abs(Fraction(text)) >= BEYOND:
-                raise InvalidParameter(f"Evaluated.at: {shorten(text)} is beyond floats.", hint="scale the columns")
+                raise InvalidParameter(
+                    "Evaluated.at: {text} is beyond floats.", hint="scale the columns", text=shorten(text)
+                )
         _ = self.labels
         check = getattr(self._function, "check", None)
         if check is not None:
@@ -111,8 +115,9 @@ class FunctionSums(TermsStatistic):
         for text, k in zip(self.inputs, numbers, strict=True):
             if terms[k].max_abs * abs(terms[k].unit) >= BEYOND:
                 raise InvalidParameter(
-                    f"Evaluated.inputs: {shorten(text)} may be beyond floats, by the bounds of its columns.",
+                    "Evaluated.inputs: {text} may be beyond floats, by the bounds of its columns.",
                     hint="a smaller power, or log(...)",
+                    text=shorten(text),
                 )
         self._keep_columns_read(terms, numbers)
         self._set_terms(terms, numbers)
@@ -127,7 +132,9 @@ class FunctionSums(TermsStatistic):
         found = tuple(self._function.labels(self.inputs, self.settings))
         if not found or len(set(found)) != len(found):
             raise InvalidParameter(
-                f"function {self.function!r} must name its figures, each once, got {shorten(found)}."
+                "function {function!r} must name its figures, each once, got {got}.",
+                function=self.function,
+                got=shorten(found),
             )
         return found
 
@@ -217,10 +224,13 @@ class FunctionSums(TermsStatistic):
 def check_beyond(statistic: FunctionSums, rows: int) -> None:
     """Refuse a sum over everybody if a row was cut. Nobody learns whose row it was."""
     if rows:
-        many = f"{rows} row{'s add' if rows != 1 else ' adds'}"
+        many = Phrase("{rows} row{detail}", rows=rows, detail=Phrase("s add") if rows != 1 else Phrase(" adds"))
         raise OutsideDomain(
-            f"{statistic.function}: {many} more than 2**{POINT} to a sum, or what is no number.",
+            "{function}: {many} more than 2**{point} to a sum, or what is no number.",
             hint="the parameters of this step are too far off: start from others, or scale the columns",
+            function=statistic.function,
+            many=many,
+            point=POINT,
         )
 
 

@@ -44,18 +44,24 @@ class FunctionSumsByPlace(CuratorStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):
-            raise InvalidParameter(f"Placed.of must be an Evaluated, got {shorten(self.of)}.")
+            raise InvalidParameter("Placed.of must be an Evaluated, got {got}.", got=shorten(self.of))
         for name, minimum in (("places", 1), ("besides", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
                 raise InvalidParameter(
-                    f"Placed.{name} must be a whole number of at least {minimum}, got {shorten(value)}."
+                    "Placed.{name} must be a whole number of at least {minimum}, got {got}.",
+                    name=name,
+                    minimum=minimum,
+                    got=shorten(value),
                 )
         if self._each < 1 or self.width > MAX_FIGURES:
             raise InvalidParameter(
-                f"Placed: {self.places} places and {len(self.of.labels)} figures are {self.width - 1} sums; "
-                f"1 to {MAX_FIGURES - 1}.",
+                "Placed: {places} places and {label_count} figures are {width} sums; 1 to {max_figures}.",
                 hint="fewer places",
+                places=self.places,
+                label_count=len(self.of.labels),
+                width=self.width - 1,
+                max_figures=MAX_FIGURES - 1,
             )
 
     @property

@@ -75,13 +75,15 @@ class WithinPartyProducts(CuratorStatistic):
         object.__setattr__(self, "factors", factors)
         if self.weight is not None:
             raise InvalidParameter(
-                f"Within.weight must be None, got {shorten(self.weight)}: means of parties count every row once."
+                "Within.weight must be None, got {got}: means of parties count every row once.",
+                got=shorten(self.weight),
             )
         for text in factors:
             if not CrossProducts(self.domain, (text,)).figures[0].columns:
                 raise InvalidParameter(
-                    f"Within.factors: {shorten(text)} is the same in every row, and less its mean 0.",
+                    "Within.factors: {text} is the same in every row, and less its mean 0.",
                     hint="leave it out",
+                    text=shorten(text),
                 )
         object.__setattr__(self, "domain", self.raw.domain)
 
@@ -186,13 +188,17 @@ class PartyOuterProducts(CuratorStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.of, FunctionSums):
-            raise InvalidParameter(f"Scattered.of must be an Evaluated, got {shorten(self.of)}.")
+            raise InvalidParameter("Scattered.of must be an Evaluated, got {got}.", got=shorten(self.of))
         rows = self.rows
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_PARTY_ROWS:
-            raise InvalidParameter(f"Scattered.rows must be a whole number from 1 to 2**40, got {shorten(rows)}.")
+            raise InvalidParameter(
+                "Scattered.rows must be a whole number from 1 to 2**40, got {got}.", got=shorten(rows)
+            )
         if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= MAX_POINT:
             raise InvalidParameter(
-                f"Scattered.point must be a whole number from 0 to {MAX_POINT}, got {shorten(self.point)}."
+                "Scattered.point must be a whole number from 0 to {max_point}, got {got}.",
+                max_point=MAX_POINT,
+                got=shorten(self.point),
             )
 
     @property
@@ -239,8 +245,10 @@ class PartyOuterProducts(CuratorStatistic):
         """u u' of one party, from its sums u."""
         if total.n > self.rows:
             raise InvalidParameter(
-                f"this party holds {total.n} rows, and Scattered was asked for parties of at most {self.rows}.",
+                "this party holds {n} rows, and Scattered was asked for parties of at most {rows}.",
                 hint="agree on a larger bound: Scattered(..., rows=...)",
+                n=total.n,
+                rows=self.rows,
             )
         *u, beyond = (int(v) for v in total.sum)
         step = 1 << MAX_POINT - self.point

@@ -72,20 +72,31 @@ def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
     """The expressions without spaces around them, each once."""
     if not isinstance(domain, Schema):
         raise InvalidParameter(
-            f"{owner}.domain must be a Schema, got {shorten(domain)}.",
-            hint=f'{owner}(Schema({{"age": Integers(0, 120)}}), ("1", "age"))',
+            "{owner}.domain must be a Schema, got {got}.",
+            hint='{owner}(Schema({{"age": Integers(0, 120)}}), ("1", "age"))',
+            owner=owner,
+            got=shorten(domain),
         )
     if not isinstance(factors, tuple | list) or not factors:
         raise InvalidParameter(
-            f"{owner}.factors must be a tuple of expressions, got {shorten(factors)}.",
-            hint=f'{owner}(schema, ("1", "age", "stay"))',
+            "{owner}.factors must be a tuple of expressions, got {got}.",
+            hint='{owner}(schema, ("1", "age", "stay"))',
+            owner=owner,
+            got=shorten(factors),
         )
     if len(factors) > MAX_FACTORS:
-        raise InvalidParameter(f"{owner} takes at most {MAX_FACTORS} factors, got {len(factors)}.")
+        raise InvalidParameter(
+            "{owner} takes at most {max_factors} factors, got {got}.",
+            owner=owner,
+            max_factors=MAX_FACTORS,
+            got=len(factors),
+        )
     texts = tuple(text.strip() if isinstance(text, str) else text for text in factors)
     for i, text in enumerate(texts):
         if text in texts[:i]:
-            raise InvalidParameter(f"{owner}.factors names {shorten(text)} twice.", hint="each factor is named once")
+            raise InvalidParameter(
+                "{owner}.factors names {text} twice.", hint="each factor is named once", owner=owner, text=shorten(text)
+            )
     return texts
 
 
@@ -93,7 +104,9 @@ def read_factor(text: str, terms: Terms) -> int:
     """The term of an expression that is not always 0."""
     number = read_expression(text, terms)
     if terms[number].max_abs == 0:
-        raise InvalidParameter(f"expression {shorten(text, 100)} is 0, whatever a row holds.", hint="leave it out")
+        raise InvalidParameter(
+            "expression {text} is 0, whatever a row holds.", hint="leave it out", text=shorten(text, 100)
+        )
     return number
 
 

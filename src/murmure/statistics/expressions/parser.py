@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, MurmureError, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.statistics.expressions.real_functions import FUNCTIONS
 from murmure.statistics.expressions.terms import ORDERS, Terms, is_number
@@ -53,7 +53,7 @@ class _Reader:
         self.text, self.terms, self.schema = text, terms, terms.schema
 
     def refuse(self, what: str, hint: str | None = None) -> InvalidParameter:
-        return InvalidParameter(f"expression {shorten(self.text, 100)}: {what}", hint=hint)
+        return InvalidParameter("expression {text}: {what}", hint=hint, text=shorten(self.text, 100), what=what)
 
     def result(self) -> int:
         try:
@@ -71,7 +71,10 @@ class _Reader:
     def number(self, node: ast.expr, depth: int) -> int:
         """A term that can be added up; a condition is 1 or 0."""
         if depth > MAX_DEPTH:
-            raise self.refuse(f"it is nested more than {MAX_DEPTH} deep.", "cut it into several sums")
+            raise self.refuse(
+                Phrase("it is nested more than {max_depth} deep.", max_depth=MAX_DEPTH),
+                Phrase("cut it into several sums"),
+            )
         parse: Callable[[Any, int], int] | None = {
             ast.Constant: self._constant,
             ast.Name: self._name,
@@ -82,15 +85,21 @@ class _Reader:
             ast.Call: self._call,
         }.get(type(node))  # type: ignore[assignment]
         if parse is None:
-            raise self.refuse(f"{self._source_of(node)} cannot stand in it.", f"it takes {GRAMMAR}")
+            raise self.refuse(
+                Phrase("{source_of} cannot stand in it.", source_of=self._source_of(node)),
+                Phrase("it takes {grammar}", grammar=GRAMMAR),
+            )
         return parse(node, depth + 1)
 
     def condition(self, node: ast.expr, depth: int) -> int:
         out = self.number(node, depth)
         if not self.terms[out].is_condition:
             raise self.refuse(
-                f"{self._source_of(node)} is neither true nor false, as and, or and not need it.",
-                f"compare it with something: {self._source_of(node)} > 0",
+                Phrase(
+                    "{source_of} is neither true nor false, as and, or and not need it.",
+                    source_of=self._source_of(node),
+                ),
+                Phrase("compare it with something: {source_of} > 0", source_of=self._source_of(node)),
             )
         return out
 
@@ -104,7 +113,8 @@ class _Reader:
         value = self._literal(node)
         if not isinstance(value, Fraction):
             raise self.refuse(
-                f"{self._source_of(node)} is a label, and no number.", 'a column of labels is compared: smoker == "yes"'
+                Phrase("{source_of} is a label, and no number.", source_of=self._source_of(node)),
+                Phrase('a column of labels is compared: smoker == "yes"'),
             )
         return self.terms.constant(value)
 
@@ -120,8 +130,8 @@ class _Reader:
         text = ast.get_source_segment(self.source, node) or ""
         if not isinstance(node.value, int | float) or NUMBER.fullmatch(text) is None:
             raise self.refuse(
-                f"{self._source_of(node)} is no number that can be read exactly.",
-                "write a decimal of at most 40 digits, such as 0.5",
+                Phrase("{source_of} is no number that can be read exactly.", source_of=self._source_of(node)),
+                Phrase("write a decimal of at most 40 digits, such as 0.5"),
             )
         return Fraction(text)
 
@@ -134,13 +144,19 @@ class _Reader:
             near = difflib.get_close_matches(name.lower(), [known.lower() for known in self.schema], 1)
             known = [column for column in self.schema if near and column.lower() == near[0]]
             raise self.refuse(
-                f"there is no column {name!r}; the schema has {shorten(list(self.schema), 120)}.",
-                f"did you mean {quote_name(known[0])}?" if known else 'a label stands in quotes: smoker == "yes"',
+                Phrase(
+                    "there is no column {name!r}; the schema has {schema}.",
+                    name=name,
+                    schema=shorten(list(self.schema), 120),
+                ),
+                Phrase("did you mean {quote_name}?", quote_name=quote_name(known[0]))
+                if known
+                else Phrase('a label stands in quotes: smoker == "yes"'),
             )
         if name not in self.schema.private:
             raise self.refuse(
-                f"column {name!r} is public, and public columns are carried and not added up.",
-                "remove public = true from the schema",
+                Phrase("column {name!r} is public, and public columns are carried and not added up.", name=name),
+                Phrase("remove public = true from the schema"),
             )
         return name
 
@@ -149,8 +165,16 @@ class _Reader:
         assert name is not None
         if not is_number(self.schema, name):
             raise self.refuse(
-                f"column {name!r} holds labels, and no numbers: {self.schema[name].describe()}.",
-                f"compare it with one of them: {quote_name(name)} == {_first_label(self.schema[name])}",
+                Phrase(
+                    "column {name!r} holds labels, and no numbers: {schema}.",
+                    name=name,
+                    schema=self.schema[name].describe(),
+                ),
+                Phrase(
+                    "compare it with one of them: {quote_name} == {first_label}",
+                    quote_name=quote_name(name),
+                    first_label=_first_label(self.schema[name]),
+                ),
             )
         return self.terms.column(name)
 
@@ -158,7 +182,10 @@ class _Reader:
         if isinstance(node.op, ast.Pow):
             return self.terms.power(self.number(node.left, depth), self._exponent(node.right))
         if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
-            raise self.refuse(f"{self._source_of(node)} is no operation that it takes.", f"it takes {GRAMMAR}")
+            raise self.refuse(
+                Phrase("{source_of} is no operation that it takes.", source_of=self._source_of(node)),
+                Phrase("it takes {grammar}", grammar=GRAMMAR),
+            )
         a, b = self.number(node.left, depth), self.number(node.right, depth)
         if isinstance(node.op, ast.Mult):
             return self.terms.multiply(a, b)
@@ -166,8 +193,11 @@ class _Reader:
             divisor = self.terms[b]
             if not divisor.is_constant or divisor.low == 0:
                 raise self.refuse(
-                    f"it divides by {self._source_of(node.right)}; only a number other than 0 can divide.",
-                    "ask for both sums, and divide one by the other",
+                    Phrase(
+                        "it divides by {source_of}; only a number other than 0 can divide.",
+                        source_of=self._source_of(node.right),
+                    ),
+                    Phrase("ask for both sums, and divide one by the other"),
                 )
             return self.terms.multiply(a, self.terms.constant(1 / (divisor.unit * divisor.low)))
         return self.terms.plus(a, b, 1 if isinstance(node.op, ast.Add) else -1)
@@ -175,7 +205,13 @@ class _Reader:
     def _exponent(self, node: ast.expr) -> int:
         value = self._literal(node)
         if not isinstance(value, Fraction) or value.denominator != 1 or not 1 <= value <= MAX_POWER:
-            raise self.refuse(f"a power must be a whole number from 1 to {MAX_POWER}, got {self._source_of(node)}.")
+            raise self.refuse(
+                Phrase(
+                    "a power must be a whole number from 1 to {max_power}, got {got}.",
+                    max_power=MAX_POWER,
+                    got=self._source_of(node),
+                )
+            )
         return int(value)
 
     def _unary(self, node: ast.UnaryOp, depth: int) -> int:
@@ -183,7 +219,10 @@ class _Reader:
             one = self.terms.constant(Fraction(1))
             return self.terms.plus(one, self.condition(node.operand, depth), -1)
         if not isinstance(node.op, ast.USub | ast.UAdd):
-            raise self.refuse(f"{self._source_of(node)} is no operation that it takes.", f"it takes {GRAMMAR}")
+            raise self.refuse(
+                Phrase("{source_of} is no operation that it takes.", source_of=self._source_of(node)),
+                Phrase("it takes {grammar}", grammar=GRAMMAR),
+            )
         operand = self.number(node.operand, depth)
         return self.terms.minus(operand) if isinstance(node.op, ast.USub) else operand
 
@@ -209,8 +248,8 @@ class _Reader:
         sign = SIGNS.get(type(op))
         if sign is None:
             raise self.refuse(
-                "is, is not, in and not in are no comparisons that it takes.",
-                'region == "north" or region == "west"',
+                Phrase("is, is not, in and not in are no comparisons that it takes."),
+                Phrase('region == "north" or region == "west"'),
             )
         for side, other in ((a, b), (b, a)):
             name = self._column(side)
@@ -221,14 +260,25 @@ class _Reader:
     def _labelled(self, name: str, other: ast.expr, sign: str) -> int:
         domain: Any = self.schema[name]
         if sign in ORDERS:
-            raise self.refuse(f"the labels of column {name!r} have no order.", "compare by == or !=")
+            raise self.refuse(
+                Phrase("the labels of column {name!r} have no order.", name=name), Phrase("compare by == or !=")
+            )
         label = self._literal(other)
         labels = range(domain.values) if isinstance(domain.values, int) else domain.values
         codes = [code for code, known in enumerate(labels) if label is not None and _is_label(known, label)]
         if not codes:
             raise self.refuse(
-                f"column {name!r} has no label {self._source_of(other)}; it is {domain.describe()}.",
-                f"such as {quote_name(name)} == {_first_label(domain)}",
+                Phrase(
+                    "column {name!r} has no label {source_of}; it is {domain}.",
+                    name=name,
+                    source_of=self._source_of(other),
+                    domain=domain.describe(),
+                ),
+                Phrase(
+                    "such as {quote_name} == {first_label}",
+                    quote_name=quote_name(name),
+                    first_label=_first_label(domain),
+                ),
             )
         indicator = self.terms.label(name, codes[0])
         return indicator if sign == "==" else self.terms.plus(self.terms.constant(Fraction(1)), indicator, -1)
@@ -239,11 +289,12 @@ class _Reader:
         known = single or name in ("min", "max")
         if not known or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             raise self.refuse(
-                f"{self._source_of(node)} is no function that it knows.", "it knows min, max, abs, log, exp and sqrt"
+                Phrase("{source_of} is no function that it knows.", source_of=self._source_of(node)),
+                Phrase("it knows min, max, abs, log, exp and sqrt"),
             )
         if single != (len(node.args) == 1) or not node.args:
-            wanted = "one number" if single else "two numbers or more"
-            raise self.refuse(f"{name} takes {wanted}, got {len(node.args)}.")
+            wanted = Phrase("one number") if single else Phrase("two numbers or more")
+            raise self.refuse(Phrase("{name} takes {wanted}, got {got}.", name=name, wanted=wanted, got=len(node.args)))
         parts = [self.number(part, depth) for part in node.args]
         if name in FUNCTIONS:
             return self.terms.function(name, parts[0])

@@ -73,19 +73,22 @@ def grid_of_function(name: str, low: Fraction, high: Fraction) -> tuple[Fraction
     """The unit, and the bounds of v, of a function of what lies between low and high."""
     if name == "log" and low <= 0:
         raise InvalidParameter(
-            f"log of a number that may be {float(low):g}, by its public bounds.",
+            "log of a number that may be {low:g}, by its public bounds.",
             hint="give the column a lower bound above 0, or take log(max(x, 0.5)) or log(x + 1)",
+            low=float(low),
         )
     if name == "sqrt" and low < 0:
         raise InvalidParameter(
-            f"sqrt of a number that may be {float(low):g}, by its public bounds.",
+            "sqrt of a number that may be {low:g}, by its public bounds.",
             hint="give the column a lower bound of 0, or take sqrt(max(x, 0))",
+            low=float(low),
         )
     if name == "exp" and max(abs(low), abs(high)) > MAX_EXPONENT:
         raise InvalidParameter(
-            f"exp of a number that may be {float(high if high > -low else low):g}, by its public bounds: it is read up "
-            f"to {MAX_EXPONENT}.",
+            "exp of a number that may be {high:g}, by its public bounds: it is read up to {max_exponent}.",
             hint="divide it by a number, or give the column tighter bounds",
+            high=float(high if high > -low else low),
+            max_exponent=MAX_EXPONENT,
         )
     ends = [_exact_value(name, low), _exact_value(name, high)]
     most = max(abs(end) for end in ends)

@@ -69,8 +69,10 @@ def function_of(name: object) -> RowFunction:
     """The function of this name."""
     if not isinstance(name, str) or name not in FUNCTIONS:
         raise InvalidParameter(
-            f"Evaluated.function must be one of {', '.join(sorted(FUNCTIONS))}, got {shorten(name)}.",
+            "Evaluated.function must be one of {functions}, got {got}.",
             hint="functions are listed in murmure.statistics.expressions.row_functions",
+            functions=", ".join(sorted(FUNCTIONS)),
+            got=shorten(name),
         )
     found: RowFunction = _load(FUNCTIONS[name])
     return found
@@ -94,12 +96,14 @@ class Residuals:
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         if len(inputs) < 2:
             raise InvalidParameter(
-                f"Evaluated.inputs of residuals: the outcome and one term at least, got {shorten(inputs)}."
+                "Evaluated.inputs of residuals: the outcome and one term at least, got {got}.", got=shorten(inputs)
             )
         if len(settings) != 1 or settings[0] not in self.kinds:
             raise InvalidParameter(
-                f"Evaluated.settings of residuals must be one of {', '.join(self.kinds)}, got {shorten(settings)}.",
+                "Evaluated.settings of residuals must be one of {kinds}, got {got}.",
                 hint='settings=("meat",)',
+                kinds=", ".join(self.kinds),
+                got=shorten(settings),
             )
         z = inputs[1:]
         if settings[0] == "meat":
@@ -111,7 +115,9 @@ class Residuals:
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
         if len(at) != len(inputs) - 1:
             raise InvalidParameter(
-                f"Evaluated.at of residuals: a coefficient for each of {len(inputs) - 1} terms, got {len(at)}."
+                "Evaluated.at of residuals: a coefficient for each of {input_count} terms, got {got}.",
+                input_count=len(inputs) - 1,
+                got=len(at),
             )
 
     def values(self, x: tuple[Floats, ...], at: tuple[float, ...], settings: tuple[str, ...]) -> Floats:

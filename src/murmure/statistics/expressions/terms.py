@@ -97,7 +97,9 @@ class Terms:
         bits = (term.max_abs, term.unit.numerator, term.unit.denominator)
         if max(size.bit_length() for size in bits) > MAX_TERM_BITS:
             raise InvalidParameter(
-                f"one row could add more than 2**{MAX_TERM_BITS}, or needs as many digits.", hint="use smaller powers"
+                "one row could add more than 2**{max_term_bits}, or needs as many digits.",
+                hint="use smaller powers",
+                max_term_bits=MAX_TERM_BITS,
             )
         # Equal terms have one number: products that are the same are then summed once.
         if term not in self._number:

@@ -6,10 +6,10 @@ import ast
 import re
 import warnings
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 
 MAX_LETTERS = 1000
-GRAMMAR = "numbers, columns, + - * **, < <= > >= == !=, and or not, min, max, abs, log, exp, sqrt"
+GRAMMAR = Phrase("numbers, columns, + - * **, < <= > >= == !=, and or not, min, max, abs, log, exp, sqrt")
 QUOTED = re.compile(r"(`[^`]*`|'[^'\\]*'|\"[^\"\\]*\")")
 
 
@@ -19,7 +19,10 @@ def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
         raise InvalidParameter("wanted text that says what is added up.", hint='"age", or "age * stay"')
     if len(text) > MAX_LETTERS:
         raise InvalidParameter(
-            f"it has {len(text)} letters; at most {MAX_LETTERS} are read.", hint="cut it into several sums"
+            "it has {text_count} letters; at most {max_letters} are read.",
+            hint="cut it into several sums",
+            text_count=len(text),
+            max_letters=MAX_LETTERS,
         )
     if any(c in text for c in "\x00\n\r") or "#" in QUOTED.sub("", text):
         raise InvalidParameter("it holds a line break, a comment or no text at all.", hint="an expression is one line")
@@ -29,8 +32,10 @@ def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
             warnings.simplefilter("error")  # what Python warns about is refused
             return ast.parse(source, mode="eval").body, source, names
     except (SyntaxError, ValueError, MemoryError, RecursionError, Warning) as error:
-        why = getattr(error, "msg", None) or "it is nested too deeply"
-        raise InvalidParameter(f"it cannot be read ({why}).", hint=f"it takes {GRAMMAR}") from None
+        why = getattr(error, "msg", None) or Phrase("it is nested too deeply")
+        raise InvalidParameter(
+            "it cannot be read ({why}).", hint="it takes {grammar}", why=why, grammar=GRAMMAR
+        ) from None
 
 
 def without_quotes(text: str) -> tuple[str, dict[str, str]]:

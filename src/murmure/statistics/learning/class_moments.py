@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
@@ -61,33 +61,44 @@ class ClassMoments(CuratorStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
-            raise InvalidParameter(f"ClassMoments.domain must be a Schema, got {shorten(self.domain)}.")
+            raise InvalidParameter("ClassMoments.domain must be a Schema, got {got}.", got=shorten(self.domain))
         if self.target not in self.domain.private:
             raise InvalidParameter(
-                f"ClassMoments.target must be a private column, got {shorten(self.target)}; the schema has "
-                f"{shorten(list(self.domain.private), 120)}."
+                "ClassMoments.target must be a private column, got {got}; the schema has {private}.",
+                got=shorten(self.target),
+                private=shorten(list(self.domain.private), 120),
             )
         if not isinstance(self.domain[self.target], Categories):
             raise InvalidParameter(
-                f"ClassMoments.target {self.target!r} must be Categories, got {self.domain[self.target]!r}.",
+                "ClassMoments.target {target!r} must be Categories, got {got!r}.",
                 hint="name the classes in the schema: they are public, never read off the data",
+                target=self.target,
+                got=self.domain[self.target],
             )
         if not self.attributes:
-            raise InvalidParameter(f"ClassMoments: the schema has no attribute beside the target {self.target!r}.")
+            raise InvalidParameter(
+                "ClassMoments: the schema has no attribute beside the target {target!r}.", target=self.target
+            )
         for name in self.numbers:
             if self.domain[name].size > MAX_MOMENT_VALUES:
                 raise InvalidParameter(
-                    f"ClassMoments: {name!r} has {self.domain[name].size} values, more than {MAX_MOMENT_VALUES}.",
+                    "ClassMoments: {name!r} has {size} values, more than {max_moment_values}.",
                     hint="put it on a coarser grid: Interval(low, high, cells=1024)",
+                    name=name,
+                    size=self.domain[name].size,
+                    max_moment_values=MAX_MOMENT_VALUES,
                 )
         if self.split not in ("best", "equal"):
-            raise InvalidParameter(f'ClassMoments.split must be "best" or "equal", got {shorten(self.split)}.')
+            raise InvalidParameter('ClassMoments.split must be "best" or "equal", got {got}.', got=shorten(self.split))
         if self.shares is not None:
             object.__setattr__(self, "shares", tuple(float(w) for w in self.shares))
             if len(self.shares) != len(self._shapes):
                 raise InvalidParameter(
-                    f"ClassMoments.shares must be {len(self._shapes)}, one for each block, got {len(self.shares)}.",
-                    hint=f"blocks in order: {', '.join(name for name, *_ in self._shapes)}",
+                    "ClassMoments.shares must be {shape_count}, one for each block, got {got}.",
+                    hint="blocks in order: {shapes}",
+                    shape_count=len(self._shapes),
+                    got=len(self.shares),
+                    shapes=", ".join(name for name, *_ in self._shapes),
                 )
 
     # -- what is asked
@@ -233,7 +244,7 @@ class ClassMoments(CuratorStatistic):
         return out
 
     def why_unanswerable(self, affine: Any) -> str | None:
-        return "it asks for exact or noisy sums; of randomised rows ask ClassPairs"
+        return Phrase("it asks for exact or noisy sums; of randomised rows ask ClassPairs")
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         codes = self._codes(x)

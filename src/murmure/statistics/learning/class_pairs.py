@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
@@ -33,9 +33,11 @@ class ClassPairs(BaseStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
-            raise InvalidParameter(f"ClassPairs.domain must be a Schema, got {shorten(self.domain)}.")
+            raise InvalidParameter("ClassPairs.domain must be a Schema, got {got}.", got=shorten(self.domain))
         if not self.attributes:
-            raise InvalidParameter(f"ClassPairs: the schema has no attribute beside the target {self.target!r}.")
+            raise InvalidParameter(
+                "ClassPairs: the schema has no attribute beside the target {target!r}.", target=self.target
+            )
         _ = self.pairs  # refuses a target that is not a column, and too many combinations
 
     largest = 1
@@ -67,7 +69,7 @@ class ClassPairs(BaseStatistic):
         return Estimates(dict(zip(self.attributes, found, strict=True)), n)
 
     def why_unanswerable(self, affine: Any) -> str | None:
-        return None if isinstance(affine, dict) else "it randomises one attribute, not a record"
+        return None if isinstance(affine, dict) else Phrase("it randomises one attribute, not a record")
 
     def tallier(self, person: Any) -> Any:
         """What adds up and reads the reports of all pairs."""

@@ -48,7 +48,9 @@ class ClassCounts(CuratorStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema) or len(self.domain.private) != 1:
-            raise InvalidParameter(f"ClassCounts.domain must be a Schema of one column, got {shorten(self.domain)}.")
+            raise InvalidParameter(
+                "ClassCounts.domain must be a Schema of one column, got {got}.", got=shorten(self.domain)
+            )
         check_classes("ClassCounts", self.domain, self.target, alone=True)
 
     @property

@@ -54,13 +54,14 @@ class ClusterMoves(CuratorStatistic):
         object.__setattr__(self, "centres", clusters.centres)
         object.__setattr__(self, "scales", clusters.scales)
         if self.norm not in MAX_REACH:
-            raise InvalidParameter(f'ClusterMoves.norm must be "l1" or "l2", got {shorten(self.norm)}.')
+            raise InvalidParameter('ClusterMoves.norm must be "l1" or "l2", got {got}.', got=shorten(self.norm))
         whole = isinstance(self.reach, int) and not isinstance(self.reach, bool)
         if not whole or not 1 <= self.reach <= MAX_REACH[self.norm]:
             raise InvalidParameter(
-                f"ClusterMoves.reach must be a whole number from 1 to {MAX_REACH[self.norm]}, got "
-                f"{shorten(self.reach)}.",
+                "ClusterMoves.reach must be a whole number from 1 to {max_reach}, got {reach}.",
                 hint="a coarser grid: fewer cells, or wider steps",
+                max_reach=MAX_REACH[self.norm],
+                reach=shorten(self.reach),
             )
         if self.norm == "l2" and sum(far * far for far in self._far) >= EXACT:
             raise InvalidParameter(
@@ -68,7 +69,9 @@ class ClusterMoves(CuratorStatistic):
                 hint="a coarser grid, fewer columns, or centres inside the box",
             )
         if not 0 < self.count_share < 1:
-            raise InvalidParameter(f"ClusterMoves.count_share must lie in (0, 1), got {shorten(self.count_share)}.")
+            raise InvalidParameter(
+                "ClusterMoves.count_share must lie in (0, 1), got {got}.", got=shorten(self.count_share)
+            )
 
     @cached_property
     def clusters(self) -> Clusters:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.domain import Decimals, Integers, Interval, check_few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.laws.kernel_loader import kernels_for
@@ -52,13 +52,15 @@ class Clusters(CuratorStatistic):
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
-            raise InvalidParameter(f"Clusters.domain must be a Schema, got {shorten(self.domain)}.")
+            raise InvalidParameter("Clusters.domain must be a Schema, got {got}.", got=shorten(self.domain))
         for name in self.domain.private:
             check_few_values("Clusters.domain", self.domain[name])
             if not isinstance(self.domain[name], Integers | Interval | Decimals):
                 raise InvalidParameter(
-                    f"Clusters takes numbers only; column {name!r} is {self.domain[name]!r}.",
+                    "Clusters takes numbers only; column {name!r} is {domain!r}.",
                     hint="leave categories out, or code them as numbers yourself",
+                    name=name,
+                    domain=self.domain[name],
                 )
         d = len(self.domain.private)
         scales = (1,) * d if self.scales is None else tuple(self.scales)
@@ -66,18 +68,23 @@ class Clusters(CuratorStatistic):
         whole = all(isinstance(v, int) and not isinstance(v, bool) for row in (scales, *centres) for v in row)
         if not centres or not whole or any(len(row) != d for row in (scales, *centres)) or min(scales) < 1:
             raise InvalidParameter(
-                f"Clusters.centres and scales must be rows of {d} whole numbers, one for each column, got "
-                f"{shorten(self.centres)} and {shorten(self.scales)}."
+                "Clusters.centres and scales must be rows of {d} whole numbers, one for each column, got "
+                "{centres} and {scales}.",
+                d=d,
+                centres=shorten(self.centres),
+                scales=shorten(self.scales),
             )
         object.__setattr__(self, "scales", scales)
         object.__setattr__(self, "centres", centres)
         if self.split not in ("best", "halves"):
-            raise InvalidParameter(f'Clusters.split must be "best" or "halves", got {shorten(self.split)}.')
+            raise InvalidParameter('Clusters.split must be "best" or "halves", got {got}.', got=shorten(self.split))
         reach = max(abs(v) for row in (*centres, self.corner) for v in row)
         if 3 * d * reach * reach >= EXACT:
             raise InvalidParameter(
-                f"Clusters: distances may pass 2**53 in {d} coordinates up to {reach}.",
+                "Clusters: distances may pass 2**53 in {d} coordinates up to {reach}.",
                 hint="use smaller scales, or a coarser grid (fewer cells)",
+                d=d,
+                reach=reach,
             )
 
     @property
@@ -175,7 +182,7 @@ class Clusters(CuratorStatistic):
         return [f"cluster {i}: people" for i in range(k)] + [f"cluster {i}: {n}" for i in range(k) for n in names]
 
     def why_unanswerable(self, affine: Any) -> str | None:
-        return "the nearest centre of a randomised row is not that of the row"
+        return Phrase("the nearest centre of a randomised row is not that of the row")
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         """By Python's integers, row by row."""

@@ -90,10 +90,14 @@ class Gradient(DesignStatistic):
         whole = all(isinstance(w, int) and abs(w) <= MAX_GRID_WEIGHT for w in self.at)
         if len(self.at) != self.design.width or not whole:
             raise InvalidParameter(
-                f"Gradient.at must be {self.design.width} whole numbers up to 2**24, got {shorten(self.at)}."
+                "Gradient.at must be {width} whole numbers up to 2**24, got {got}.",
+                width=self.design.width,
+                got=shorten(self.at),
             )
         if not 0 <= self.positive < self.domain[self.target].size:
-            raise InvalidParameter(f"Gradient.positive must be the code of a class, got {shorten(self.positive)}.")
+            raise InvalidParameter(
+                "Gradient.positive must be the code of a class, got {got}.", got=shorten(self.positive)
+            )
 
     @property
     def width(self) -> int:

@@ -67,9 +67,10 @@ class Gram(ProductSums):
         # Two labels are -1 and 1 on the grid. More would need an indicator each, which is what Taylor has.
         if isinstance(self.domain[self.target], Categories) and self.domain[self.target].size != 2:
             raise InvalidParameter(
-                f"Gram.target must be a number, or one of two labels; column {self.target!r} is "
-                f"{self.domain[self.target].describe()}.",
+                "Gram.target must be a number, or one of two labels; column {target!r} is {domain}.",
                 hint="Taylor takes classes",
+                target=self.target,
+                domain=self.domain[self.target].describe(),
             )
         check_norm("Gram", self.norm)
         _ = self.design
