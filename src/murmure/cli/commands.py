@@ -21,11 +21,11 @@ EXIT_USAGE = 2  # the exit code of every error that the caller can correct
 
 
 class UsageError(click.UsageError):
-    """An option that cannot be right, with a hint."""
+    """An option that cannot be right, with a hint: a template and its fields, as in a MurmureError."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+    def __init__(self, template: str, /, hint: str | None = None, **fields: Any) -> None:
+        super().__init__(Phrase(template, **fields))
+        self.hint = None if hint is None else Phrase(hint, **fields)
 
 
 def error_fields(error: MurmureError | click.ClickException) -> dict[str, str | None]:
@@ -33,7 +33,7 @@ def error_fields(error: MurmureError | click.ClickException) -> dict[str, str | 
     hint = getattr(error, "hint", None)
     ctx = getattr(error, "ctx", None)
     if isinstance(error, MurmureError):
-        message = str(error).removesuffix(f"\n  Hint: {hint}")
+        message: str = error.message
         # CannotWrite names a file, which may look like a parameter
         if ctx is not None and not isinstance(error, CannotWrite):
             message, hint = in_options(message, ctx.params), hint and in_options(hint, ctx.params)

@@ -18,12 +18,79 @@ MurmureError
 `-- MissingExtra          an optional part is not installed (also an ImportError)
 
 SchemaWarning             the schema may describe another table than the one given (a UserWarning)
+
+A raise names a sentence with placeholders and gives their values, so `error.render(translate)` can put the same values
+into the sentence of another language. Every sentence is a `str.format` template: a literal brace is written twice.
 """
 
 from __future__ import annotations
 
+import copy
+import datetime
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from numbers import Number
+from pathlib import PurePath
+from typing import Any, Self
+
+
+class Phrase(str):
+    """A sentence, or part of one: English text that remembers its template and the values in it.
+
+    >>> problem = Phrase("row {row} is missing", row=3)
+    >>> message = Phrase("column {column!r}: {problem}.", column="age", problem=problem)
+    >>> print(message)
+    column 'age': row 3 is missing.
+    >>> french = {
+    ...     "column {column!r}: {problem}.": "colonne {column!r} : {problem}.",
+    ...     "row {row} is missing": "la ligne {row} est vide",
+    ... }
+    >>> print(message.render(french.__getitem__))
+    colonne 'age' : la ligne 3 est vide.
+    """
+
+    template: str
+    fields: dict[str, Any]
+
+    def __new__(cls, template: str, /, **fields: Any) -> Self:
+        if isinstance(template, cls):  # it has its values already
+            return template
+        fields = {name: _freeze(value) for name, value in fields.items()}
+        message = super().__new__(cls, template.format_map(fields))
+        message.template, message.fields = template, fields
+        return message
+
+    def render(self, translate: Callable[[str], str]) -> str:
+        """The sentence with `translate` applied to its template, and to those of the messages in it."""
+        fields = {name: v.render(translate) if isinstance(v, Phrase) else v for name, v in self.fields.items()}
+        return translate(self.template).format_map(fields)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_phrase, (self.template, self.fields)
+
+
+def _make_phrase(template: str, fields: dict[str, Any]) -> Phrase:
+    return Phrase(template, **fields)
+
+
+class _Appearance:
+    """How an object looked when the error was raised: it may change, be large, or be impossible to pickle."""
+
+    def __init__(self, value: object) -> None:
+        self.text, self.repr = str(value), repr(value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+    def __repr__(self) -> str:
+        return self.repr
+
+
+def _freeze(value: object) -> object:
+    if isinstance(value, MurmureError):
+        return value.text
+    kept = value is None or isinstance(value, str | Number | datetime.date | PurePath | _Appearance)
+    return value if kept else _Appearance(value)
 
 
 class MurmureError(Exception):
@@ -38,11 +105,56 @@ class MurmureError(Exception):
     InvalidParameter is also a ValueError: True
     GRR.epsilon must be a positive finite number, got -1.0.
       Hint: epsilon=1.0 is a usual start
+
+    `message` and `hint` are the two sentences (`hint` may be None), `fields` the values in both of them.
     """
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n  Hint: {hint}")
-        self.hint = hint
+    message: Phrase
+    hint: Phrase | None
+
+    def __init__(self, template: str, /, *, hint: str | None = None, **fields: Any) -> None:
+        self.message = Phrase(template, **fields)
+        self.hint = None if hint is None else Phrase(hint, **fields)
+        super().__init__(str(self.text))
+
+    @property
+    def template(self) -> str:
+        return self.message.template
+
+    @property
+    def hint_template(self) -> str | None:
+        return None if self.hint is None else self.hint.template
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return self.message.fields | (self.hint.fields if self.hint is not None else {})
+
+    @property
+    def text(self) -> Phrase:
+        """The whole text that `str` shows."""
+        if self.hint is None:
+            return self.message
+        return Phrase("{message}\n  Hint: {hint}", message=self.message, hint=self.hint)
+
+    def render(self, translate: Callable[[str], str]) -> str:
+        """The whole text in another language: `translate` finds the translation of each template."""
+        return self.text.render(translate)
+
+    def within(self, template: str, /, **fields: Any) -> Self:
+        """The same error, its sentence made part of another one, which has the placeholder `{message}` for it."""
+        error = copy.copy(self)
+        error.message = Phrase(template, message=self.message, **fields)
+        error.args = (str(error.text),)
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_error, (type(self), self.args, self.__dict__)
+
+
+def _make_error(kind: type[MurmureError], args: tuple[Any, ...], state: dict[str, Any]) -> MurmureError:
+    error = kind.__new__(kind, *args)  # without __init__, which takes a template
+    error.__dict__.update(state)
+    return error
 
 
 class InvalidParameter(MurmureError, ValueError):
@@ -60,7 +172,7 @@ class OutsideDomain(MurmureError, ValueError):
 
     @classmethod
     def at(cls, owner: str, row: int, rest: str, hint: str | None) -> OutsideDomain:
-        error = cls(f"{owner}: row {row} {rest}", hint=hint)
+        error = cls("{owner}: row {row} {rest}", hint=hint, owner=owner, row=row, rest=rest)
         error.row = (owner, row, rest)
         return error
 
@@ -123,8 +235,11 @@ class MissingExtra(MurmureError, ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(
-            f"{what} needs {package}, which is not installed.",
-            hint=f"install it with: pip install 'murmure[{extra}]' (in a clone: script/setup {extra})",
+            "{what} needs {package}, which is not installed.",
+            hint="install it with: pip install 'murmure[{extra}]' (in a clone: script/setup {extra})",
+            what=what,
+            package=package,
+            extra=extra,
         )
 
 
@@ -137,13 +252,13 @@ def shorten(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 3] + "..."
 
 
-def suggestion(word: str, known: Iterable[str]) -> str | None:
+def suggestion(word: str, known: Iterable[str]) -> Phrase | None:
     """A hint such as "did you mean 'Age'?", where a known word is close."""
     by_lower = {str(k).strip().lower(): k for k in known}
     near = difflib.get_close_matches(word.strip().lower(), by_lower, 1)
-    return f"did you mean {by_lower[near[0]]!r}?" if near else None
+    return Phrase("did you mean {name!r}?", name=by_lower[near[0]]) if near else None
 
 
-def pluralise(n: int, one: str, many: str) -> str:
+def pluralise(n: int, one: str, many: str) -> Phrase:
     """1 party, 2 parties."""
-    return f"{n} {one if n == 1 else many}"
+    return Phrase("{n} " + (one if n == 1 else many), n=n)

@@ -12,6 +12,7 @@ FitFailed
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from murmure.core.errors import MurmureError
 
@@ -19,8 +20,10 @@ from murmure.core.errors import MurmureError
 class FitFailed(MurmureError, ValueError):
     """The sums do not determine a result of the model."""
 
-    def __init__(self, message: str, *, hint: str | None = None, columns: Sequence[str] = ()) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(
+        self, template: str, /, *, hint: str | None = None, columns: Sequence[str] = (), **fields: Any
+    ) -> None:
+        super().__init__(template, hint=hint, **fields)
         self.columns = tuple(columns)  # that the error is about
 
 
