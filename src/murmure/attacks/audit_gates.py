@@ -38,10 +38,8 @@ class Passage:
     answer: tuple[int, ...] = field(repr=False)
 
 
-MASKED = (
-    "an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.",
-    "audit the same plan without parties=, on the pooled rows: what one person moves is the same",
-)
+MASKED = Phrase("an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.")
+MASKED_HINT = Phrase("audit the same plan without parties=, on the pooled rows: what one person moves is the same")
 
 
 class RecordingGate(Gate):
@@ -74,7 +72,7 @@ class RecordingGate(Gate):
 
     def note_answer(self, question: str, bound: Any, answer: Any) -> None:
         """Between parties nobody holds the true sum, so there is nothing to compare."""
-        raise AuditFailed(MASKED[0], hint=MASKED[1])
+        raise AuditFailed(MASKED, hint=MASKED_HINT)
 
 
 class ReplayGate(Gate):
@@ -96,7 +94,9 @@ class ReplayGate(Gate):
             at += block.width
             steps = [abs(new - old) for new, old in zip(truth[part], frozen.truth[part], strict=True)]
             moved = sum(steps) if bound.norm == "l1" else sum(step * step for step in steps)
-            self._check(f"block {block.name!r} in {bound.norm}{' squared' * (bound.norm == 'l2')}", moved, declared)
+            squared = Phrase(" squared") if bound.norm == "l2" else ""
+            what = Phrase("block {block!r} in {norm}{squared}", block=block.name, norm=bound.norm, squared=squared)
+            self._check(what, moved, declared)
         # With delta > 0 a single answer may be more telling than e**epsilon: only pure epsilon is checked per answer.
         if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
             self._check_ratio(self._ratio_of_sums(frozen, truth, bound), bound)
@@ -106,7 +106,7 @@ class ReplayGate(Gate):
     def choose(self, question: str, scores: Ints, bound: BoundChoice) -> int:
         frozen = self._next(question, bound)
         steps = [abs(new - old) for new, old in zip(np.asarray(scores).tolist(), frozen.truth, strict=True)]
-        self._check("a score", max(steps), bound.sensitivity)
+        self._check(Phrase("a score"), max(steps), bound.sensitivity)
         if bound.delta == 0 and math.isfinite(bound.cost.epsilon):
             first, second = (
                 bound.law.log_prob(np.asarray(s, np.int64))[frozen.answer[0]] for s in (frozen.truth, scores)
@@ -116,7 +116,7 @@ class ReplayGate(Gate):
         return frozen.answer[0]
 
     def note_answer(self, question: str, bound: Any, answer: Any) -> None:
-        self._fail(*MASKED)
+        self._fail(MASKED, MASKED_HINT)
 
     def check_all_asked(self) -> None:
         """After the second run: no question was left out, and none was added."""
@@ -135,7 +135,7 @@ class ReplayGate(Gate):
 
     @property
     def _here(self) -> str:
-        return f"question {len(self.answers) + 1} of {len(self.passages)}"
+        return Phrase("question {number} of {count}", number=len(self.answers) + 1, count=len(self.passages))
 
     def _fail(self, message: str, hint: str) -> None:
         """Stored as well as raised: the audited code may catch it, but cannot hide it."""

@@ -385,7 +385,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str], session: LedgerSessi
             "murmure schema init DATA drafts one",
             detail=Phrase("--secure") if given["secure"] else Phrase("--epsilon"),
         )
-    rows = rows_of_one_person(given["unit"], given["rows_per_person"], "the noise grows")
+    rows = rows_of_one_person(given["unit"], given["rows_per_person"], Phrase("the noise grows"))
     relation = session.relation(None) if session else "add/remove"
     noise = dict(epsilon=epsilon, delta=delta or 0.0, relation=relation, unit=given["unit"], rows_per_person=rows)
     rules = _secure_rules(given)

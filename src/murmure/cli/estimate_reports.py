@@ -49,14 +49,11 @@ def answer_reports(
     try:
         release = release_reports(plan, counted if reports is None else reports, column=column)
     except MissingColumn as error:
-        raise UsageError(
-            str(error).split("\n", maxsplit=1)[0], "--column NAME says which column holds the reports"
-        ) from None
+        raise UsageError(error.message, "--column NAME says which column holds the reports") from None
     except OutsideDomain as error:
         unnamed = plan_file is None and all(value is None for value in domain[:4])
         if unnamed and reports is not None:  # no and yes were our assumption, not the user's
-            problem = str(error).split("\n", maxsplit=1)[0]
-            raise UsageError(problem, "--labels NO,YES says which two answers there are") from None
+            raise UsageError(error.message, "--labels NO,YES says which two answers there are") from None
         raise
     question: Any = plan.statistic.domain
     name = column or question.column
@@ -114,8 +111,7 @@ def build_plan(name: str, domain: tuple[Any, ...], settings: dict[str, Any], lab
     if labels is not None and is_no_yes:
         labels = sorted(labels, key=str.lower)  # in whichever order they were counted
     answers = None if labels is None else Categories(labels)
-    person = build_mechanism(mechanism_name, domain, settings, "murmure estimate --counts ... --mechanism "
-                                                               "", answers)  # type: ignore[arg-type]
+    person = build_mechanism(mechanism_name, domain, settings, "murmure estimate --counts ... --mechanism ", answers)  # type: ignore[arg-type]
     # If the two answers are symmetric (P[yes | yes] + P[yes | no] = 1), it does not matter which one is the yes.
     if labels is not None and not is_no_yes and isinstance(person, YesNo) and sum(person.yes) != 1:
         raise UsageError(

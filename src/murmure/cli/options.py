@@ -197,12 +197,13 @@ interval_options = option_group(
 def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: Sequence[str] = ()) -> None:
     """Name everything that is missing in one error. `build_domain` reports a domain (`one_of`) alone."""
     missing = [name for name, value in needed.items() if not value and value != 0]
-    wanted = [*missing, *([f"one of {', '.join(one_of)}"] if one_of else [])]
+    wanted = [*missing, *([Phrase("one of {options}", options=", ".join(one_of))] if one_of else [])]
     # 0 is a value, which the library refuses with a better message; an empty tuple or text is not
     if missing:
         raise UsageError(
             "{who} needs {wanted}{detail}{wanted_2}.",
-            example,
+            "{example}",
+            example=example,
             who=who,
             wanted=", ".join(wanted[:-1]),
             detail=Phrase(" and ") if wanted[:-1] else "",

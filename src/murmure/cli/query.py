@@ -137,7 +137,7 @@ def query(
     if question == "mode" and plot is not None:
         raise UsageError("a mode is one label: there is nothing to draw.", "leave --plot out; --html writes a page")
     options = QueryOptions(question, _parse_columns(question, columns), _parse_keys(keys), where, at, level, target)
-    rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
+    rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
     from murmure.run.run import run

@@ -129,7 +129,7 @@ def sanitise(
     }
     require_options(Phrase("murmure sanitize"), needed, EXAMPLE)
     assert schema_file is not None and output is not None
-    rows = rows_of_one_person(unit, rows_per_person, "what one person pays grows")
+    rows = rows_of_one_person(unit, rows_per_person, Phrase("what one person pays grows"))
     from murmure.core.random import Random
     from murmure.core.schema import Schema
     from murmure.engines.sources.table_writer import leftover_files

@@ -452,5 +452,5 @@ def _rows_are(n: int) -> str:
 def _refusal_to_dict(refusal: Any) -> dict[str, Any] | None:
     if refusal is None:
         return None
-    message = str(refusal).removesuffix(f"\n  Hint: {refusal.hint}")
-    return {"row": None if refusal.row is None else refusal.row[1], "message": message, "hint": refusal.hint}
+    row = None if refusal.row is None else refusal.row[1]
+    return {"row": row, "message": refusal.message, "hint": refusal.hint}

@@ -205,7 +205,7 @@ def _privacy(
                 "--local takes --epsilon alone: the row of one person, whatever it holds.", "leave the rest out"
             )
         return Local(epsilon, mechanism, not no_debias)
-    rows = rows_of_one_person(unit, rows_per_person, "the noise grows")
+    rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
     return Central(epsilon, delta or 0.0, relation, unit, rows)
 
 

@@ -333,4 +333,5 @@ def _with_default(column: Column, outside: Outside) -> Column:
 
 
 def _join_names(names: tuple[str, ...]) -> str:
-    return ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    shown = ", ".join(map(repr, names[:8]))
+    return shown if len(names) <= 8 else Phrase("{names} and {more} more", names=shown, more=len(names) - 8)

@@ -33,8 +33,7 @@ OPTIONAL_KEYS = {"cells", "rounding"}
 
 def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
     """The error of a constructor about its argument, as one about the key of a file."""
-    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-    message = re.sub(r"\bCategories\.k\b", "values", message)
+    message = re.sub(r"\bCategories\.k\b", "values", error.message)
     message = re.sub(r"\b(?:Integers|Interval|Decimals|Column|Schema)\.(\w+)", r"\1", message)
     message = re.sub(r"\bCategories (labels|takes|needs)", r"values: \1", message)
     message = re.sub(r"\b(?:Integers|Interval|Decimals) needs low < high", "low must be below high", message)

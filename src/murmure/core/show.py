@@ -247,7 +247,8 @@ def _estimates_notes(estimates: Estimates, methods: dict[str, list[str]], withou
 
 
 def _join_names(names: list[str]) -> str:
-    return ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
+    shown, more = ", ".join(names[:MAX_NAMES]), len(names) - MAX_NAMES
+    return shown if more <= 0 else Phrase("{names} and {more} more", names=shown, more=more)
 
 
 def estimates_text(estimates: Estimates) -> str:
@@ -477,7 +478,7 @@ def truths_of(estimates: Estimates, truth: Any) -> dict[str, Any]:
             "truth names columns that were not estimated: {unknown}.", unknown=_join_names(list(map(repr, unknown)))
         )
     return {
-        name: true_values(estimates[name], values, f"truth of column {name!r}")
+        name: true_values(estimates[name], values, Phrase("truth of column {name!r}", name=name))
         for name, values in truth.items()
         if not no_figure(estimates[name])
     }

@@ -58,12 +58,11 @@ class DisclosureRules:
         try:
             check_ratio(self._sums, sum(rows), RATIO)
         except CohortRefused as error:
-            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-            fewer = (
-                error.hint if self._takes_noise else str(error.hint).replace(", more rows, or noise", ", or more rows")
-            )
+            fewer = error.hint
+            if not self._takes_noise:
+                fewer = Phrase("at most {floor:_} sums, or more rows", floor=error.fields["floor"])
             raise CohortRefused(
-                message, hint="{fewer}; or rows_are_public=True, if everybody may see them", fewer=fewer
+                error.message, hint="{fewer}; or rows_are_public=True, if everybody may see them", fewer=fewer
             ) from None
         if self.minimum_cell > 1:
             self._check_conditions(plan, min(rows))

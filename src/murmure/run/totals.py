@@ -63,9 +63,8 @@ def at_party(error: MurmureError, i: int) -> MurmureError:
     """The same error, which says at which party."""
     if isinstance(error, OutsideDomain) and error.row is not None:
         who, row, rest = error.row
-        return OutsideDomain.at(Phrase("party {i}: {who}", i=i + 1, who=who), row, rest, error.hint)
-    error.args = (f"party {i + 1}: {error.args[0]}", *error.args[1:])
-    return error
+        return OutsideDomain.at(Phrase("party {number}: {who}", number=i + 1, who=who), row, rest, error.hint)
+    return error.within("party {number}: {message}", number=i + 1)
 
 
 def _limit_rows_per_person(plan: Plan, frame: Any, engine: Any) -> Any:

@@ -380,4 +380,6 @@ def domain_values(domain: Any) -> list[Fraction]:
 def name_list(names: Sequence[str], limit: int = 6) -> str:
     """Names for a sentence: the first of them, and how many more there are."""
     shown = ", ".join(names[:limit])
-    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
+    if len(names) <= limit:
+        return shown
+    return Phrase("{names} and {more} more", names=shown, more=len(names) - limit)

@@ -296,6 +296,5 @@ class _Translator(ast.NodeTransformer):
 
 def formula_error(text: str, error: MurmureError) -> InvalidParameter:
     """The same error, as one about the formula."""
-    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-    message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", message)
+    message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", error.message)
     return InvalidParameter("formula {text}: {message}", hint=error.hint, text=shorten(text, 100), message=message)

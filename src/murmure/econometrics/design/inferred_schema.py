@@ -202,6 +202,5 @@ def _category_orders(table: Any, names: list[str]) -> dict[str, list[Any]]:
 
 
 def _error_at_party(number: int, error: MurmureError) -> MurmureError:
-    message = str(error).removesuffix(f"\n  Hint: {error.hint}")
     kind = type(error) if isinstance(error, EmptySource | MissingColumn | OutsideDomain) else InvalidParameter
-    return kind("party {number}: {message}", hint=error.hint, number=number, message=message)
+    return kind("party {number}: {message}", hint=error.hint, number=number, message=error.message)

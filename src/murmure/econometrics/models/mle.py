@@ -122,11 +122,9 @@ class FamilyMLE(NamedFamily):
             raise self._refuse_outcome(Phrase("an outcome above 0"), Phrase("a lower bound above 0 in the schema"))
 
     def _refuse_outcome(self, wanted: str, hint: str) -> InvalidParameter | NoVariation:
-        error = super()._refuse_outcome(wanted, hint)
-        message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-        return InvalidParameter(
-            message.replace("FamilyMLE takes", f"mle of family {self.distribution!r} takes"), hint=hint
-        )
+        message = super()._refuse_outcome(wanted, hint).message
+        kind = Phrase("mle of family {family!r}", family=self.distribution)
+        return InvalidParameter(Phrase(message.template, **message.fields | {"kind": kind}), hint=hint)
 
     def later_rounds(self) -> tuple[str, str]:
         """What every round releases, including the first."""

@@ -220,8 +220,7 @@ class MLE:
         try:
             at, iterate = yield from climb(self, tuple(Fraction(v) for v in self.start), rounds)
         except NotConverged as error:
-            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-            raise NotConverged(message, hint=WAYS_OUT) from None
+            raise NotConverged(error.message, hint=WAYS_OUT) from None
         if iterate.n <= p:
             raise TooFewObservations(
                 "{n} rows for {p} parameters.", hint="fewer parameters, or more rows", n=iterate.n, p=p

@@ -379,9 +379,9 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
         pass
     row = re.search(r"Row #(\d+)", message)
     column = re.search(r"In CSV column #(\d+)", message)
-    where = f"row {int(row[1]) - 2}" if row else "a row"
-    if column:
-        where += f", column {header[int(column[1])]!r}"  # pyarrow counts the columns of the file
+    where = Phrase("row {row}", row=int(row[1]) - 2) if row else Phrase("a row")
+    if column:  # pyarrow counts the columns of the file
+        where = Phrase("{row}, column {column!r}", row=where, column=header[int(column[1])])
     if "UTF8" in message:
         return _not_utf8(path, where)
     if "straddling" in message:

@@ -229,7 +229,7 @@ class Client:
         # Only names of our own protocol errors become classes.
         kind = getattr(protocol, name, None)
         if isinstance(kind, type) and issubclass(kind, protocol.ProtocolRefused):
-            raise kind(f"the coordinator refused a message: {reason}.")
+            raise kind("the coordinator refused a message: {reason}.", reason=reason)
         if status == 500:
             raise http.client.HTTPException("HTTP 500")
         raise Untrusted(

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from murmure.core.errors import InvalidParameter, MurmureError
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase
 from murmure.core.files import cannot_write
 from murmure.parties.party.refusals import AlreadyRunning, NotOnRoster, StoreFailed
 from murmure.parties.party.store import PartyStore
@@ -110,11 +110,12 @@ class PartyFolder:
         if card in study.roster:
             return study.roster.index(card)
         similar = next((other for other in study.roster if other.key == card.key or other.name == card.name), None)
-        text = f"the roster of {study.name!r} does not name this party, {card.name} ({card.fingerprint})"
-        if similar is not None:
-            text += f", but {similar.name} ({similar.fingerprint})"
+        but = "" if similar is None else Phrase(", but {name} ({key})", name=similar.name, key=similar.fingerprint)
         raise NotOnRoster(
-            "{text}.",
+            "the roster of {study!r} does not name this party, {name} ({key}){but}.",
             hint="hand your card (murmure party card) to the coordinator, who signs a study with it",
-            text=text,
+            study=study.name,
+            name=card.name,
+            key=card.fingerprint,
+            but=but,
         )

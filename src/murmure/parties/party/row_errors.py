@@ -10,9 +10,7 @@ import re
 from typing import Any
 
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, Phrase
-from murmure.parties.study.visible_text import message_without_hint
 
-AGREE_HINT = "or agree with the coordinator on a study with {}; nothing was sent"
 ROW_NUMBER = re.compile(r"(?<=: )row (\d+)(?=[ ,:])")
 
 
@@ -22,18 +20,21 @@ def explain_row_error(error: MurmureError, rows: Any) -> MurmureError:
     if isinstance(error, OutsideDomain):
         return _outside(error, of_csv)
     if isinstance(error, MissingColumn):
-        message = re.sub(r"^the mapping\b", "the table that --query or --rows gives", message_without_hint(error))
-        suggestion = f"{error.hint} " if error.hint and error.hint.startswith("did you mean") else ""
-        way_out = Phrase(
-            "the study reads this column: rename it in your table, {agree_hint}",
-            agree_hint=AGREE_HINT.format("other columns"),
+        suggested = error.hint is not None and error.hint.startswith("did you mean")
+        return MissingColumn(
+            "{message}",
+            hint="{suggestion}the study reads this column: rename it in your table, or agree with the coordinator on a "
+            "study with other columns; nothing was sent",
+            message=re.sub(r"^the mapping\b", "the table that --query or --rows gives", error.message),
+            suggestion=Phrase("{suggestion} ", suggestion=error.hint) if suggested else "",
         )
-        return MissingColumn(message, hint="{suggestion}{way_out}", suggestion=suggestion, way_out=way_out)
-    if of_csv and isinstance(error, InvalidParameter) and (match := ROW_NUMBER.search(message_without_hint(error))):
-        message = ROW_NUMBER.sub(row_in_words(int(match[1]), of_csv), message_without_hint(error), count=1)
+    if of_csv and isinstance(error, InvalidParameter) and (match := ROW_NUMBER.search(error.message)):
         hint = (error.hint or "").replace("; rows count from 0, after the header", "")
         return InvalidParameter(
-            message, hint="{detail}correct the row; nothing was sent", detail=hint + "; " if hint else ""
+            "{message}",
+            hint="{hint_before}correct the row; nothing was sent",
+            message=ROW_NUMBER.sub(row_in_words(int(match[1]), of_csv), error.message, count=1),
+            hint_before=hint + "; " if hint else "",
         )
     return error
 
@@ -48,13 +49,13 @@ def _outside(error: OutsideDomain, of_csv: bool) -> OutsideDomain:
     missing = error.row is not None and error.row[2].startswith("is missing")
     if missing:
         hint = Phrase(
-            "give it a value or leave the row out, {agree_hint}",
-            agree_hint=AGREE_HINT.format("a rule for missing values"),
+            "give it a value or leave the row out, or agree with the coordinator on a study with a rule for missing "
+            "values; nothing was sent"
         )
     else:
-        hint = Phrase("correct the row, {agree_hint}", agree_hint=AGREE_HINT.format("wider bounds"))
+        hint = Phrase("correct the row, or agree with the coordinator on a study with wider bounds; nothing was sent")
     if error.row is None:
-        return OutsideDomain(message_without_hint(error), hint=hint)
+        return OutsideDomain(error.message, hint=hint)
     column, row, rest = error.row
     explained = OutsideDomain(
         "{column}: {row_in_words} {rest}", hint=hint, column=column, row_in_words=row_in_words(row, of_csv), rest=rest

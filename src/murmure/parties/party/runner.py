@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.parties.party.local_sums import LocalSums, sums_for_plan
 from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import PartyRefused, StoreFailed, StudyEnded
@@ -53,11 +53,6 @@ ACKNOWLEDGE_SECONDS = 3.0  # at most, to tell the coordinator that it need not s
 DECLINE_SECONDS = 30.0  # at most, to tell it that this party declines
 ALL_MESSAGES = 0xFFFF_FFFF  # more than there can be
 ANSWER_KINDS = {Kind.SHARES: "shares", Kind.OPENED: "opened", Kind.AGREE: "agree"}
-END_REASONS = {  # the coordinator sends the name of a refusal: what that means to a person here
-    "TooFewParties": "too few parties take part, or stayed (at least {minimum} were agreed)",
-    "CohortRefused": "with what was released before, the sum would tell about too few parties",
-    "Declined": "a party took its agreement back",
-}
 
 
 @dataclass(frozen=True)
@@ -327,9 +322,15 @@ class RoundRunner:
             self.store.file.wipe()
 
     def _why_ended(self, reason: str) -> str:
-        if reason not in END_REASONS:
-            return reason
-        return f"{END_REASONS[reason].format(minimum=self.session.sharing.minimum)} ({reason})"
+        minimum = self.session.sharing.minimum
+        known = {
+            "TooFewParties": Phrase(
+                "too few parties take part, or stayed (at least {minimum} were agreed)", minimum=minimum
+            ),
+            "CohortRefused": Phrase("with what was released before, the sum would tell about too few parties"),
+            "Declined": Phrase("a party took its agreement back"),
+        }
+        return Phrase("{why} ({reason})", why=known[reason], reason=reason) if reason in known else reason
 
     def _masked_vector(self) -> bytes:
         """This party's sums, with its share of the noise if there is any, encoded and masked."""

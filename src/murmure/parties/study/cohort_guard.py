@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.errors import Phrase
 from murmure.parties.study.questions import exact_questions
-from murmure.parties.study.visible_text import message_without_hint
 from murmure.secure.cohorts import Cohorts
 from murmure.secure.errors import CohortRefused
 from murmure.secure.graph import MIN_PARTIES
@@ -91,8 +91,13 @@ def _with_names(error: CohortRefused, study: Study, known_names: Mapping[str, st
     def name(key: re.Match[str]) -> str:
         return names.get(key[0]) or f"the party {Card('x', bytes.fromhex(key[0])).fingerprint}"
 
-    hint = error.hint if study.exact_may_be_noisy else str(error.hint).removesuffix(", or for a sum with noise")
-    return CohortRefused(re.sub(r"\b[0-9a-f]{64}\b", name, message_without_hint(error)), hint=hint)
+    values = error.message.fields
+    if "few" in values:
+        values = values | {"few": re.sub(r"\b[0-9a-f]{64}\b", name, values["few"])}
+    hint = error.hint
+    if "few" in values and not study.exact_may_be_noisy:
+        hint = Phrase("ask the same parties as before")
+    return CohortRefused(Phrase(error.template, **values), hint=hint)
 
 
 def sum_names(question: StudyQuestion) -> list[str]:

@@ -31,7 +31,6 @@ from murmure.parties.study.model_checks import answer_words, check_models, check
 from murmure.parties.study.plan_checks import check_noise, check_plans
 from murmure.parties.study.questions import StudyQuestion, exact_questions, model_question, secure_privacy
 from murmure.parties.study.replay import ModelOutcome, ModelReplay, Turn
-from murmure.parties.study.visible_text import message_without_hint
 from murmure.plan.plan import Plan
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Card, Identity, is_visible_text, lookalike_key
@@ -257,7 +256,7 @@ class Study:
                 allowed = math.floor(self.ratio * self.surely_rows)
                 needed = -(-self.exact_sums // (self.ratio * self.sharing.minimum))
                 raise CohortRefused(
-                    message_without_hint(error),
+                    error.message,
                     hint="at most {allowed:_} sums; or least_rows = {needed} (fewest rows of each party){detail}",
                     allowed=allowed,
                     needed=needed,
@@ -447,8 +446,9 @@ class Study:
                 *models_from_dict(fields),
             )
         except MurmureError as error:
-            message = message_without_hint(error)
-            raise BadMessage("this study cannot be accepted: {message}", hint=error.hint, message=message) from None
+            raise BadMessage(
+                "this study cannot be accepted: {message}", hint=error.hint, message=error.message
+            ) from None
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
             raise BadMessage("this study cannot be read: a field of it is none that it may hold.", hint=HINT) from None
         # A second spelling of the same study would have a second digest, and so a second signature.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.catalogue import persisted_name
 from murmure.core.show import STYLE
-from murmure.parties.study.visible_text import message_without_hint, visible
+from murmure.parties.study.visible_text import visible
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
@@ -38,8 +38,8 @@ def outcome_html(outcome: ModelOutcome, language: Literal["en", "fr"] = "en") ->
 def outcome_to_dict(outcome: ModelOutcome) -> dict[str, Any]:
     error: dict[str, Any] | None = None
     if outcome.error is not None:
-        message = message_without_hint(outcome.error)
-        error = {"type": persisted_name(outcome.error), "message": message, "hint": outcome.error.hint}
+        message, hint = outcome.error.message, outcome.error.hint
+        error = {"type": persisted_name(outcome.error), "message": message, "hint": hint}
         error["columns"] = list(getattr(outcome.error, "columns", ()))
     return {
         "model": type(outcome.model).__name__,

@@ -7,7 +7,6 @@ import re
 
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
-from murmure.parties.study.visible_text import message_without_hint
 
 
 def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
@@ -16,12 +15,11 @@ def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
 
 def error_of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
     """The error of a constructor, as an error of the file; its class stays."""
-    message = message_without_hint(error)
-    message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", message)  # a file has no classes
+    message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", error.message)  # a file has no classes
     kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
     if not message.startswith((f"{where}:", f"{where},")):
         message = Phrase("{where}: {message}", where=where, message=message)
-    return kind(message, hint=error.hint or otherwise)
+    return kind("{message}", hint=error.hint or otherwise, message=message)
 
 
 def check_column(where: str, name: str, schema: Schema) -> None:

@@ -117,7 +117,9 @@ def _load(file: Path) -> dict[str, Any]:
 
 def _near(key: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(key.lower(), list(known), 1)
-    return f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
+    if near:
+        return Phrase("did you mean {key}?", key=near[0])
+    return Phrase("it takes {keys}", keys=", ".join(known))
 
 
 def whole_number(where: str, toml: Mapping[str, Any], key: str, minimum: int, default: Any) -> Any:
@@ -132,7 +134,7 @@ def whole_number(where: str, toml: Mapping[str, Any], key: str, minimum: int, de
                 minimum=minimum,
                 got=shorten(value),
             ),
-            f"{key} = {minimum}",
+            Phrase("{key} = {minimum}", key=key, minimum=minimum),
         )
     return value
 

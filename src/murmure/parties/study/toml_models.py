@@ -24,7 +24,6 @@ from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.model_keys import OLD_NAMES, STUDY_KEYS, ModelKey, exclusion_reason, keys_of
 from murmure.parties.study.toml_errors import check_column, refuse
-from murmure.parties.study.visible_text import message_without_hint
 
 if TYPE_CHECKING:
     from murmure.plan.privacy import Central
@@ -53,14 +52,14 @@ def model_from_toml(where: str, table: Mapping[str, Any], schema: Schema, noise:
                 Phrase(
                     "{name}.{key_name} must be {words}; it is left out.", name=name, key_name=key.name, words=key.words
                 ),
-                key.example,
+                Phrase("{example}", example=key.example),
             )
     # NO_ROWS: the function checks its arguments and returns its model, without asking anybody.
     privacy = Secure() if noise is None else Secure(**vars(noise))
     try:
         return getattr(econometrics, name)(data=NO_ROWS, schema=schema, privacy=privacy, **arguments)
     except MurmureError as error:
-        raise refuse(where, message_without_hint(error), error.hint) from None
+        raise refuse(where, error.message, error.hint) from None
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         why = f"{type(error).__name__}: {shorten(str(error), 100)}"
         raise refuse(
@@ -92,7 +91,7 @@ def _plain(word: str) -> str:
 
 
 def _listed(keys: Iterable[str]) -> str:
-    return f"it takes {', '.join(keys)}"
+    return Phrase("it takes {keys}", keys=", ".join(keys))
 
 
 def _unknown(where: str, name: str, key: str, keys: list[str]) -> InvalidParameter:
@@ -106,8 +105,10 @@ def _unknown(where: str, name: str, key: str, keys: list[str]) -> InvalidParamet
         )
     renamed = [other for other in OLD_NAMES.get(key, ()) if other in keys]
     near = renamed or difflib.get_close_matches(key.lower(), keys, 1)
-    did = f"did you mean {near[0]}? " if near else ""
-    return refuse(where, Phrase("{name} takes no {key!r}.", name=name, key=key), did + _listed(keys))
+    hint = _listed(keys)
+    if near:
+        hint = Phrase("did you mean {key}? {keys}", key=near[0], keys=hint)
+    return refuse(where, Phrase("{name} takes no {key!r}.", name=name, key=key), hint)
 
 
 def _value(where: str, name: str, key: ModelKey, value: Any, schema: Schema) -> Any:
@@ -121,7 +122,7 @@ def _value(where: str, name: str, key: ModelKey, value: Any, schema: Schema) -> 
                 words=key.words,
                 got=shorten(value),
             ),
-            key.example,
+            Phrase("{example}", example=key.example),
         )
     return _mechanisms(where, key, value, schema) if (name, key.name) == ("randomised_ols", "randomised") else value
 
@@ -138,7 +139,7 @@ def _mechanisms(where: str, key: ModelKey, table: Mapping[str, Any], schema: Sch
             raise refuse(
                 place,
                 Phrase("mechanism must be one of {known}, got {got}.", known=known, got=shorten(about)),
-                key.example,
+                Phrase("{example}", example=key.example),
             )
         maker = load(kind)
         settings = {name: value for name, value in about.items() if name != "mechanism"}
@@ -149,7 +150,7 @@ def _mechanisms(where: str, key: ModelKey, table: Mapping[str, Any], schema: Sch
         try:
             out[column] = maker(schema[column], **settings)
         except MurmureError as error:
-            raise refuse(place, message_without_hint(error), error.hint) from None
+            raise refuse(place, error.message, error.hint) from None
         except TypeError:
             raise refuse(
                 place, Phrase("{kind} is not complete, or has values of another kind.", kind=kind), _listed(taken)

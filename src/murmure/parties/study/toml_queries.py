@@ -231,7 +231,7 @@ def _parse_noise(where: str, noise: Any) -> Mapping[str, Any]:
             raise refuse(
                 where,
                 Phrase("{key} must be a positive number, got {got}.", key=key, got=shorten(value)),
-                f"{key} = 0.5",
+                Phrase("{key} = 0.5", key=key),
             )
     if "epsilon" not in noise and "rho" not in noise:
         raise refuse(where, Phrase("epsilon is left out."), Phrase("epsilon = 1.0: the smaller, the more noise"))

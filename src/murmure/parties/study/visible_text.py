@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from murmure.core.errors import MurmureError
-
 FRENCH_SPACES = "\u00a0\u202f"  # French writes them in numbers and quotation marks; Python calls them unprintable
 
 
@@ -16,7 +14,3 @@ def visible(text: str) -> str:
     return "".join(
         letter if is_visible(letter) else letter.encode("unicode_escape", "replace").decode() for letter in text
     )
-
-
-def message_without_hint(error: MurmureError) -> str:
-    return str(error).removesuffix(f"\n  Hint: {error.hint}")

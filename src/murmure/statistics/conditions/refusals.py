@@ -72,9 +72,15 @@ def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
             detail=Phrase("or noise; ") if noise else "",
             way_out=way_out,
         )
-    rows = f"least_rows = {problem.enough} (fewest rows of each party), " if problem.enough else ""
-    cut = "an Interval with fewer cells, " if problem.kind in ("id", "unknown") else "wider groups, "
-    return f"{rows}{cut}{'or noise; ' if noise else ''}{way_out}"
+    rows = Phrase("least_rows = {rows} (fewest rows of each party), ", rows=problem.enough) if problem.enough else ""
+    by_value = problem.kind in ("id", "unknown")
+    return Phrase(
+        "{rows}{cut}{noise}{way_out}",
+        rows=rows,
+        cut=Phrase("an Interval with fewer cells, ") if by_value else Phrase("wider groups, "),
+        noise=Phrase("or noise; ") if noise else "",
+        way_out=way_out,
+    )
 
 
 def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:

@@ -63,8 +63,7 @@ class _Reader:
             # Errors of terms do not know the expression: its text is put before their message, once.
             if str(error).startswith("expression "):
                 raise
-            message = str(error).removesuffix(f"\n  Hint: {error.hint}")
-            raise self.refuse(message, error.hint) from None
+            raise self.refuse(error.message, error.hint) from None
 
     # -- nodes to terms -----------------------------------------------------------------------------------------------
 

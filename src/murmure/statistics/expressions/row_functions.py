@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 
 Floats = NDArray[np.float64]
 
@@ -80,7 +80,9 @@ def function_of(name: object) -> RowFunction:
 
 def name_list(texts: Sequence[str], most: int = 6) -> str:
     """Some names, or how many there are."""
-    return ", ".join(texts) if len(texts) <= most else f"{', '.join(texts[: most - 1])} ... ({len(texts)} in all)"
+    if len(texts) <= most:
+        return ", ".join(texts)
+    return Phrase("{names} ... ({count} in all)", names=", ".join(texts[: most - 1]), count=len(texts))
 
 
 class Residuals:
