@@ -220,7 +220,8 @@ def result(which: str | None, folder: Path, as_json: bool) -> None:
             called=called,
         )
     record, sums = matching[-1]
-    show_outcomes(Study.open(record.signed), [RoundSums(*part) for part in sums], as_json)
+    earlier = home.store.ran_earlier(record.digest)
+    show_outcomes(Study.open(record.signed), [RoundSums(*part) for part in sums], as_json, earlier)
 
 
 def _matches(record: Any, which: str | None) -> bool:

@@ -285,13 +285,16 @@ def _has_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool) -> None:
-    """Figures of every question, and what became of every model."""
+def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool, earlier: bool = False) -> None:
+    """Figures of every question, and what became of every model. earlier: it ran under an earlier protocol."""
     from murmure.parties.study.costs import study_cost_in_words
+    from murmure.parties.study.earlier_protocol import NOTE
     from murmure.parties.study.model_outcomes import outcome_lines, outcome_to_dict, round_to_dict
     from murmure.parties.study.round_figures import figures_of
 
-    answered = [(outcome, figures_of(plan, outcome.sums)) for plan, outcome in zip(study.plans, outcomes, strict=False)]
+    answered = [
+        (outcome, figures_of(plan, outcome.sums, earlier)) for plan, outcome in zip(study.plans, outcomes, strict=False)
+    ]
     sums = [outcome.sums for outcome in outcomes]
     fits = study.outcome(sums, len(outcomes[0].cohort) if outcomes else None)
     if as_json:
@@ -307,7 +310,8 @@ def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool) -> Non
             for number, (outcome, fields) in enumerate(zip(outcomes, round_fields, strict=True), 1)
         ]
         models = {"models": [outcome_to_dict(fit) for fit in fits]} if fits else {}
-        print_json({"study": study.name, "digest": study.digest.hex(), "results": results, **models})
+        note = {"note": NOTE} if earlier else {}
+        print_json({"study": study.name, "digest": study.digest.hex(), "results": results, **models, **note})
         return
     out = console()
     for outcome, figures in answered:
@@ -328,3 +332,5 @@ def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool) -> Non
         click.echo("\n".join(outcome_lines(fit)))
     if cost := study_cost_in_words(study):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
+    if earlier:
+        out.print(NOTE, soft_wrap=True)

@@ -302,6 +302,12 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
             folder=folder,
         )
     if html is not None:
+        if view.earlier:
+            raise UsageError(
+                "the study ran under an earlier protocol, before murmure 0.6, and a page would promise more than that "
+                "kept.",
+                "leave --html out, or write the page with the release that ran it",
+            )
         from murmure.core.files import all_or_nothing
         from murmure.parties.coordinator.page import page_file
         from murmure.show.report import check_page_path
@@ -320,7 +326,7 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
 def _read_status(folder: Path) -> StatusView:
     from murmure.parties.coordinator.progress import Progress
     from murmure.parties.coordinator.status_view import StatusView
-    from murmure.parties.coordinator.store import read_progress
+    from murmure.parties.coordinator.store import ran_earlier, read_progress
 
     study_folder = _open_study(folder)
     progress, results = read_progress(study_folder.log, study_folder.study.digest)
@@ -329,12 +335,14 @@ def _read_status(folder: Path) -> StatusView:
         study_folder.study,
         Progress(awaited=everybody) if progress is None else Progress.from_dict(progress),
         tuple(results),
+        ran_earlier(study_folder.log),
     )
 
 
 def _print_result(view: StatusView) -> None:
     from murmure.parties.coordinator.progress import absent_in_words
     from murmure.parties.study.costs import study_cost_in_words
+    from murmure.parties.study.earlier_protocol import NOTE
     from murmure.parties.study.model_outcomes import outcome_lines
 
     out = console()
@@ -368,6 +376,8 @@ def _print_result(view: StatusView) -> None:
         click.echo("\n".join(outcome_lines(fit)))
     if view.results and (cost := study_cost_in_words(view.study)):
         out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
+    if view.earlier:
+        out.print(NOTE, soft_wrap=True)
 
 
 def _raise_if_failed(view: StatusView) -> None:

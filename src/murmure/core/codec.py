@@ -14,10 +14,12 @@ from fractions import Fraction
 from typing import Any
 
 from murmure.catalogue import load, persisted_name
-from murmure.core.errors import PlanRefused, shorten
+from murmure.core.errors import Phrase, PlanRefused, shorten
 
 # Metadata of a field that was added later: with its default left out, older documents keep their digests.
 OMIT_IF_DEFAULT = {"unsaid": True}
+
+OTHER_RELEASE = Phrase("another release of murmure wrote it: make it again with this one, or install that one")
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Codec:
         if not isinstance(kind, str) or kind not in known or not isinstance(raw, Mapping):
             raise PlanRefused(
                 "Plan refused: unknown {what} {kind}; this version knows {known}.",
+                hint=OTHER_RELEASE,
                 what=self.what,
                 kind=shorten(kind),
                 known=", ".join(sorted(known)),
@@ -93,6 +96,7 @@ class Codec:
         if set(written) != wanted:
             raise PlanRefused(
                 "Plan refused: {kind} is written with {wanted}, got {got}.",
+                hint=OTHER_RELEASE,
                 kind=kind,
                 wanted=sorted(wanted),
                 got=sorted(written),
@@ -115,5 +119,8 @@ class Codec:
         if kind == "Fraction":
             return Fraction(value["value"])
         raise PlanRefused(
-            "Plan refused: a {what} holds {kind}, which this version does not know.", what=self.what, kind=shorten(kind)
+            "Plan refused: a {what} holds {kind}, which this version does not know.",
+            hint=OTHER_RELEASE,
+            what=self.what,
+            kind=shorten(kind),
         )

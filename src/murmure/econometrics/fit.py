@@ -6,6 +6,8 @@ not know which; it only sees the variance of the noise in its answers.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +18,7 @@ from murmure.core.random import random_or_secure
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
+from murmure.plan.codec import LEFT_OUT
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
 from murmure.run.billing import LedgerRequest
@@ -58,7 +61,7 @@ def ask(
     if isinstance(privacy, Secure):
         check_sharing(model, privacy.sharing)
     description = f"{owner} of {', '.join(shorten(name, 40) for name in model.domain.private[:6])}"
-    request = LedgerRequest(_ledger_name(model), description, sequential([]))
+    request = LedgerRequest(_ledger_name(model, privacy), description, sequential([]))
     if noise is not None:
         request = replace(request, cost=noise.cost, relation=noise.relation, unit=noise.unit)
     elif ledger is not None:
@@ -123,11 +126,13 @@ def coarsen_for_noise(statistic: Any, noise: Any) -> Any:
     return statistic if noise is None else statistic.coarse(COARSE_BITS)
 
 
-def _ledger_name(model: Any) -> str:
+def _ledger_name(model: Any, privacy: Any) -> str:
+    """Names all that decides which questions are asked: another epsilon is another plan, and paid for anew."""
     try:
-        return digest_of(model)
+        content = {"model": digest_of(model), "privacy": repr(privacy), "missing": LEFT_OUT}
     except PlanRefused:  # a custom score has no JSON; it takes no noise either, so nothing is charged for it
         return type(model).__name__
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:

@@ -40,6 +40,7 @@ from murmure.learn.training_table import (
     training_table,
 )
 from murmure.learn.upstream import warn_of_upstream
+from murmure.plan.codec import LEFT_OUT
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import (
     AnyPrivacy,
@@ -248,8 +249,9 @@ class Learner:
         """Names all that decides which questions are asked; of how many parties, where there are some."""
         given = {**self.get_params(deep=False), "privacy": privacy}
         parameters = {n: _full_text(v) for n, v in given.items() if n not in (*EXECUTION_PARAMETERS, "schema")}
-        # Ledgers hold this digest, so its keys stay as they were in the first version.
-        content = {"learner": type(self).__name__, "said": parameters, "schema": schema.to_dict()}
+        # Ledgers hold this digest, so its keys stay as they are. "missing" is new in 0.6: what was paid for before that
+        # answers other questions.
+        content = {"learner": type(self).__name__, "said": parameters, "schema": schema.to_dict(), "missing": LEFT_OUT}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     # -- what it has learned ----------------------------------------------------------------------

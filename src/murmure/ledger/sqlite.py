@@ -1,123 +1,69 @@
-"""A ledger in one file, by SQLite.
+"""A ledger in one file, by SQLite: when a transaction has ended, everything is in the one file and on the disk.
 
-journal_mode DELETE and synchronous EXTRA: when a transaction has ended, everything is in the one file and on the disk,
-and so is the folder's entry. (WAL would be quicker, but the last charges would be in a second file, and a copy of the
-first file alone would lack them.) BEGIN IMMEDIATE takes the lock before the first read, so no other process can
-charge between the check of a budget and the charge.
+Who writes is alone from before the first read (core/sqlite_files.py), so no other process can charge between the check
+of a budget and the charge.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
-from murmure.core.sqlite_files import connect, rename_if_free, sync_folder, transaction
-from murmure.ledger.store import PATIENCE, Run, ledger_failed
-from murmure.ledger.tables import INDEXES, META, TABLES, VERSION, create_sql, insert
+from murmure.core.errors import InvalidParameter, LedgerFailed, Phrase, shorten
+from murmure.core.sqlite_files import (
+    Damaged,
+    FileProblem,
+    HasTriggers,
+    NotAFile,
+    OtherProgram,
+    SQLiteFile,
+    table_statements,
+)
+from murmure.ledger.store import PATIENCE, ledger_failed
+from murmure.ledger.tables import INDEXES, META, TABLES, VERSION
 from murmure.ledger.words import system_reason
 
 DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
-MIN_FILE_BYTES = 512  # the smallest page of SQLite
+HINTS: dict[type[FileProblem], str] = {
+    NotAFile: "name another ledger",
+    Damaged: DAMAGED,
+    OtherProgram: "name another file for the ledger",
+    HasTriggers: "remove them",
+}
 
 
-class SQLite:
-    """One file; made whole under another name and then linked, so that an empty file is never a ledger."""
+class SQLite(SQLiteFile):
+    """One file, and beside it the key of its fingerprints."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = str(path)
         if "\0" in self.name:
             raise InvalidParameter("no file can be called {name}.", name=shorten(self.name))
-        self.path = Path(path).absolute()  # absolute: the working directory may change later
+        # absolute: the working directory may change later
+        super().__init__(Path(path).absolute(), table_statements(TABLES, INDEXES), META, self._ledger_error)
         real = Path(os.path.realpath(self.path))
         self.key_path = real.with_name(f".{real.name}.key")  # beside the file itself, by whichever link it was named
 
-    def exists(self) -> bool:
-        with self._system_errors():
-            return self.path.exists() or self.path.is_symlink()
-
-    def check_intact(self) -> None:
-        with self._system_errors():
-            if not self.path.is_file():
-                raise ledger_failed(self.name, Phrase("it is not a file"), Phrase("name another ledger"))
-            if self.path.stat().st_size < MIN_FILE_BYTES:
-                raise ledger_failed(self.name, Phrase("the file is empty or cut short"), DAMAGED)
-        with self.reading() as run:
-            ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
-            if self.path.stat().st_size < pages * size:  # SQLite takes a missing part of a page for zeros
-                raise ledger_failed(self.name, Phrase("the file is cut short"), DAMAGED)
-            if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", META):
-                raise ledger_failed(
-                    self.name, Phrase("it is a database of another program"), Phrase("name another file for the ledger")
-                )
-            if run("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"):
-                raise ledger_failed(
-                    self.name, Phrase("it has triggers or views, which could undo a charge"), Phrase("remove them")
-                )
-
-    def check_pages(self) -> None:
-        with self.reading() as run:
-            report = [text for (text,) in run("PRAGMA quick_check(1)")]
-            if report != ["ok"]:
-                raise ledger_failed(self.name, Phrase("the file is damaged ({report})", report=report[0]), DAMAGED)
-
     def create(self) -> None:
-        part = self.path.with_name(f".{self.path.name}.{os.getpid()}.{threading.get_ident()}.part")
-        with self._system_errors():
+        with self.errors():
             if not self.path.parent.is_dir():
                 raise ledger_failed(
                     self.name,
                     Phrase("there is no folder {parent!r}", parent=str(self.path.parent)),
                     Phrase("make the folder first"),
                 )
-            try:
-                part.unlink(missing_ok=True)
-                os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-                with self._transaction(part, "IMMEDIATE") as run:
-                    for table in TABLES:
-                        run(create_sql(table))
-                    for index in INDEXES:
-                        run(index)
-                    run(insert(META), "version", VERSION)
-                with suppress(FileExistsError):  # another process was first: its ledger is as good
-                    rename_if_free(part, self.path)
-                sync_folder(self.path.parent)
-            finally:
-                part.unlink(missing_ok=True)
+        self.make_whole({"version": VERSION})
 
-    @contextmanager
-    def reading(self) -> Iterator[Run]:
-        with self._system_errors(), self._transaction(self.path, "DEFERRED") as run:
-            yield run
-
-    @contextmanager
-    def writing(self) -> Iterator[Run]:
-        with self._system_errors(), self._transaction(self.path, "IMMEDIATE") as run:
-            yield run
-
-    @contextmanager
-    def _transaction(self, path: Path, kind: str) -> Iterator[Run]:
-        with closing(connect(path)) as connection, transaction(connection, kind):
-            yield lambda sql, *values: connection.execute(sql, values).fetchall()
-
-    @contextmanager
-    def _system_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except MurmureError:
-            raise
-        except (sqlite3.Error, OSError, UnicodeError) as error:
-            raise ledger_failed(self.name, *_why(error)) from None
+    def _ledger_error(self, error: Exception) -> LedgerFailed:
+        return ledger_failed(self.name, *_why(error))
 
 
 def _why(error: Exception) -> tuple[str, str | None]:
+    text = str(error)
+    if isinstance(error, FileProblem):
+        return text, HINTS[type(error)]
     if isinstance(error, OSError):
         return system_reason(error), Phrase("name another ledger")
-    text = str(error)
     if "locked" in text or "busy" in text:
         return Phrase("other processes have held it for {patience} s", patience=PATIENCE), Phrase("try again")
     if "malformed" in text:

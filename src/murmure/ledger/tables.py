@@ -8,6 +8,8 @@ or "inf".
 
 from __future__ import annotations
 
+from murmure.core.sqlite_files import create_table_sql
+
 VERSION, FIRST_VERSION = "2", "1"
 META, ENTRIES, ANSWERS, ACCOUNTS = "murmure_meta", "murmure_entries", "murmure_answers", "murmure_accounts"
 
@@ -70,12 +72,7 @@ INDEXES = (*FIRST_INDEXES, *NEW_INDEXES)
 
 def create_sql(table: str) -> str:
     """For both databases; the comments are there for a person who looks at the tables."""
-    columns = list(TABLES[table].items())
-    lines = [
-        f'  "{name}" {kind}{"" if i == len(columns) else ","}  -- {comment}'
-        for i, (name, (kind, comment)) in enumerate(columns, 1)
-    ]
-    return f'CREATE TABLE "{table}" (\n' + "\n".join(lines) + "\n)"
+    return create_table_sql(table, TABLES[table])
 
 
 def quoted_columns(columns: tuple[str, ...]) -> str:

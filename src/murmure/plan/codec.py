@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS
-from murmure.core.codec import Codec
+from murmure.core.codec import OTHER_RELEASE, Codec
 from murmure.core.domain import domain_from_dict
 from murmure.core.errors import PlanRefused, shorten
 from murmure.core.schema import Schema
@@ -65,7 +65,11 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
         )
     unknown = set(document) - SLOTS
     if unknown:
-        raise PlanRefused("Plan refused: it has parts this version cannot read: {unknown}.", unknown=sorted(unknown))
+        raise PlanRefused(
+            "Plan refused: it has parts this version cannot read: {unknown}.",
+            hint=OTHER_RELEASE,
+            unknown=sorted(unknown),
+        )
     sharing = document.get("parties")
     parties = None if sharing is None else part_from_dict(sharing, SHARINGS)
     written = document.get("person")

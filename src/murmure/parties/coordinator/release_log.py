@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import Phrase
-from murmure.core.sqlite_files import connect, transaction
-from murmure.parties.coordinator.store import META, Tables, check_database, create_file, log_failed, now, sqlite_errors
+from murmure.parties.coordinator.store import META, Tables, check_version, coordinator_file, now
 from murmure.parties.study.cohort_guard import ROW_COUNT, check_cohort, sum_names
 from murmure.secure.errors import CohortRefused
 
@@ -47,21 +45,13 @@ class ReleaseLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path.absolute()
-        with sqlite_errors(self.path):
-            if not self.path.exists():
-                create_file(self.path, TABLES, {"version": VERSION})
-            with closing(connect(self.path)) as connection:
-                check_database(connection, self.path)
-                meta = dict(connection.execute(f'SELECT "key", "value" FROM "{META}"'))
-                if meta.get("version") != VERSION:
-                    raise log_failed(
-                        self.path,
-                        Phrase(
-                            "its version is {meta!r}, this software reads {version}",
-                            meta=meta.get("version"),
-                            version=VERSION,
-                        ),
-                    )
+        self._file = coordinator_file(self.path, TABLES)
+        if not self._file.exists():
+            self._file.make_whole({"version": VERSION})
+        self._file.check_intact()
+        self._file.check_pages()
+        with self._file.reading() as run:
+            check_version(self.path, self._file.facts(run), VERSION)
 
     def check(
         self,
@@ -81,12 +71,11 @@ class ReleaseLog:
             return
         keys = sorted(study.roster[place].key.hex() for place in cohort)
         this_round = (study.digest.hex(), round)
-        with sqlite_errors(self.path), closing(connect(self.path)) as connection, transaction(connection):
+        with self._file.writing() as run:
             for question in (ROW_COUNT, *sum_names(study.questions[turn.question - 1])):
-                rows = connection.execute(
-                    f'SELECT "study", "round", "cohort", "colluders" FROM "{RELEASED}" WHERE "question" = ?',
-                    (question,),
-                ).fetchall()
+                rows = run(
+                    f'SELECT "study", "round", "cohort", "colluders" FROM "{RELEASED}" WHERE "question" = ?', question
+                )
                 others = [
                     (frozenset(json.loads(c)), int(colluders)) for s, r, c, colluders in rows if (s, r) != this_round
                 ]
@@ -101,7 +90,5 @@ class ReleaseLog:
                         detail=Phrase(", or ask with noise") if study.questions[turn.question - 1].takes_noise else "",
                     ) from None
                 if record and this_round not in {(s, r) for s, r, *_ in rows}:
-                    connection.execute(
-                        f'INSERT INTO "{RELEASED}" VALUES (?, ?, ?, ?, ?, ?)',
-                        (question, *this_round, now(), json.dumps(keys), study.sharing.colluders),
-                    )
+                    values = (question, *this_round, now(), json.dumps(keys), study.sharing.colluders)
+                    run(f'INSERT INTO "{RELEASED}" VALUES (?, ?, ?, ?, ?, ?)', *values)

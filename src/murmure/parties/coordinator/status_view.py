@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.parties.coordinator.progress import Progress, absent_in_words
 from murmure.parties.coordinator.store import RoundResult
+from murmure.parties.study.earlier_protocol import NOTE
 from murmure.parties.study.model_outcomes import outcome_to_dict, round_to_dict
 from murmure.parties.study.round_figures import RoundFigures, figures_of
 
@@ -23,6 +24,7 @@ class StatusView:
     study: Study
     progress: Progress
     results: tuple[RoundResult, ...] = ()
+    earlier: bool = False  # it ran under an earlier protocol
 
     @classmethod
     def of(cls, runner: CoordinatorRunner) -> StatusView:
@@ -38,7 +40,7 @@ class StatusView:
         """The figures of the plans; results of models are in `outcomes`."""
         plans = self.study.plans
         return [
-            (result, figures_of(plans[result.round - 1], result.sums))
+            (result, figures_of(plans[result.round - 1], result.sums, self.earlier))
             for result in self.results
             if result.round <= len(plans)
         ]
@@ -75,6 +77,7 @@ class StatusView:
             ],
             "ended": None if ended is None or not ended.kind else {"error": ended.kind, "message": ended.words},
             "results": self._rounds(),
+            **({"note": NOTE} if self.earlier else {}),
             **({"models": [outcome_to_dict(outcome) for outcome in self.outcomes()]} if study.models else {}),
         }
 

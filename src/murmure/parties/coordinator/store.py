@@ -1,30 +1,28 @@
 """What a coordinator has received and done, in one file of SQLite: a log that is only appended to.
 
 The state machines are pure, so the log is the state: reading it from its start gives the same machines, with the same
-bytes for every party. journal_mode DELETE and synchronous EXTRA as in ledger/sqlite.py: what was acknowledged is on the
-disk. No secret of any party is in it: masked vectors, sealed shares, and those shares that every survivor chose to
-reveal, which open the sum and nothing else.
+bytes for every party. What was acknowledged is on the disk (core/sqlite_files.py). No secret of any party is in it:
+masked vectors, sealed shares, and those shares that every survivor chose to reveal; they open the sum, nothing else.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import MurmureError, Phrase
-from murmure.core.sqlite_files import connect, create_table_sql, rename_if_free, sync_folder, transaction
+from murmure.core.errors import Phrase
+from murmure.core.sqlite_files import Damaged, Run, SQLiteFile, table_statements, transaction, why
 from murmure.parties.coordinator.errors import LogFailed
 from murmure.parties.coordinator.progress import Progress
+from murmure.parties.study.earlier_protocol import is_earlier
 
 VERSION = "1"
 OPEN_FILES_SECONDS = 15.0  # that a write waits for the process to close other files
@@ -82,41 +80,36 @@ class CoordinatorStore:
 
     def __init__(self, path: Path, study: bytes) -> None:
         self.path, self.study = path.absolute(), study
-        with sqlite_errors(self.path):
-            if not self.path.exists():
-                create_file(self.path, TABLES, {"version": VERSION, "study": study.hex()})
-            # The broker's worker thread writes, and the main thread opens and closes.
-            self._connection = connect(self.path, check_same_thread=False)
-            weakref.finalize(self, self._connection.close)  # a store that is dropped leaves no open file
+        self._file = _file(self.path)
+        if not self._file.exists():
+            self._file.make_whole({"version": VERSION, "study": study.hex()})
+        self._check_intact()
+        # The broker's worker thread writes, and the main thread opens and closes.
+        self._connection = self._file.connect()
+        weakref.finalize(self, self._connection.close)  # a store that is dropped leaves no open file
         self._lock = threading.Lock()
-        try:
-            self._check_intact()
-        except BaseException:
-            self.close()
-            raise
 
     def _check_intact(self) -> None:
-        with sqlite_errors(self.path):
-            check_database(self._connection, self.path)
-            meta = dict(self._connection.execute(f'SELECT "key", "value" FROM "{META}"'))
-            if meta.get("version") != VERSION:
-                raise log_failed(
-                    self.path,
-                    Phrase(
-                        "its version is {meta!r}, this software reads {version}",
-                        meta=meta.get("version"),
-                        version=VERSION,
-                    ),
-                )
-            if meta.get("study") != self.study.hex():
+        self._file.check_intact()
+        self._file.check_pages()
+        with self._file.reading() as run:
+            facts = self._file.facts(run)
+            check_version(self.path, facts, VERSION)
+            if facts.get("study") != self.study.hex():
                 raise log_failed(
                     self.path,
                     Phrase("it holds what was said in another study"),
                     Phrase("name the folder of this study"),
                 )
-            last, count = self._connection.execute(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"').fetchone()
+            ((last, count),) = run(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"')
             if (last or 0) != count:
                 raise log_failed(self.path, Phrase("some of its events are missing"), Phrase("restore it from a copy"))
+            if _began_earlier(run):
+                raise log_failed(
+                    self.path,
+                    Phrase("the study was begun under an earlier protocol, before murmure 0.6, and cannot go on"),
+                    Phrase("murmure study result shows what it released; to ask again, make a study of another name"),
+                )
             self._next = count + 1
 
     def close(self) -> None:
@@ -124,14 +117,14 @@ class CoordinatorStore:
 
     def events(self) -> Iterator[Event]:
         """All events from the first; one at a time, since vectors may be long."""
-        with sqlite_errors(self.path):
+        with self._file.errors():
             rows = self._connection.execute(f'SELECT "round", "kind", "message" FROM "{EVENTS}" ORDER BY "number"')
             for round, kind, message in rows:
                 yield Event(round, kind, message or b"")
 
     def append(self, events: Sequence[Event], progress: dict[str, Any], result: RoundResult | None = None) -> None:
         """All of them or none; on the disk when this returns."""
-        with sqlite_errors(self.path), self._lock:
+        with self._file.errors(), self._lock:
             gives_up_at = time.monotonic() + OPEN_FILES_SECONDS
             while True:
                 try:
@@ -164,18 +157,19 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
     """The progress by the file, for a process that does not serve the study; None: it never ran."""
     if not path.exists():
         return None, []
-    with sqlite_errors(path), closing(connect(path)) as connection, transaction(connection, "DEFERRED"):
-        meta = dict(connection.execute(f'SELECT "key", "value" FROM "{META}"'))
-        if meta.get("version") != VERSION or meta.get("study") != study.hex():
+    file = _file(path)
+    with file.reading() as run:
+        facts = file.facts(run)
+        if facts.get("version") != VERSION or facts.get("study") != study.hex():
             raise log_failed(
                 path, Phrase("it is of another study, or of another version"), Phrase("name the folder of this study")
             )
-        rows = connection.execute(f'SELECT "round", "cohort", "sums" FROM "{RESULTS}" ORDER BY "round"').fetchall()
+        rows = run(f'SELECT "round", "cohort", "sums" FROM "{RESULTS}" ORDER BY "round"')
     try:
         results = [
             RoundResult(round, tuple(json.loads(cohort)), tuple(json.loads(sums))) for round, cohort, sums in rows
         ]
-        progress = json.loads(meta["standing"]) if "standing" in meta else None
+        progress = json.loads(facts["standing"]) if "standing" in facts else None
         if progress is not None:
             Progress.from_dict(progress)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -185,46 +179,43 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
     return progress, results
 
 
+def ran_earlier(path: Path) -> bool:
+    """Whether the study of this log ran under an earlier protocol."""
+    if not path.exists():
+        return False
+    with _file(path).reading() as run:
+        return _began_earlier(run)
+
+
+def _began_earlier(run: Run) -> bool:
+    first = run(f'SELECT "message" FROM "{EVENTS}" WHERE "kind" = ? ORDER BY "number" LIMIT 1', "message")
+    return bool(first) and is_earlier(first[0][0])
+
+
 # -- SQLite files of a coordinator ------------------------------------------------------------------------------------
 
 
-def create_file(path: Path, tables: Tables, meta: dict[str, str]) -> None:
-    """Make it under another name and then link it: a file that a crash cut short never has this name."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        part.unlink(missing_ok=True)
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with closing(connect(part)) as connection, transaction(connection):
-            for table, columns in tables.items():
-                connection.execute(create_table_sql(table, columns))
-            connection.executemany(f'INSERT INTO "{META}" VALUES (?, ?)', list(meta.items()))
-        with suppress(FileExistsError):  # another process was first: its file is as good
-            rename_if_free(part, path)
-        sync_folder(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
+def _file(path: Path) -> SQLiteFile:
+    return coordinator_file(path, TABLES)
 
 
-def check_database(connection: sqlite3.Connection, path: Path) -> None:
-    report = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if report != "ok":
+def coordinator_file(path: Path, tables: Tables) -> SQLiteFile:
+    """A file of a coordinator's folder."""
+
+    def failed(error: Exception) -> LogFailed:
+        return log_failed(path, why(error), Phrase("restore it from a copy") if isinstance(error, Damaged) else None)
+
+    return SQLiteFile(path, table_statements(tables), META, failed)
+
+
+def check_version(path: Path, facts: dict[str, str], version: str) -> None:
+    if facts.get("version") != version:
         raise log_failed(
-            path, Phrase("the file is damaged ({report})", report=report), Phrase("restore it from a copy")
+            path,
+            Phrase(
+                "its version is {facts!r}, this software reads {version}", facts=facts.get("version"), version=version
+            ),
         )
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (META,)).fetchone():
-        raise log_failed(path, Phrase("it is a database of another program"))
-
-
-@contextmanager
-def sqlite_errors(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite and of the system into LogFailed."""
-    try:
-        yield
-    except MurmureError:
-        raise
-    except (sqlite3.Error, OSError) as error:
-        why = os.strerror(error.errno).lower() if isinstance(error, OSError) and error.errno else str(error)
-        raise log_failed(path, why) from None
 
 
 def log_failed(path: Path, why: str, hint: str | None = None) -> LogFailed:

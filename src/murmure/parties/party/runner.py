@@ -159,7 +159,11 @@ class PartyRunner:
         except BadMessage as error:  # begun under another version of the protocol: it cannot go on
             reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             self.home.store.fail(self.study.digest, self.study.name, reason, turn.round, None)
-            raise
+            raise BadMessage(
+                "the study {name!r} was begun under another version of the protocol, and cannot go on.",
+                hint="ask the coordinator for a new study; what this one cost stays recorded",
+                name=self.study.name,
+            ) from None
         try:
             runner.compute_sums()
             return runner.run()

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.random import fresh_key
+from murmure.core.sqlite_files import Run
 from murmure.parties.party.refusals import OtherCoordinator, OtherKey, OtherRows, StudyEnded
-from murmure.parties.party.sqlite_file import PartyFile, Run
+from murmure.parties.party.sqlite_file import PartyFile
 from murmure.parties.party.transaction import PartyTransaction, erase, now, read_charges, record_decision
 from murmure.parties.study.costs import StudyCharge
 from murmure.secure.identity import Card, lookalike_key
@@ -211,6 +212,12 @@ class PartyStore:
         with self.file.reading() as run:
             rows = run("SELECT result, cohort FROM rounds WHERE study = ? AND result IS NOT NULL ORDER BY round", study)
         return [(json.loads(result), tuple(json.loads(cohort))) for result, cohort in rows]
+
+    def ran_earlier(self, study: bytes) -> bool:
+        """Whether it ran before 0.6: since then a party opens the shares of the others before it masks."""
+        with self.file.reading() as run:
+            kinds = {kind for (kind,) in run("SELECT DISTINCT kind FROM sent WHERE study = ?", study)}
+        return "masked" in kinds and "opened" not in kinds
 
     def charges(self) -> list[StudyCharge]:
         """What noisy sums have cost, over all studies."""

@@ -12,8 +12,8 @@ from typing import Literal
 
 from murmure.core.blocks import Cost
 from murmure.core.errors import MurmureError
+from murmure.core.sqlite_files import Run
 from murmure.parties.party.refusals import StoreFailed
-from murmure.parties.party.sqlite_file import Run
 from murmure.parties.study.cohort_guard import SumRequest
 from murmure.parties.study.costs import ProtectedUnit, StudyCharge, epsilon_and_delta
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from murmure.core.domain import Decimals, Interval
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
 from murmure.core.types import Release
+from murmure.parties.study.earlier_protocol import as_it_ran
 from murmure.parties.study.visible_text import visible
 
 if TYPE_CHECKING:
@@ -81,8 +82,13 @@ class RoundFigures:
         }
 
 
-def figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
-    """The sums of all parties, as the plan interprets them."""
+def figures_of(plan: Plan, sums: Sequence[int], earlier: bool = False) -> RoundFigures:
+    """The sums of all parties, as the plan interprets them. earlier: they were added up under an earlier protocol."""
+    figures = _figures_of(plan, sums)
+    return replace(figures, guarantees=as_it_ran(figures.guarantees)) if earlier else figures
+
+
+def _figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
     exact, grids = plan.curator is None and plan.person is None, _grids(plan)
     try:
         release = plan.settle(plan.decode_total(sums)) if plan.curator is None else plan.release_answer(sums)
