@@ -297,7 +297,7 @@ def test_a_full_disk(suffix: str, rows: int, small_disk: Path) -> None:
     """No room, in the middle or in the last bytes: said in words, and the disk is as empty as before."""
     with (
         pytest.raises(
-            CannotWrite, match=r"cannot write '.*': no space left on device.\n  Hint: nothing was left behind"
+            CannotWrite, match=r"cannot write '.*': no space left on device.\n  Hint: no partial file was left behind"
         ),
         write_table(small_disk / f"t{suffix}", noise().schema, {"k": "v" * 60_000}) as out,
     ):
@@ -333,7 +333,7 @@ def test_a_limit_on_files(suffix: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", LIMITED, tmp_path / f"t{suffix}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
 
-    assert "file too large.\n  Hint: nothing was left behind" in done.stdout, done.stderr
+    assert "file too large.\n  Hint: no partial file was left behind" in done.stdout, done.stderr
     assert done.stderr == ""
     assert names(tmp_path) == set()
 
@@ -363,7 +363,7 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     (tmp_path / "shut").chmod(0o700)
 
-    assert done.stdout.count("permission denied.\n  Hint: name a folder") == 2, (done.stdout, done.stderr)
+    assert done.stdout.count("permission denied.\n  Hint: choose a folder") == 2, (done.stdout, done.stderr)
 
 
 KILLED = """

@@ -39,7 +39,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     if not hasattr(mechanism, "channel") or not hasattr(mechanism, "domain"):
         hint = Phrase("certify(GRR(Categories(4), epsilon=1.0))")
         if hasattr(mechanism, "bind") or hasattr(mechanism, "bind_scores"):
-            hint = Phrase("noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()")
+            hint = Phrase("the cost of noise depends on its statistic: Plan(Count(domain), curator=noise).guarantees()")
         if hasattr(mechanism, "guarantees"):
             hint = Phrase("plan.guarantees() holds the certificates of a plan")
         raise InvalidParameter(

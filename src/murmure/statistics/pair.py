@@ -41,7 +41,7 @@ class Pair(BaseStatistic):
     ...     mu.Plan(mu.Pair(schema, "smoker", "region"), person=mu.SMP(schema, epsilon=1.0))
     ... except mu.MurmureError as error:
     ...     print(error)
-    Plan refused: SMP cannot answer Pair: a person reports one attribute, so reports know nothing of pairs.
+    Plan refused: SMP cannot answer Pair: a person reports one attribute, so reports carry no information about pairs.
       Hint: SPL, or SMP with sample=2 or more, reports two real attributes of one person
     """
 

@@ -99,7 +99,7 @@ class _LenientEncoder:
             absent = _code_of(domain, domain.absent)  # type: ignore[attr-defined]
         if not isinstance(domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
-                "stand takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
+                "lenient encoding takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
             )
         return cls(domain, domain.size if absent is None else absent, domain.size)
 

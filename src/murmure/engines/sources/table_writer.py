@@ -127,7 +127,7 @@ class TableWriter:
         if not self.target.parent.is_dir():
             raise CannotWrite(
                 "cannot write {path!r}: there is no folder {parent!r}.",
-                hint="make the folder first, or name one that exists",
+                hint="create the folder first, or choose one that exists",
                 path=str(self.path),
                 parent=str(self.path.parent),
             )
