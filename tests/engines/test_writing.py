@@ -137,7 +137,7 @@ def test_what_is_there_stays(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"t{suffix}"
     with write_table(path, TABLE.schema, {"k": "old"}) as out:
         out.write(TABLE)
-    with pytest.raises(CannotWrite, match=r"exists already.\n  Hint: .*overwrite"):
+    with pytest.raises(CannotWrite, match=r"already exists.\n  Hint: .*overwrite"):
         write_table(path, TABLE.schema, {})
     before = path.read_bytes()
     with pytest.raises(KeyError), write_table(path, TABLE.schema, {"k": "new"}, overwrite=True) as out:
@@ -175,7 +175,7 @@ def test_a_source_is_never_the_target(tmp_path: Path) -> None:
     os.link(source, tmp_path / "hard.parquet")
     (tmp_path / "in").mkdir()
     for name in ("t.parquet", "soft.parquet", "hard.parquet", "in/../t.parquet"):
-        with pytest.raises(CannotWrite, match="is one of the tables that are read"):
+        with pytest.raises(CannotWrite, match="is one of the tables being read"):
             write_table(tmp_path / name, TABLE.schema, {}, overwrite=True, sources=open_table(source).paths)
     assert pa.parquet.read_table(source).equals(TABLE)
 

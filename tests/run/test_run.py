@@ -286,7 +286,7 @@ def test_missing_answers_are_refused_in_every_frame(kind: str, tmp_path: Path) -
         ({"plan": 3}, InvalidParameter, "run takes a Plan, got 'int'"),
         ({"rng": 7}, InvalidParameter, r"run: rng must be a murmure\.Random, got 'int'"),
         ({"rng": np.random.default_rng(1)}, InvalidParameter, r"run: rng must be a murmure\.Random, got 'Generator'"),
-        ({"ledger": object()}, PlanRefused, "a ledger keeps what a curator releases"),
+        ({"ledger": object()}, PlanRefused, "a ledger records what a curator releases"),
     ],
 )
 def test_bad_arguments_are_refused(changed: dict[str, Any], error: type[Exception], words: str) -> None:

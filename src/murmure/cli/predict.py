@@ -45,7 +45,7 @@ def predict(
     refuse_existing(output, force)
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(
-            "{output!r} is the table that is read: it would be lost.", "write under another name", output=str(output)
+            "{output!r} is the table that is read: it would be lost.", "choose another name", output=str(output)
         )
     learner: Any = read_model(model)
     if proba and not hasattr(learner, "predict_proba"):

@@ -41,7 +41,7 @@ def check_plan(plan: Plan) -> None:
     if not isinstance(plan.unit, str) or not plan.unit or plan.unit in (plan.step.columns or ()):
         raise InvalidParameter(
             'Plan.unit must be "row" or the name of a column that is not randomised, got {got}.',
-            hint="the column that tells people apart is read to count rows, and leaves with nobody",
+            hint="the column that identifies people is only read to count rows, and is never released",
             got=shorten(plan.unit),
         )
     if isinstance(plan.rows_per_person, bool) or not isinstance(plan.rows_per_person, int | np.integer):
@@ -107,8 +107,8 @@ def _check_person(plan: Plan) -> None:
 def _check_curator(plan: Plan) -> None:
     if plan.person is not None:
         raise PlanRefused(
-            "Plan refused: its answers are randomised at the person already, and need no noise at the curator.",
-            hint="fill one of the two places",
+            "Plan refused: its answers are already randomised at the person, and need no noise at the curator.",
+            hint="give either person= or curator=, not both",
         )
     if not hasattr(plan.curator, "bind") and not hasattr(plan.curator, "bind_scores"):
         raise InvalidParameter(
@@ -123,7 +123,7 @@ def _check_curator(plan: Plan) -> None:
         raise PlanRefused(
             "Plan refused: {kind} cannot {what} {statistic}.",
             hint=chooser
-            and Phrase("one of several answers is chosen: curator={chooser}(epsilon=1.0)", chooser=chooser),
+            and Phrase("it chooses one of several answers: curator={chooser}(epsilon=1.0)", chooser=chooser),
             kind=type(plan.curator).__name__,
             what=what,
             statistic=persisted_name(plan.statistic),
@@ -156,8 +156,8 @@ def _check_curator(plan: Plan) -> None:
 def _check_parties(plan: Plan) -> None:
     if plan.chooses:
         raise PlanRefused(
-            "Plan refused: {kind} looks at all scores before it chooses, and between parties nobody does.",
-            hint="noise that is thrown in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
+            "Plan refused: {kind} must see all scores before it chooses, and between parties nobody sees them.",
+            hint="use noise that parties can draw in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
             kind=type(plan.curator).__name__,
         )
     if getattr(plan.statistic, "weights", None) is not None:
@@ -166,8 +166,8 @@ def _check_parties(plan: Plan) -> None:
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(
-            "Plan refused: {statistic} adds up squares of what each party has, by which {others} "
-            "honest parties could be told apart; it takes {wanted} or more.",
+            "Plan refused: {statistic} adds up squares of each party's sums, from which {others} honest parties "
+            "could be told apart; at least {wanted} are needed.",
             hint="more parties, or fewer colluders and dropouts: of {parties} parties "
             "{dropouts} may vanish and {colluders} collude",
             statistic=persisted_name(plan.statistic),

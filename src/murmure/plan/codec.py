@@ -68,7 +68,9 @@ def part_from_dict(part: Any, known: Mapping[str, str], ignored: tuple[str, ...]
         )
     if "domain" in wanted and not isinstance(arguments["domain"], dict):
         raise PlanRefused(
-            "Plan refused: the domain of {kind} is no domain: {domain}.", kind=kind, domain=shorten(arguments["domain"])
+            "Plan refused: the domain of {kind} is not a domain: {domain}.",
+            kind=kind,
+            domain=shorten(arguments["domain"]),
         )
     return make(**{name: _from_json(name, value) for name, value in arguments.items()})
 
@@ -142,7 +144,7 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
     plan = make(statistic, person, parties, curator, **protects)
     if document.get("missing") != (LEFT_OUT if plan.lenient else None):
         raise PlanRefused(
-            "Plan refused: it does not say that missing numbers are left out, as this version leaves them.",
+            "Plan refused: it does not state that missing numbers are left out, which this version does.",
             hint="before 0.6 a missing number counted as the middle of its range: ask again, with a new plan",
         )
     laws = (written, plan.person and plan.person.channel), (noise, plan.curator and plan.bound)

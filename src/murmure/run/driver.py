@@ -106,7 +106,7 @@ class Driver:
         if plan.curator is None:
             if self.request.cost.epsilon or self.request.cost.rho:
                 raise PlanRefused(
-                    "Plan refused: {plan}, in a run that is to cost epsilon {epsilon:g}.",
+                    "Plan refused: {plan}, in a run that should cost epsilon {epsilon:g}.",
                     hint="every question of a protected run needs noise at the curator",
                     plan=plan.describe(),
                     epsilon=self.request.cost.epsilon,

@@ -80,8 +80,9 @@ def run(
         release = _protected(plan, frame, engine, ledger, rng, gate, rules)
     elif ledger is not None:
         raise PlanRefused(
-            "Plan refused: a ledger keeps what a curator releases; at the person each report pays for itself.",
-            hint="leave the ledger out, or fill the curator's place",
+            "Plan refused: a ledger records what a curator releases; with randomisation at the person, each report "
+            "has its own cost.",
+            hint="leave out ledger=, or give the plan a curator",
         )
     else:
         summed = exact_total(plan, frame, engine, rng, rules)
@@ -117,13 +118,13 @@ def _refuse_as_frame(plan: Plan, frame: Any) -> None:
         )
     if isinstance(frame, Reports):
         raise InvalidParameter(
-            "run got Reports as its frame: they are randomised already.", hint="run(plan, reports=reports)"
+            "run got Reports as its frame: they are already randomised.", hint="run(plan, reports=reports)"
         )
     if plan.person is None:
         return
     if carries_plan(frame):
         raise InvalidParameter(
-            "run got a sanitised table as its frame: its rows are randomised already.",
+            "run got a sanitised table as its frame: its rows are already randomised.",
             hint="estimate(table) reads it",
         )
     if isinstance(frame, Mapping) and frame and all(map(_is_count, frame.values())):

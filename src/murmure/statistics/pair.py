@@ -55,7 +55,7 @@ class Pair(BaseStatistic):
         for name in (self.first, self.second):
             if name not in self.domain.private:
                 raise InvalidParameter(
-                    "Pair: {name!r} is no private column; the schema has {private}.",
+                    "Pair: {name!r} is not a private column; the schema has {private}.",
                     name=name,
                     private=shorten(list(self.domain.private), 120),
                 )

@@ -112,7 +112,7 @@ def _sides(
         raise InvalidParameter("wanted a formula, as text, got {got}.", hint=GRAMMAR, got=shorten(text))
     if len(text) > MAX_LETTERS:
         raise InvalidParameter(
-            "it has {text_count} letters; at most {max_letters} are read.",
+            "it has {text_count} characters; at most {max_letters} are allowed.",
             hint="leave out some terms",
             text_count=len(text),
             max_letters=MAX_LETTERS,

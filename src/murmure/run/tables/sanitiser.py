@@ -241,7 +241,7 @@ def _on_spark(frame: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, out: 
     from murmure.engines.spark import Spark
 
     if plan.unit != "row":
-        raise InvalidParameter("on Spark the unit is the row: rows of one person lie on several workers.")
+        raise InvalidParameter("on Spark the unit must be the row: the rows of one person may be on several workers.")
     if out is not None:
         raise InvalidParameter("on Spark sanitise returns a DataFrame; write it with frame.write.parquet(...).")
     schema = record_schema(plan)
