@@ -165,7 +165,7 @@ def test_pairs(made: Path) -> None:
     assert {f["column"] for f in both["figures"]} == {"kids"} and len(both["pairs"]) == 6
     refused(call(made / "smp.parquet", "--pair", "smoker,region"), "carry no information about pairs", "sample=2")
     refused(call(made / "spl.parquet", "--pair", "smoker"), "--pair takes two columns")
-    refused(call(made / "spl.parquet", "--pair", "smoker,age"), "'age' is no private column")
+    refused(call(made / "spl.parquet", "--pair", "smoker,age"), "'age' is not a private column")
 
 
 def test_truth(made: Path) -> None:

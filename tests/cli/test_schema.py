@@ -130,7 +130,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 MISTAKES: dict[str, tuple[list[str], str]] = {
     "no such file": (["init", "absent.csv"], "there is no file 'absent.csv'"),
-    "not in the format": (["init", "people.xlsx"], "cannot read 'people.xlsx'"),
+    "another format": (["init", "people.xlsx"], "cannot read 'people.xlsx'"),
     "no such column": (["init", "people.csv", "--columns", "agee"], "did you mean 'age'?"),
     "an empty column": (["init", "people.csv", "--columns", "age,,x"], "--columns holds an empty name"),
     "a column twice": (["init", "people.csv", "--columns", "age,age"], "two columns called 'age'"),

@@ -101,7 +101,7 @@ def sources(spark: Any, folder: Path) -> dict[str, Any]:
     with pa.ipc.new_file(arrow, TABLE.schema) as file:
         file.write_table(TABLE)
     return {
-        "not in the format": arrow,
+        "another format": arrow,
         "files": str(folder),
         "pattern": str(folder / "*.parquet"),
         "one after the other": frame,  # Spark's, but nothing else than these files

@@ -71,7 +71,7 @@ def read_model(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is no text")
+        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is not text")
         raise InvalidParameter(
             "cannot read the model {path!r}: {why}.", hint="murmure train writes one", path=str(path), why=why
         ) from None

@@ -48,7 +48,7 @@ POLICY_WORDS = {
     "drop": ", rows with another value left out",
 }
 DRAFT_HINT = Phrase(
-    "replace them with public ones (from a code book, the questionnaire or the law), then remove from_data = true"
+    "replace them by public ones (a code book, the questionnaire, the law), then remove from_data = true"
 )
 
 

@@ -106,8 +106,8 @@ def _encode(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise PlanRefused(
-        "this model cannot be written down: it holds {kind}.",
-        hint="functions of one's own run in one place; studies take models by name",
+        "this model cannot be saved: it holds {kind}.",
+        hint="your own functions run only locally; studies take models by name",
         kind=type(value).__name__,
     )
 
@@ -126,7 +126,7 @@ def model_from_dict(raw: Any) -> Any:
     defaulted = [f.name for f in fields(maker) if f.name in raw and _is_omitted(f, raw[f.name])]
     if defaulted:  # a model has only one JSON, and so only one digest
         raise PlanRefused(
-            "Plan refused: {kind}.{defaulted} is what it is where nothing is said of it: leave it out.",
+            "Plan refused: {kind}.{defaulted} has its default value: leave it out.",
             kind=kind,
             defaulted=defaulted[0],
         )

@@ -41,7 +41,7 @@ def check_plan(plan: Plan) -> None:
     if not isinstance(plan.unit, str) or not plan.unit or plan.unit in (plan.step.columns or ()):
         raise InvalidParameter(
             'Plan.unit must be "row" or the name of a column that is not randomised, got {got}.',
-            hint="the column that identifies people is only read to count rows, and is never released",
+            hint="the column that tells people apart is read to count rows, and leaves with nobody",
             got=shorten(plan.unit),
         )
     if isinstance(plan.rows_per_person, bool) or not isinstance(plan.rows_per_person, int | np.integer):
@@ -107,7 +107,7 @@ def _check_person(plan: Plan) -> None:
 def _check_curator(plan: Plan) -> None:
     if plan.person is not None:
         raise PlanRefused(
-            "Plan refused: its answers are already randomised at the person, and need no noise at the curator.",
+            "Plan refused: its answers are randomised at the person already, and need no noise at the curator.",
             hint="give either person= or curator=, not both",
         )
     if not hasattr(plan.curator, "bind") and not hasattr(plan.curator, "bind_scores"):

@@ -97,7 +97,7 @@ def run(
 
 BESIDE_REPORTS = {
     "frame": ("both true answers (frame) and randomised ones (reports)", "run(plan, frame) or run(plan, reports=...)"),
-    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave the ledger out"),
+    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave out the ledger"),
     "rng": ("a generator with reports: they are randomised already, and nothing is drawn", "leave the rng out"),
     "gate": ("a gate with reports: no noise is added to them", "leave the gate out"),
 }

@@ -172,7 +172,10 @@ def test_it_is_a_plan_in_the_clear_and_none_under_a_curator() -> None:
         (("residuals", ("y", "z"), ("1",), ("meat",)), "'z'"),
         (("residuals", "y", ("1",), ("meat",)), "tuple of texts"),
         (("residuals", ("y", "1"), ("1" + 400 * "0",), ("meat",)), "too large for a float"),
-        (("residuals", ("y", "x ** 16" + 6 * " * x ** 16"), ("1",), ("meat",)), "by the bounds of its columns, .* can be too large for a float"),
+        (
+            ("residuals", ("y", "x ** 16" + 6 * " * x ** 16"), ("1",), ("meat",)),
+            "by the bounds of its columns, .* can be too large for a float",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments: Any, said: str) -> None:

@@ -30,7 +30,7 @@ from murmure.econometrics.design.number_texts import NUMBER_PATTERN, mixed_colum
 from murmure.econometrics.design.reference_levels import LISTED, SORTED
 
 MAX_SHOWN = 5  # texts that are not numbers, in a message
-DROP_ROWS = Phrase("drop those rows, or give a schema that says what stands for a missing answer")
+DROP_ROWS = Phrase("drop those rows, or give a schema that says what replaces a missing answer")
 
 
 def infer_schema(
@@ -61,7 +61,7 @@ def infer_schema(
                 raise
             raise _error_at_party(number, error) from None
     if not rows:
-        raise EmptySource("the table has no rows.", hint="a regression needs some")
+        raise EmptySource("the table has no rows.", hint="a regression needs rows")
     # Only after the last batch is it known whether most of a column are numbers.
     for column in profiles.values():
         if column.is_mixed:
@@ -104,7 +104,7 @@ def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
         if odd_rows:
             shown = ", ".join(shorten(text, 24) for text in list(strange)[:MAX_SHOWN])
             what = Phrase(
-                "is no number, and most of the column is ({odd_rows} of {rows} rows hold {shown}).",
+                "is not a number, although most of the column is ({odd_rows} of {rows} rows hold {shown}).",
                 odd_rows=odd_rows,
                 rows=rows,
                 shown=shown,
@@ -136,7 +136,7 @@ def _profile_table(
 
     if type(table).__module__.startswith("pyspark."):
         raise InvalidParameter(
-            "a schema is not read off a table of Spark.", hint="give one: schema=mu.Schema({{...}}), or a schema.toml"
+            "a schema cannot be read off a Spark table.", hint="give one: schema=mu.Schema({{...}}), or a schema.toml"
         )
     opened = open_table(table, columns=wanted)
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in opened.paths)

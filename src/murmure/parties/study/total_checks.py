@@ -16,7 +16,7 @@ from murmure.statistics.exact.cells import Cells
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.sums import Sums
 
-HINT = Phrase("somebody told false numbers: ask for the study again, among those whom you trust")
+HINT = Phrase("someone reported false numbers: run the study again with parties that you trust")
 
 
 def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> None:
