@@ -344,7 +344,7 @@ def test_outputs(folder: Path) -> None:
     assert files(folder) == set()
     first = answer("people.parquet")
     there = Path("out.parquet").read_bytes()
-    refused(call("people.parquet"), "'out.parquet' is there already", "--force")
+    refused(call("people.parquet"), "'out.parquet' already exists", "--force")
     assert Path("out.parquet").read_bytes() == there
     assert len(ChargeFile(folder / NAME).entries()) == first["ledger"]["charge"] == 1
     assert answer("people.parquet", "--force")["ledger"]["total"] == 2

@@ -42,7 +42,7 @@ def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None
             float(part)
         except ValueError:
             raise UsageError(
-                "{opt}: {part} is no number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
+                "{opt}: {part} is not a number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
             ) from None
     return parts
 
@@ -351,15 +351,17 @@ def _check_outputs(given: dict[str, Any]) -> None:
     page = given["html_file"]
     if page is not None:
         if page.suffix.lower() not in (".html", ".htm"):
-            raise UsageError("--html {page}: a page ends in .html.", "--html result.html", page=page)
-        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page of murmure's"))
+            raise UsageError("--html {page}: the name of a page must end in .html.", "--html result.html", page=page)
+        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page that Murmure wrote"))
     picture = given["plot_file"]
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(
-            "--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png", picture=picture
+            "--plot {picture}: the name of a picture must end in .png, .svg or .pdf.",
+            "--plot result.png",
+            picture=picture,
         )
     if given["as_json"] and given["as_latex"]:
-        raise UsageError("--json and --latex exclude one another.", "leave one of them out")
+        raise UsageError("--json and --latex exclude one another.", "leave out one of them")
 
 
 def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
@@ -387,7 +389,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str]) -> Any:
     if given["secure"]:
         if len(sources) < 3:
             raise UsageError(
-                "--secure is between three tables or more, got {got}.", "a table for each party", got=len(sources)
+                "--secure needs three tables or more, got {got}.", "give one table for each party", got=len(sources)
             )
         return Secure(**rules) if epsilon is None else Secure(**noise, **rules)
     return None if epsilon is None else Central(**noise)
@@ -405,10 +407,10 @@ def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSessio
     names = ("ledger", "dataset", "who", "budget", "fresh", "no_ledger", "seed")
     if given["epsilon"] is None:
         if given["seed"] is not None or given["fresh"]:
-            raise UsageError("--seed and --fresh are for noise, and there is none.", "leave them out")
+            raise UsageError("--seed and --fresh are for noise, but there is no noise.", "leave them out")
         return None
     if len(sources) > 1 and given["dataset"] is None and not given["no_ledger"]:
-        raise UsageError("several tables have no one name: whose budget pays?", "--dataset visits, for example")
+        raise UsageError("several tables have no common name: say whose budget pays.", "--dataset visits, for example")
     return open_ledger_session(sources[0], delta=given["delta"], **{name: given[name] for name in names})
 
 
@@ -439,7 +441,7 @@ def _print_answer(spec: Spec, result: Any, session: LedgerSession | None, given:
 
 def _draw(result: Any, place: Path) -> None:
     if not hasattr(result, "plot"):
-        raise UsageError("{result} has no picture.", "leave --plot out", result=persisted_name(result))
+        raise UsageError("{result} has no picture.", "leave out --plot", result=persisted_name(result))
     from murmure.core.show import pyplot
 
     axes = result.plot()

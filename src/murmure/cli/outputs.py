@@ -28,7 +28,7 @@ def check_picture_format(plot: Path | None, example: str) -> None:
 def refuse_existing(output: Path, force: bool) -> None:
     if output.exists() and not force:
         raise UsageError(
-            "{output!r} is there already.", "add --force to overwrite it, or name another with -o", output=str(output)
+            "{output!r} already exists.", "add --force to overwrite it, or name another with -o", output=str(output)
         )
 
 

@@ -40,16 +40,16 @@ def predict(
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
         raise UsageError(
-            "predictions are written as CSV, and {name!r} does not end in .csv.", "-o predicted.csv", name=output.name
+            "predictions are written as CSV, but {name!r} does not end in .csv.", "-o predicted.csv", name=output.name
         )
     refuse_existing(output, force)
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(
-            "{output!r} is the table that is read: it would be lost.", "choose another name", output=str(output)
+            "{output!r} is the table being read: it would be overwritten.", "choose another name", output=str(output)
         )
     learner: Any = read_model(model)
     if proba and not hasattr(learner, "predict_proba"):
-        raise UsageError("{kind} gives no probabilities.", "leave --proba out", kind=type(learner).__name__)
+        raise UsageError("{kind} gives no probabilities.", "leave out --proba", kind=type(learner).__name__)
     rows = read_features(learner, source)
     predicted = learner.predict(rows)
     columns = {learner._target or "cluster": predicted}

@@ -159,7 +159,9 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
         )
     several = isinstance(data, list | tuple)
     if several and not data:
-        raise InvalidParameter("{owner}: the list of tables is empty.", hint="a table for each party", owner=owner)
+        raise InvalidParameter(
+            "{owner}: the list of tables is empty.", hint="give one table for each party", owner=owner
+        )
     if isinstance(privacy, Secure):
         if not several:
             raise InvalidParameter(

@@ -44,7 +44,7 @@ def infer_schema(
     wanted = None if columns is None else list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
     tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
     if not tables:
-        raise EmptySource("there is no table: the list is empty.", hint="a table for each party")
+        raise EmptySource("there is no table: the list is empty.", hint="give one table for each party")
     if wanted is None and numbers:
         wanted = _number_columns(tables[0])
     as_labels, profiles, rows = set(labels), dict[str, ColumnProfile](), 0
