@@ -204,7 +204,7 @@ def test_text_html_and_plots(tmp_path: Path) -> None:
         (lambda s: mu.advise(s, -1.0, 10), r"advise\.epsilon must be a positive finite number"),
         (lambda s: mu.advise(s, [], 10), r"advise\.epsilon: the list is empty"),
         (lambda s: mu.advise(s, 1.0, 10, rank_by="var-star"), r"advise\.rank_by must be one of mean, worst"),
-        (lambda s: mu.advise(s, 1.0, 10, statistic="mean"), r"advise\.statistic is for one domain"),
+        (lambda s: mu.advise(s, 1.0, 10, statistic="mean"), r"advise\.statistic is for a single domain"),
         (lambda s: mu.advise(s, 1.0, 10, shares=[0.5, 0.5]), r"advise\.shares must be given by column"),
         (lambda s: mu.advise(s, 1.0, 10, shares={"z": [1.0]}), r"advise\.shares names columns that are not randomised"),
         (lambda s: mu.advise(s, 1.0, 10, shares={"c0": [0.5, 0.6]}), r"column 'c0' must be 2 numbers that sum to 1"),

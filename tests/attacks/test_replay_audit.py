@@ -282,7 +282,7 @@ def test_the_replay_refuses() -> None:
         asked(replay, [5, 6])
         asked(replay, [7], "second")
         asked(replay, [7], "second")
-    with pytest.raises(AuditFailed, match="question 1 of 2 is another one"):
+    with pytest.raises(AuditFailed, match="question 1 of 2 differs in the second run"):
         asked(fresh(), [5, 6], "other")
     with pytest.raises(AuditFailed, match="another sensitivity"):
         asked(fresh(), [5, 6], moves=2)

@@ -345,7 +345,7 @@ MECHANISM_MUTANTS: list[tuple[str, Callable[[], Any], str]] = [
         r"samples of input 0 do not follow the law",
     ),
     ("affine: readout", lambda: RoundedReadout(Integers(0, 10), 1.0), r"the readout of code 0 has expectation"),
-    ("affine: no reason", lambda: Silent(Integers(0, 10), 1.0), r"no affine map, and no reason why"),
+    ("affine: no reason", lambda: Silent(Integers(0, 10), 1.0), r"no affine map, and no reason given"),
     ("words: a neighbour's", lambda: window(NeighboursWords), r"report 0 depends on more than its own words"),
     ("words: a neighbour's value", lambda: window(NeighboursValue), r"report 0 depends on more than its own words"),
     ("certificate: 1.1 epsilon", lambda: Above(Categories(4), 1.0), r"certified 1\.1.*, above the 1\.0"),
@@ -552,7 +552,7 @@ class OnlyTotal:
         (DropsTheLast(), "the total depends on the batches"),
         (FirstTwice(), "the total depends on the batches"),
         (OnlyTheCount(), "the total depends on the batches"),
-        (AddsNobody(), "added up nobody without a word"),
+        (AddsNobody(), "added up no rows and raised no error"),
     ],
     ids=lambda value: type(value).__name__ if not isinstance(value, str) else "",
 )

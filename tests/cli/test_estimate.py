@@ -163,9 +163,9 @@ def test_pairs(made: Path) -> None:
     assert said["pairs"][0]["truth"] == pytest.approx(true)
     both = answer(made / "spl.parquet", "--pair", "smoker,region", "--columns", "kids")
     assert {f["column"] for f in both["figures"]} == {"kids"} and len(both["pairs"]) == 6
-    refused(call(made / "smp.parquet", "--pair", "smoker,region"), "know nothing of pairs", "sample=2")
+    refused(call(made / "smp.parquet", "--pair", "smoker,region"), "carry no information about pairs", "sample=2")
     refused(call(made / "spl.parquet", "--pair", "smoker"), "--pair takes two columns")
-    refused(call(made / "spl.parquet", "--pair", "smoker,age"), "'age' is no private column")
+    refused(call(made / "spl.parquet", "--pair", "smoker,age"), "'age' is not a private column")
 
 
 def test_truth(made: Path) -> None:
@@ -254,8 +254,8 @@ def test_nothing_else_is_written_over(made: Path, tmp_path: Path) -> None:
     linked.symlink_to(source)
     before = source.read_bytes()
 
-    refused(call(source, "--html", source), "one of the tables that are read")
-    refused(call(source, "--html", linked), "one of the tables that are read")
+    refused(call(source, "--html", source), "one of the tables being read")
+    refused(call(source, "--html", linked), "one of the tables being read")
     refused(call(source, "--html", made / "a.html", "--truth", tmp_path / "no.csv"), "there is no file")
     refused(call(made / "smp.csv", "--html", made / "smp.csv-metadata.json"), "ends in .html or .htm")
     refused(call(source, "--html", html), "notes.html' exists and is not a page that Murmure wrote")
@@ -355,7 +355,7 @@ def test_cells_that_were_tampered_with(made: Path, tmp_path: Path) -> None:
     refused(call(with_cell("smp.parquet", hidden, "no" if hidden == "smoker" else "A")), "row 7 shows 2 columns")
     whole = (made / "spl.parquet").read_bytes()
     out.write_bytes(whole[: len(whole) // 2])
-    refused(call(out), "cut short, damaged")
+    refused(call(out), "truncated, damaged")
     pq.write_table(pq.read_table(made / "spl.parquet").drop_columns(["kids"]), out)
     refused(call(out), "no column 'kids'")
     pq.write_table(pq.read_table(made / "spl.parquet").slice(0, 0), out)

@@ -266,5 +266,7 @@ def test_a_page_does_not_replace_the_reports(tmp_path: Path) -> None:
     path.write_text("answer\nyes\nno\n")
     (tmp_path / "page.html").symlink_to(path)
 
-    assert "would be lost" in refused("--mechanism", "two-coins", "--reports", path, "--html", tmp_path / "page.html")
+    assert "would be overwritten" in refused(
+        "--mechanism", "two-coins", "--reports", path, "--html", tmp_path / "page.html"
+    )
     assert path.read_text() == "answer\nyes\nno\n"

@@ -291,7 +291,7 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
         three = (*yes, "--minimum-parties", 3)
         assert refused(*town.join(0, url, *yes)) == (
             "TooFewParties",
-            "question 1 of 'Stay 2026' may be answered by 3 parties; this party wants at least 5.",
+            "question 1 of 'Stay 2026' may be answered by 3 parties; this party requires at least 5.",
         )
         assert refused(*town.join(0, url, "--minimum-parties", 2))[0] == "InvalidParameter"
         assert refused(*town.join(0, url, *three, "--forbid-column", "Stay"))[0] == "ForbiddenColumn"
@@ -331,7 +331,7 @@ def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch:
         assert declined.exit_code == 1 and "Error" not in declined.stderr and town.came() == 1
         assert {"en": "The coordinator knows.", "fr": "Le coordinateur le sait."}[lang] in declined.stdout
         late = call(*town.join(0, url, *options), typed=f"{yes}\n")
-        assert late.exit_code == 2 and "this party said no" in late.stderr and "new study" in late.stderr
+        assert late.exit_code == 2 and "this party declined" in late.stderr and "new study" in late.stderr
 
 
 def test_decline(town: Town) -> None:

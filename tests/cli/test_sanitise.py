@@ -349,13 +349,13 @@ def test_outputs(folder: Path) -> None:
     """The input is never the output; a file that is there stays, unless --force."""
     before = Path("people.parquet").read_bytes()
     for force in ([], ["--force"]):
-        refused(call("people.parquet", *force, out="people.parquet"), "is one of the tables that are read")
+        refused(call("people.parquet", *force, out="people.parquet"), "is one of the tables being read")
     refused(call("people.parquet", out="out.txt"), "wanted a name ending in")
     refused(call("people.parquet", out="no/out.csv"), "there is no folder")
     assert files(folder) == set()
     first = answer("people.parquet")
     there = Path("out.parquet").read_bytes()
-    refused(call("people.parquet"), "'out.parquet' is there already", "--force")
+    refused(call("people.parquet"), "'out.parquet' already exists", "--force")
     assert Path("out.parquet").read_bytes() == there
     assert len(charges(folder / NAME)) == first["ledger"]["charge"] == 1
     assert answer("people.parquet", "--force")["ledger"]["total"] == 2
@@ -397,7 +397,7 @@ def test_tables_that_cannot_be_read(folder: Path) -> None:
     Path("mixed.csv").write_bytes("smoker,region,kids\nno,A,1\nné,A,1\n".encode() + "né,A,1\n".encode("latin-1"))
     Path("ragged.csv").write_text("smoker,region,kids\nno,A,1\nno,A\n")
     before = files(folder)
-    refused(call("cut.parquet"), "cut short, damaged")
+    refused(call("cut.parquet"), "truncated, damaged")
     refused(call("empty.csv"), "'empty.csv' is empty")
     refused(call("header.csv"), "no rows")
     refused(call("columns.csv"), "no column 'region'", "did you mean 'regions'?")

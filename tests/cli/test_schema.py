@@ -118,7 +118,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     data, out = write(tmp_path / "people.csv"), tmp_path / "s.toml"
     out.write_text("mine")
     refused = call("init", data, "-o", out)
-    assert refused.exit_code == 2 and "is there already" in refused.stderr and out.read_text() == "mine"
+    assert refused.exit_code == 2 and "already exists" in refused.stderr and out.read_text() == "mine"
     assert call("init", data, "-o", out, "--force").exit_code == 0 and "[columns.age]" in out.read_text()
     before = data.read_bytes()
     onto = call("init", data, "-o", data, "--force")

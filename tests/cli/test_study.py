@@ -107,7 +107,7 @@ def test_new_and_show(place: Path) -> None:
     assert data("study", "show", folder, "--lang", "fr")["words"] != held["words"]
     cards = [place / name / "card.json" for name in NAMES]
     ran = call("study", "new", place / "office", place / "study.toml", *cards)
-    assert ran.exit_code == 2 and "was made before" in ran.stderr
+    assert ran.exit_code == 2 and "already a study with this name" in ran.stderr
     assert data("study", "status", folder)["state"] == "gathering"
 
 
@@ -116,7 +116,7 @@ def test_new_and_show(place: Path) -> None:
     [
         (("new", "nowhere", "study.toml", "North/card.json"), "cannot read"),
         (("new", "office", "nothing.toml", "North/card.json", "South/card.json", "East/card.json"), "cannot read"),
-        (("new", "office", "study.toml", "study.toml"), "is no card"),
+        (("new", "office", "study.toml", "study.toml"), "is not a card"),
         (("new", "office", "study.toml", "North/card.json"), "parties"),
         (("show", "office"), "study.json"),
         (("status", "nowhere"), "cannot read"),

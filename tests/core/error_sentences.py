@@ -243,6 +243,8 @@ def _branches(node: ast.expr) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Tuple):
         for value in node.elts:
             yield from _branches(value)
+    elif isinstance(node, ast.Call) and _name(node.func) == "say":  # English or French
+        yield from node.args
     elif isinstance(node, ast.NamedExpr):
         yield from _branches(node.value)
     else:

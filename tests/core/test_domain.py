@@ -573,7 +573,7 @@ def test_a_long_value_is_cut() -> None:
         (lambda: Schema({}), r"Schema takes a mapping"),
         (lambda: Schema(["age"]), r"Schema takes a mapping .* got \['age'\]"),
         (lambda: Schema({"age": 5}), r"Schema column 'age' must be Categories, Integers, Interval or Decimals, got 5"),
-        (lambda: domain_from_dict({"type": "Words"}), r"a domain is one of .* got 'Words'"),
+        (lambda: domain_from_dict({"type": "Words"}), r"a domain must be one of .* got 'Words'"),
     ],
 )
 def test_a_bad_domain_is_refused(make: Any, words: str) -> None:

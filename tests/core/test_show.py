@@ -151,7 +151,7 @@ def test_randomness_is_secure_by_default() -> None:
     plan = mu.Plan(mu.Histogram(ANSWERS), person=mu.GRR(ANSWERS, 1.0))
 
     assert not plan.report(PEOPLE).seeded
-    with pytest.raises(mu.MurmureError, match=r"Plan\.report takes a murmure\.Random as rng, got 'Generator'"):
+    with pytest.raises(mu.MurmureError, match=r"Plan\.report: rng must be a murmure\.Random, got 'Generator'"):
         plan.report(PEOPLE, np.random.default_rng(0))
 
 

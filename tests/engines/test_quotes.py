@@ -26,7 +26,7 @@ STRAY = [
 def test_a_quote_inside_a_bare_field_is_an_error_of_the_file(tmp_path: Path, text: str, lenient: bool) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(text)
-    with pytest.raises(InvalidParameter, match="a quote inside a field"):
+    with pytest.raises(InvalidParameter, match="a quote inside an unquoted field"):
         list(open_table(path, lenient=lenient).batches())
 
 

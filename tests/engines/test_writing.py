@@ -137,7 +137,7 @@ def test_what_is_there_stays(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"t{suffix}"
     with write_table(path, TABLE.schema, {"k": "old"}) as out:
         out.write(TABLE)
-    with pytest.raises(CannotWrite, match=r"exists already.\n  Hint: .*overwrite"):
+    with pytest.raises(CannotWrite, match=r"already exists.\n  Hint: .*overwrite"):
         write_table(path, TABLE.schema, {})
     before = path.read_bytes()
     with pytest.raises(KeyError), write_table(path, TABLE.schema, {"k": "new"}, overwrite=True) as out:
@@ -175,7 +175,7 @@ def test_a_source_is_never_the_target(tmp_path: Path) -> None:
     os.link(source, tmp_path / "hard.parquet")
     (tmp_path / "in").mkdir()
     for name in ("t.parquet", "soft.parquet", "hard.parquet", "in/../t.parquet"):
-        with pytest.raises(CannotWrite, match="is one of the tables that are read"):
+        with pytest.raises(CannotWrite, match="is one of the tables being read"):
             write_table(tmp_path / name, TABLE.schema, {}, overwrite=True, sources=open_table(source).paths)
     assert pa.parquet.read_table(source).equals(TABLE)
 
@@ -297,7 +297,7 @@ def test_a_full_disk(suffix: str, rows: int, small_disk: Path) -> None:
     """No room, in the middle or in the last bytes: said in words, and the disk is as empty as before."""
     with (
         pytest.raises(
-            CannotWrite, match=r"cannot write '.*': no space left on device.\n  Hint: nothing was left behind"
+            CannotWrite, match=r"cannot write '.*': no space left on device.\n  Hint: no partial file was left behind"
         ),
         write_table(small_disk / f"t{suffix}", noise().schema, {"k": "v" * 60_000}) as out,
     ):
@@ -333,7 +333,7 @@ def test_a_limit_on_files(suffix: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", LIMITED, tmp_path / f"t{suffix}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
 
-    assert "file too large.\n  Hint: nothing was left behind" in done.stdout, done.stderr
+    assert "file too large.\n  Hint: no partial file was left behind" in done.stdout, done.stderr
     assert done.stderr == ""
     assert names(tmp_path) == set()
 
@@ -363,7 +363,7 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     (tmp_path / "shut").chmod(0o700)
 
-    assert done.stdout.count("permission denied.\n  Hint: name a folder") == 2, (done.stdout, done.stderr)
+    assert done.stdout.count("permission denied.\n  Hint: choose a folder") == 2, (done.stdout, done.stderr)
 
 
 KILLED = """

@@ -277,7 +277,7 @@ def test_vaidyas_split_is_labelled_with_what_it_costs():
     assert truth * weights[0] / weights.sum() == pytest.approx(1.0)
     assert truth * weights[1] / weights.sum() == pytest.approx(0.5 / 9)
 
-    with pytest.raises(InvalidParameter, match="spends 1 on the class counts"):
+    with pytest.raises(InvalidParameter, match="spends a pure epsilon of 1 on the class counts"):
         NaiveBayes(EIGHT, "y", Central(1.0), split="vaidya").fit(*rows)
 
 

@@ -33,7 +33,7 @@ def test_a_client_refuses_the_value_that_was_not_declared() -> None:
     for value in ("left", "right", "left", "left", "right"):
         client.report(value)
 
-    with pytest.raises(PlanRefused, match="2 distinct values, all that was declared"):
+    with pytest.raises(PlanRefused, match="2 distinct values, the declared maximum"):
         client.report("none")
     assert client.seen == [0, 1]
 

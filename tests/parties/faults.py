@@ -232,7 +232,7 @@ class Run:
             return error
         messages = self.coordinator.inbox(place)[after:]
         if not messages and self.coordinator.over:
-            return StudyOver("the study is over, and there is nothing more for this party.")
+            return StudyOver("the study is over, and there are no more messages for this party.")
         return list(messages)
 
     @staticmethod

@@ -281,7 +281,7 @@ def test_a_protected_run_asks_nothing_in_the_clear(tmp_path: Path) -> None:
     def steps() -> Any:
         return (yield mu.Plan(mu.Histogram(SCHEMA["smoker"])))
 
-    with pytest.raises(PlanRefused, match="in the clear, in a run that is to cost"):
+    with pytest.raises(PlanRefused, match="in the clear, in a run that should cost"):
         asked_by(ledger, steps)
 
 

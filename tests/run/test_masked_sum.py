@@ -126,7 +126,7 @@ def test_what_parties_bring_is_checked() -> None:
 
 
 def test_what_cannot_stand_between_parties_is_refused() -> None:
-    with pytest.raises(PlanRefused, match="nobody does"):
+    with pytest.raises(PlanRefused, match="nobody sees them"):
         mu.Plan(mu.Mode(SCHEMA["smoker"]), curator=mu.Exponential(epsilon=1.0), parties=mu.PairwiseMasks(5))
     with pytest.raises(InvalidParameter, match="how parties share"):
         mu.Plan(mu.Sum(SCHEMA["age"]), parties="anything")

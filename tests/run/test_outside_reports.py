@@ -432,7 +432,7 @@ def test_what_is_randomised_already_is_not_taken_for_true_answers(tmp_path: Path
     for counts in ({"no": 300, "yes": 200}, {"no": np.int64(1), "yes": 2.0}):
         with pytest.raises(mu.MurmureError, match="reports=counts"):
             mu.run(COINS, counts)
-    with pytest.raises(mu.MurmureError, match="says itself which plan"):
+    with pytest.raises(mu.MurmureError, match="states which plan"):
         mu.run(one, reports=table)
 
 

@@ -284,9 +284,9 @@ def test_missing_answers_are_refused_in_every_frame(kind: str, tmp_path: Path) -
     ("changed", "error", "words"),
     [
         ({"plan": 3}, InvalidParameter, "run takes a Plan, got 'int'"),
-        ({"rng": 7}, InvalidParameter, r"run takes a murmure\.Random as rng, got 'int'"),
-        ({"rng": np.random.default_rng(1)}, InvalidParameter, r"run takes a murmure\.Random as rng, got 'Generator'"),
-        ({"ledger": object()}, PlanRefused, "a ledger keeps what a curator releases"),
+        ({"rng": 7}, InvalidParameter, r"run: rng must be a murmure\.Random, got 'int'"),
+        ({"rng": np.random.default_rng(1)}, InvalidParameter, r"run: rng must be a murmure\.Random, got 'Generator'"),
+        ({"ledger": object()}, PlanRefused, "a ledger records what a curator releases"),
     ],
 )
 def test_bad_arguments_are_refused(changed: dict[str, Any], error: type[Exception], words: str) -> None:
@@ -384,7 +384,7 @@ def test_a_mean_through_a_histogram() -> None:
 
 
 def test_intervals_are_asked_for_properly() -> None:
-    """Level and target are checked; counts belong to shares; a biased output has no bar and says why."""
+    """Level and target are checked; only shares have counts; a biased output has no bar and says why."""
     estimate = mu.run(mu.Plan(mu.Histogram(DRINKS), person=mu.GRR(DRINKS, 1.0)), ANSWERS).estimate
     for level in (0, 1, 95, -0.5, "0.95", True, None, float("nan")):
         with pytest.raises(InvalidParameter, match="interval level must lie strictly between 0 and 1"):
@@ -394,7 +394,7 @@ def test_intervals_are_asked_for_properly() -> None:
             estimate.interval(0.95, target=target)
     with pytest.raises(NoUnbiasedEstimate, match=r"carries no error bar: .*biased"):
         mu.project_simplex(estimate).interval()
-    with pytest.raises(InvalidParameter, match="counts belong to shares"):
+    with pytest.raises(InvalidParameter, match="only shares have counts"):
         _ = mu.run(mu.Plan(mu.Mean(mu.Integers(0, 9))), [1, 2]).estimate.counts
 
 

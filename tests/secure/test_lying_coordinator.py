@@ -487,4 +487,4 @@ def test_a_party_wants_a_quorum_of_all_who_were_invited_and_not_of_those_it_is_s
     liar.agreed_and_revealed(0)
 
     assert sharing.quorum == 6
-    assert "4 parties signed the same lists, and 6 must" in str(liar.refused[0])
+    assert "4 parties signed the same lists; 6 are needed" in str(liar.refused[0])

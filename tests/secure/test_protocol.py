@@ -203,7 +203,7 @@ def test_whoever_vanishes_after_its_vector_and_before_signing_is_in_the_sum(trus
     sharing = PairwiseMasks(8, dropouts=3, coordinator=trust)
     done = sum_in_process(sharing, RingEncoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 7), "agree"))
     assert done.result == [8] and sharing.quorum == 5
-    with pytest.raises(TooFewParties, match="4 parties signed the lists, and 5 must"):
+    with pytest.raises(TooFewParties, match="4 parties signed the lists; 5 are needed"):
         sum_in_process(sharing, RingEncoder(1, 1, 8), [[1]] * 8, dict.fromkeys((0, 3, 5, 7), "agree"))
 
 

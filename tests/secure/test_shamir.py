@@ -77,7 +77,7 @@ def test_fewer_shares_than_the_threshold_fit_every_secret():
         known = sum(weights[x] * int.from_bytes(shares[x], "big") for x in (1, 2))
         third = (int.from_bytes(other, "big") - known) * pow(weights[3], -1, P) % P
         assert join({**shares, 3: third.to_bytes(33, "big")}, 3) == other
-    with pytest.raises(SharesDoNotFit, match="2 shares came and 3 are needed"):
+    with pytest.raises(SharesDoNotFit, match="2 shares arrived and 3 are needed"):
         join({x: shares[x] for x in (1, 2)}, 3)
 
 

@@ -254,7 +254,7 @@ def test_the_target_is_said() -> None:
         report_html(release, target="sample")  # type: ignore[arg-type]
     with pytest.raises(mu.MurmureError, match="level must lie"):
         report_html(release, level=95)
-    with pytest.raises(mu.MurmureError, match="a report is made of a Release, got 'Estimates'"):
+    with pytest.raises(mu.MurmureError, match="a report is made from a Release, got 'Estimates'"):
         report_html(release.estimate)  # type: ignore[arg-type]
 
 

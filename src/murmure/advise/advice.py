@@ -195,7 +195,7 @@ def advise(
         from murmure.advise.record_advice import advise_records
 
         if statistic is not None:
-            raise InvalidParameter("advise.statistic is for one domain; of a record every column is asked.")
+            raise InvalidParameter("advise.statistic is for a single domain; for a record, every column is considered.")
         return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
     if not isinstance(domain, Domain):
         raise InvalidParameter(

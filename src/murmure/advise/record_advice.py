@@ -212,7 +212,7 @@ def advise_records(
     if rank_by not in RECORD_RANKS:
         raise InvalidParameter(
             "advise.rank_by must be one of {record_ranks} for records, got {got}.",
-            hint="Var* is for one attribute",
+            hint="Var* is for a single attribute",
             record_ranks=", ".join(RECORD_RANKS),
             got=shorten(rank_by),
         )

@@ -39,7 +39,7 @@ class Passage:
 
 
 MASKED = Phrase("an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.")
-MASKED_HINT = Phrase("audit the same plan without parties=, on the pooled rows: what one person moves is the same")
+MASKED_HINT = Phrase("audit the same plan without parties=, on the pooled rows: one person moves it by the same amount")
 
 
 class RecordingGate(Gate):
@@ -156,13 +156,13 @@ class ReplayGate(Gate):
         if question != frozen.question:
             self._fail(
                 Phrase(
-                    "{here} is another one in the second run ({question}, not "
-                    "{frozen_question}): what is asked depends on one person.",
+                    "{here} differs in the second run ({question}, not {frozen_question}): what is asked depends on "
+                    "one person.",
                     here=self._here,
                     question=shorten(question, 20),
                     frozen_question=shorten(frozen.question, 20),
                 ),
-                Phrase("a question may depend on public constants and on earlier noisy answers, and on nothing else"),
+                Phrase("a question may depend only on public constants and on earlier noisy answers"),
             )
         for name, (first, second) in _differences(_public_facts(frozen.bound), _public_facts(bound)).items():
             self._fail(
@@ -199,7 +199,7 @@ class ReplayGate(Gate):
                     moved=moved,
                     declared=declared,
                 ),
-                Phrase("the declared sensitivity is too small, or a row's part is not bounded"),
+                Phrase("the declared sensitivity is too small, or the contribution of a row is not bounded"),
             )
 
     @staticmethod
@@ -219,12 +219,12 @@ class ReplayGate(Gate):
         if not abs(ratio) <= bound.cost.epsilon + SLACK:
             self._fail(
                 Phrase(
-                    "{here}: its answer tells {ratio:.6g} about one person, and costs {epsilon:.6g}.",
+                    "{here}: its answer reveals {ratio:.6g} about one person, but costs {epsilon:.6g}.",
                     here=self._here,
                     ratio=abs(ratio),
                     epsilon=bound.cost.epsilon,
                 ),
-                Phrase("the noise is too small for what it is said to cost"),
+                Phrase("the noise is too small for its stated cost"),
             )
 
 

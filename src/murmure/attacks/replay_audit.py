@@ -83,8 +83,8 @@ def replay_audit(
     ...     mu.replay_audit(lambda rows, gate: (ask(rows, gate), len(rows)), [30, 40, 56], [30, 40, 56, 120], claim=1.0)
     ... except mu.MurmureError as error:
     ...     print(error)
-    with every noisy answer frozen the result differs in the result[1]: something was released that did not pass the gate.
-      Hint: release what noisy answers give, and nothing else: no exact n, bounds, labels or sums
+    with every noisy answer frozen, the result differs in the result[1]: something was released that did not pass the gate.
+      Hint: release only what follows from noisy answers: no exact n, bounds, labels or sums
     """  # noqa: E501
     # Both runs draw from the same seed: what they draw outside the gate is equal unless it depends on the data.
     recorder = RecordingGate(Random.seeded(seed), Random.seeded(seed + 1))
@@ -106,7 +106,7 @@ def replay_audit(
     ):
         if one != other:
             raise AuditFailed(
-                "with every noisy answer frozen the runs end with another {what}: {one} and {other}.",
+                "with every noisy answer frozen, the two runs end with a different {what}: {one} and {other}.",
                 hint=way_out,
                 what=what,
                 one=shorten(one, 160),
@@ -118,13 +118,13 @@ def replay_audit(
     for one_leaf, other_leaf in zip(first.released, second.released, strict=False):
         if one_leaf != other_leaf:
             raise AuditFailed(
-                "with every noisy answer frozen the result differs in {place}: something was "
-                "released that did not pass the gate.",
-                hint="release what noisy answers give, and nothing else: no exact n, bounds, labels or sums",
+                "with every noisy answer frozen, the result differs in {place}: something was released that did not "
+                "pass the gate.",
+                hint="release only what follows from noisy answers: no exact n, bounds, labels or sums",
                 place=_place(one_leaf, other_leaf),
             )
     if len(first.released) != len(second.released):
-        raise AuditFailed("with every noisy answer frozen one result holds more than the other.")
+        raise AuditFailed("with every noisy answer frozen, one result holds more than the other.")
     pure = math.isfinite(cost.epsilon)
     return Audit(
         len(recorder.passages), cost, replay.closest, abs(replay.loss) if pure else None, first.raised, first.warned
@@ -143,7 +143,7 @@ def _refuse_empty_audit(observed: _Observed, questions: int, allow_raise: Any, a
         )
         raise AuditFailed(
             "both runs end with {raised} {after}: no result was audited.",
-            hint="repair what is asked; where this error is meant, declare it: allow_raise=True, or its class",
+            hint="correct the questions; if this error is expected, declare it: allow_raise=True, or its class",
             raised=shorten(observed.raised, 160),
             after=after,
         )

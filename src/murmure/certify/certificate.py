@@ -41,7 +41,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
             "certify(GRR(Categories(4), epsilon=1.0)); a class of your own inherits murmure.core.types.Certifiable"
         )
         if isinstance(mechanism, Noise | Chooser):
-            hint = Phrase("noise costs what it is bound to: Plan(Count(domain), curator=noise).guarantees()")
+            hint = Phrase("the cost of noise depends on its statistic: Plan(Count(domain), curator=noise).guarantees()")
         if isinstance(mechanism, Promises):
             hint = Phrase("plan.guarantees() holds the certificates of a plan")
         raise InvalidParameter(

@@ -105,7 +105,7 @@ def advise(
     domain = build_domain(categories, labels, integers, interval, cells)
     if share is not None and shares is not None:
         raise UsageError(
-            "--share and --shares exclude one another.", "--share is one answer's, --shares are all of them"
+            "--share and --shares exclude one another.", "--share is for one answer, --shares for all of them"
         )
     from murmure.advise.advice import advise as rank
 

@@ -91,7 +91,7 @@ def certify(
             "{what}.", "murmure certify GRR --categories 4 --epsilon 1, or murmure certify --list", what=what
         )
     if mechanism is None and (given or for_ever or any(value is not None for value in domain)):
-        raise UsageError("--plan and --list take no mechanism's options.", "a plan says everything by itself")
+        raise UsageError("--plan and --list take no mechanism's options.", "a plan already says everything")
     if schema is not None:
         if mechanism is None or for_ever or any(value is not None for value in domain):
             raise UsageError("--schema is for a solution over its columns.", RECORD_EXAMPLE)
@@ -108,7 +108,7 @@ def certify(
         built = build_mechanism(name, domain, given)
         if for_ever and not isinstance(built, RAPPOR):
             raise UsageError(
-                "{name} keeps nothing: each of its reports is fresh.", "add --reports N to add N of them up", name=name
+                "{name} stores nothing: each of its reports is fresh.", "add --reports N to add up N of them", name=name
             )
         certify_one(built, relation, reports, for_ever, as_json)
 

@@ -164,15 +164,17 @@ def _check_outputs(given: dict[str, Any]) -> None:
     page = given["html_file"]
     if page is not None:
         if page.suffix.lower() not in (".html", ".htm"):
-            raise UsageError("--html {page}: a page ends in .html.", "--html result.html", page=page)
-        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page of murmure's"))
+            raise UsageError("--html {page}: the name of a page must end in .html.", "--html result.html", page=page)
+        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page that Murmure wrote"))
     picture = given["plot_file"]
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(
-            "--plot {picture}: a picture ends in .png, .svg or .pdf.", "--plot result.png", picture=picture
+            "--plot {picture}: the name of a picture must end in .png, .svg or .pdf.",
+            "--plot result.png",
+            picture=picture,
         )
     if given["as_json"] and given["as_latex"]:
-        raise UsageError("--json and --latex exclude one another.", "leave one of them out")
+        raise UsageError("--json and --latex exclude one another.", "leave out one of them")
 
 
 def _privacy(given: dict[str, Any], sources: Sequence[str], session: LedgerSession | None) -> Any:
@@ -201,7 +203,7 @@ def _privacy(given: dict[str, Any], sources: Sequence[str], session: LedgerSessi
     if given["secure"]:
         if len(sources) < 3:
             raise UsageError(
-                "--secure is between three tables or more, got {got}.", "a table for each party", got=len(sources)
+                "--secure needs three tables or more, got {got}.", "give one table for each party", got=len(sources)
             )
         return Secure(**rules) if epsilon is None else Secure(**noise, **rules)
     return None if epsilon is None else Central(**noise)
@@ -219,7 +221,7 @@ def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSessio
     names = ("ledger", "dataset", "who", "budget", "fresh", "no_ledger", "seed")
     if given["epsilon"] is None:
         if given["seed"] is not None or given["fresh"]:
-            raise UsageError("--seed and --fresh are for noise, and there is none.", "leave them out")
+            raise UsageError("--seed and --fresh are for noise, but there is no noise.", "leave them out")
         return None
     if len(sources) > 1 and given["dataset"] is None and not given["no_ledger"]:
         raise UsageError("several tables have no one name: whose budget pays?", "--dataset visits, for example")

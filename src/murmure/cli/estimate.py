@@ -107,7 +107,7 @@ def estimate(
         for name, value in (given | dict(zip(DOMAIN_PARAMETERS, domain, strict=True)) | {"column": column}).items():
             if value is not None:
                 raise UsageError(
-                    "--{name} is for --mechanism, and there is none.", REPORTS_EXAMPLE, name=name.replace("_", "-")
+                    "--{name} is for --mechanism, which is not given.", REPORTS_EXAMPLE, name=name.replace("_", "-")
                 )
     elif sources:
         raise UsageError("a sanitised table OUT and --mechanism or --reports exclude one another.", REPORTS_EXAMPLE)
@@ -124,9 +124,9 @@ def estimate(
     check_picture_format(plot, "estimates.svg")
     check_level(level)
     if weights is not None and pairs:
-        raise UsageError("--weights are for columns, and --pair takes none.", "estimate the pair without them")
+        raise UsageError("--weights are for columns; --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
-        raise UsageError("--html is a page of columns, or of one pair.", "make a page each")
+        raise UsageError("--html writes a page of columns, or of one pair.", "write one page for each")
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
     with keep_file_names():
         check_outputs(plot, html, source, truth)
@@ -263,7 +263,7 @@ def answer_table(
         for name in wanted:
             if name not in schema.private:
                 raise MissingColumn(
-                    "there is no estimate of {name!r}; there is {private}.",
+                    "there is no estimate of {name!r}; there are estimates of {private}.",
                     name=name,
                     private=shorten(list(schema.private), 120),
                 )

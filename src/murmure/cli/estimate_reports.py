@@ -78,17 +78,17 @@ def check_options(
     settings: dict[str, Any],
 ) -> None:
     if counts is not None and reports is not None:
-        raise UsageError("--counts and --reports exclude one another.", "counts are of the same reports, added up")
+        raise UsageError("--counts and --reports exclude one another.", "counts are the same reports, added up")
     if counts is None and reports is None:
         raise UsageError("nothing says what people reported: give --counts or --reports.", BY_COUNTS)
     if mechanism is not None and plan is not None:
-        raise UsageError("--mechanism and --plan exclude one another.", "a plan says everything by itself")
+        raise UsageError("--mechanism and --plan exclude one another.", "a plan already says everything")
     if mechanism is None and plan is None:
         raise UsageError("nothing says how people randomised their answers: give --mechanism or --plan.", BY_COUNTS)
     if plan is not None and (settings or any(value is not None for value in domain)):
-        raise UsageError("--plan takes no mechanism's options.", "a plan says everything by itself")
+        raise UsageError("--plan takes no mechanism's options.", "a plan already says everything")
     if column is not None and reports is None:
-        raise UsageError("--column is a column of --reports, and there is no such file.", BY_REPORTS)
+        raise UsageError("--column is a column of --reports, which is not given.", BY_REPORTS)
 
 
 # -- the plan ----------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def _read_question_plan(path: Path) -> Plan:
     plan = read_plan(path)
     if plan.of_records:
         raise UsageError(
-            "{path!r} is a plan about whole rows, and this is about one question.",
+            "{path!r} is a plan about whole rows, but this command is about one question.",
             "murmure estimate OUT reads a sanitised table with its plan",
             path=str(path),
         )
@@ -160,7 +160,7 @@ def split_counts(text: str) -> dict[str, int]:
                 got=shorten(item),
             )
         if label in counts:
-            raise UsageError("--counts names {label} twice.", "add the two counts up", label=shorten(label))
+            raise UsageError("--counts names {label} twice.", "add up the two counts", label=shorten(label))
         counts[label] = _parse_count(label, count)
     if not counts:
         raise UsageError("--counts holds no count, got {got}.", "--counts no=300,yes=200", got=shorten(text))

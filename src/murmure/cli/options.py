@@ -224,8 +224,8 @@ def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
         return 1
     if rows is None:
         raise UsageError(
-            "--unit {unit} needs --rows-per-person: {grows} with the rows that one person has.",
-            "--unit {unit} --rows-per-person 3, for example; no more rows of one person are taken",
+            "--unit {unit} needs --rows-per-person: {grows} with the number of rows per person.",
+            "--unit {unit} --rows-per-person 3, for example; further rows of a person are left out",
             unit=unit,
             grows=grows,
         )
@@ -246,7 +246,7 @@ def build_domain(
     values = (categories, labels, integers, interval)
     given = [name for name, value in zip(DOMAIN_OPTIONS, values, strict=True) if value is not None]
     if cells is not None and interval is None:
-        raise UsageError("--cells is the grid of an --interval, and there is none.", "add --interval LOW:HIGH")
+        raise UsageError("--cells is the grid of an --interval, which is not given.", "add --interval LOW:HIGH")
     if not given and default is not None:
         labels = default
     elif len(given) != 1:

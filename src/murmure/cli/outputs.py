@@ -28,7 +28,7 @@ def check_picture_format(plot: Path | None, example: str) -> None:
 def refuse_existing(output: Path, force: bool) -> None:
     if output.exists() and not force:
         raise UsageError(
-            "{output!r} is there already.", "add --force to overwrite it, or name another with -o", output=str(output)
+            "{output!r} already exists.", "add --force to overwrite it, or name another with -o", output=str(output)
         )
 
 
@@ -64,8 +64,8 @@ def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str 
     for path in targets:
         if any(path.exists() and path.samefile(source_path) for source_path in read if source_path.exists()):
             raise CannotWrite(
-                "{path!r} is one of the tables that are read: it would be lost.",
-                hint="write under another name",
+                "{path!r} is one of the tables being read: it would be overwritten.",
+                hint="choose another name",
                 path=str(path),
             )
     if plot is not None:

@@ -216,7 +216,7 @@ def result(which: str | None, folder: Path, as_json: bool) -> None:
             "there is no result of a study{called}.",
             Phrase("there are results of {named_results}", named_results=", ".join(map(repr, named_results)))
             if named_results
-            else "murmure party status shows how they stand",
+            else "murmure party status shows their progress",
             called=called,
         )
     record, sums = matching[-1]

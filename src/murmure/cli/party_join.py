@@ -262,7 +262,7 @@ def _ask_approval(terms: Any, client: Client, lang: str, as_json: bool, warnings
     study, texts = terms.study, TEXTS[lang]
     if as_json or not _has_terminal():
         raise NotApproved(
-            "nobody approved the study {name!r}: there is no terminal to ask at.",
+            "nobody approved the study {name!r}: there is no terminal to ask on.",
             hint="read it with murmure party look, then --approve {digest}",
             name=study.name,
             digest=study.digest.hex(),

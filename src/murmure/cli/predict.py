@@ -40,12 +40,12 @@ def predict(
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
         raise UsageError(
-            "predictions are written as CSV, and {name!r} does not end in .csv.", "-o predicted.csv", name=output.name
+            "predictions are written as CSV, but {name!r} does not end in .csv.", "-o predicted.csv", name=output.name
         )
     refuse_existing(output, force)
     if output.exists() and output.resolve() == Path(source).resolve():
         raise UsageError(
-            "{output!r} is the table that is read: it would be lost.", "write under another name", output=str(output)
+            "{output!r} is the table being read: it would be overwritten.", "choose another name", output=str(output)
         )
     learner: Any = read_model(model)
     if proba and learner.kind != "classifier":
@@ -71,7 +71,7 @@ def read_model(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is no text")
+        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is not text")
         raise InvalidParameter(
             "cannot read the model {path!r}: {why}.", hint="murmure train writes one", path=str(path), why=why
         ) from None

@@ -298,7 +298,7 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
         _raise_if_failed(view)
         raise UsageError(
             "the study has no result yet.",
-            "murmure study status {folder} says how it stands; run serves it",
+            "murmure study status {folder} shows its progress; run serves it",
             folder=folder,
         )
     if html is not None:
@@ -388,7 +388,7 @@ def _raise_if_failed(view: StatusView) -> None:
 
     error: MurmureError = StudyOver(
         "the study ended without a result ({kind}): {words}",
-        hint="make a new study of it: keys and masks are never used twice",
+        hint="create a new study: keys and masks are never used twice",
         kind=ended.kind,
         words=ended.words,
     )

@@ -35,7 +35,7 @@ def select_columns(batch: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
         if names.count(name) == 0:
             raise MissingColumn(
                 "the data have no column {name!r}; they have {names}.",
-                hint=suggestion(name, names) or "the names in the schema are those of the data",
+                hint=suggestion(name, names) or "column names in the schema must match those of the data",
                 name=name,
                 names=shorten(names, 120),
             )
@@ -55,7 +55,7 @@ def check_equal_lengths(rows: Mapping[str, int]) -> int:
     if len(set(rows.values())) > 1:
         raise InvalidParameter(
             "the columns have different lengths: {rows}.",
-            hint="a row is one person in every column",
+            hint="every column must have one value per row",
             rows=shorten(dict(rows), 120),
         )
     return next(iter(rows.values()), 0)

@@ -51,8 +51,8 @@ class Block:
             )
         if (self.replace_l1 or self.l1) < self.l1 or (self.replace_l2 or self.l2) < self.l2:
             raise InvalidParameter(
-                "Block {name!r}: an exchange moves the sum by a whole row where the new one cannot be read, and "
-                "is left out.",
+                "Block {name!r}: replace_l1 and replace_l2 must be at least l1 and l2: a new row that cannot be read "
+                "is left out, so replacing a row can remove a whole row.",
                 name=self.name,
             )
         if not self.l2 <= self.l1**2 <= self.width * self.l2:
@@ -63,15 +63,14 @@ class Block:
                 else Phrase("from {least} (spread evenly) to {l1} (in one entry)", least=least, l1=self.l1**2)
             )
             raise InvalidParameter(
-                "Block {name!r}: l1 = {l1} and l2 = {l2} cannot both be true of {width} "
-                "entr{detail}: l1 is the largest sum of absolute values that one row adds, "
+                "Block {name!r}: l1 = {l1} and l2 = {l2} cannot both be true of a block of "
+                "width {width}: l1 is the largest sum of absolute values that one row adds, "
                 "l2 the largest sum of SQUARES.",
                 hint="with l1 = {l1} the squares add up to {fit}",
                 name=self.name,
                 l1=self.l1,
                 l2=self.l2,
                 width=self.width,
-                detail="y" if self.width == 1 else Phrase("ies"),
                 fit=fit,
             )
 

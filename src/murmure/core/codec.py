@@ -63,8 +63,8 @@ class Codec:
         if self.mappings and isinstance(value, Mapping):
             return {key: self.encode(name, item) for key, item in value.items()}
         raise PlanRefused(
-            "this {what} cannot be written down: it holds {kind}.",
-            hint="functions of one's own run in one place; studies take models by name",
+            "this {what} cannot be saved: it holds {kind}.",
+            hint="your own functions run only locally; studies take models by name",
             what=self.what,
             kind=type(value).__name__,
         )
@@ -88,7 +88,7 @@ class Codec:
         for name, default in later.items():
             if written[name] == default:
                 raise PlanRefused(
-                    "Plan refused: {kind}.{name} is what it is where nothing is said of it: leave it out.",
+                    "Plan refused: {kind}.{name} has its default value: leave it out.",
                     kind=kind,
                     name=name,
                 )

@@ -76,7 +76,7 @@ class Column:
             check_outside("Column", outside, isinstance(self.domain, Categories))
             if outside == "clamp" and self.public:
                 raise InvalidParameter(
-                    'Column.outside = "clamp" cannot be public too: a public column is carried as it is.',
+                    'Column.outside = "clamp" cannot be public too: a public column is passed through unchanged.',
                     hint="change the values in the data yourself",
                 )
         # Both rules are fields of the column from here on: one column has one spelling, however it was written.
@@ -93,7 +93,7 @@ class Column:
             if value is not None:
                 raise InvalidParameter(
                     "Column.missing_value is {value}, but missing values are refused.",
-                    hint='say missing = "value" or missing = "constant" too',
+                    hint='also set missing = "value" or missing = "constant"',
                     value=shorten(value),
                 )
             return None
@@ -103,7 +103,7 @@ class Column:
         if not isinstance(self.domain, Categories):
             raise InvalidParameter(
                 'Column.missing = "value" is for categories: {domain} has no label for missing.',
-                hint='say missing = "constant" with a public missing_value, or cut the number into categories',
+                hint='use missing = "constant" with a public missing_value, or group the numbers into categories',
                 domain=self.domain.describe(),
             )
         if value is None:
@@ -113,12 +113,12 @@ class Column:
         meant, known = meaning_of_text(value), self.domain._labels
         if meant is None:
             raise InvalidParameter(
-                "Column.missing_value {value!r} is no label: it stands for nothing in every column.", value=value
+                "Column.missing_value {value!r} is not a label: in every column it means a missing value.", value=value
             )
         if _is_code(meant, self.domain.size) if known is None else meant in known.table:
             raise InvalidParameter(
-                "Column.missing_value {value!r} is a label already, of {domain}.",
-                hint='name another, such as missing_value = "no answer"',
+                "Column.missing_value {value!r} is already a label of {domain}.",
+                hint='choose another, such as missing_value = "no answer"',
                 value=value,
                 domain=self.domain.describe(),
             )
@@ -132,12 +132,13 @@ class Column:
         # A public column is copied unchanged, so nothing can be put into it.
         if self.public:
             raise InvalidParameter(
-                'Column.missing = "constant" cannot be public too: a public column is carried as it is.',
+                'Column.missing = "constant" cannot be public too: a public column is passed through unchanged.',
                 hint="put the constant into the data yourself, and leave missing out",
             )
         if value is None:
             raise InvalidParameter(
-                'Column.missing = "constant" needs a missing_value.', hint="a public constant that the column holds"
+                'Column.missing = "constant" needs a missing_value.',
+                hint="give a public constant that is one of the column's values",
             )
         if isinstance(self.domain, Decimals):
             value = self.domain.constant("Column.missing_value", value)
@@ -146,7 +147,7 @@ class Column:
         if not (isinstance(value, kinds) and number_given and holds(self.domain, value)):
             raise InvalidParameter(
                 "Column.missing_value must be {domain}, got {got}.",
-                hint="the constant is public, and one of the values that the column holds",
+                hint="the constant is public, and must be one of the column's values",
                 domain=self.domain.describe(),
                 got=shorten(value),
             )

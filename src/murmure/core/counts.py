@@ -18,8 +18,9 @@ def room_for_cells(owner: str, cells: int) -> None:
     """Refuse, before anything is allocated, more counts than are kept at once."""
     if cells > MAX_CELLS:
         raise InvalidParameter(
-            "{owner} counts each of {cells:_} values, more than the {max_cells:_} that are kept at once.",
-            hint="fewer values: wider cells (Interval(low, high, cells=...)), groups of labels; or a mean of numbers",
+            "{owner} counts {cells:_} values, more than the maximum of {max_cells:_}.",
+            hint="use fewer values: wider cells (Interval(low, high, cells=...)) or groups of labels; or ask for a "
+            "mean",
             owner=owner,
             cells=cells,
             max_cells=MAX_CELLS,
@@ -30,8 +31,9 @@ def room_for_table(owner: str, rows: int) -> None:
     """Refuse a law that would be a table with too many rows, one for each value."""
     if rows > MAX_TABLE:
         raise InvalidParameter(
-            "{owner} keeps a row of its law for each of {rows:_} values, and at most {max_table:_} rows.",
-            hint="a coarser grid: Interval(low, high, cells=...); or Piecewise, which keeps none",
+            "{owner} stores one row of its law for each of {rows:_} values, more than the maximum of {max_table:_} "
+            "rows.",
+            hint="use a coarser grid, Interval(low, high, cells=...), or Piecewise, which stores none",
             owner=owner,
             rows=rows,
             max_table=MAX_TABLE,
@@ -42,13 +44,13 @@ def check_counts(owner: str, counts: Any, n: int, cells: int, each: Fraction | i
     """Whole numbers from 0 to n, one for each cell; where every report supports `each` cells, n times that in all."""
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise InvalidParameter(
-            "{owner}.estimate takes n, the number of reports, at least 1, got {got}.", owner=owner, got=shorten(n)
+            "{owner}.estimate: n, the number of reports, must be at least 1, got {got}.", owner=owner, got=shorten(n)
         )
     tally = np.asarray(counts)
     if tally.shape != (cells,) or tally.dtype.kind not in "iu":
         raise InvalidParameter(
             "{owner}.estimate takes {cells} whole numbers, one count for each cell, got {dtype} of shape {shape}.",
-            hint="tally(reports) makes them",
+            hint="tally(reports) returns them",
             owner=owner,
             cells=cells,
             dtype=tally.dtype,
@@ -56,7 +58,7 @@ def check_counts(owner: str, counts: Any, n: int, cells: int, each: Fraction | i
         )
     if len(tally) and not 0 <= int(tally.min()) <= int(tally.max()) <= n:
         raise InvalidParameter(
-            "{owner}.estimate: of {n} reports each count lies between 0 and {n}, got {tally_min} to {tally_max}.",
+            "{owner}.estimate: each count of {n} reports must lie between 0 and {n}, got {tally_min} to {tally_max}.",
             hint="n is the number of reports that were counted",
             owner=owner,
             n=n,
@@ -66,8 +68,8 @@ def check_counts(owner: str, counts: Any, n: int, cells: int, each: Fraction | i
     whole = sum(int(v) for v in tally.tolist()) if n > 2**40 else int(tally.sum())
     if each is not None and whole != each * n:
         raise InvalidParameter(
-            "{owner}.estimate: counts of {n} reports add up to {number}, got {got}.",
-            hint="n is the number of reports that were counted, and all cells are counted",
+            "{owner}.estimate: the counts of {n} reports must add up to {number}, got {got}.",
+            hint="n is the number of reports that were counted; give the counts of all cells",
             owner=owner,
             n=n,
             number=each * n,

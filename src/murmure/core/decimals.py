@@ -124,7 +124,7 @@ class Decimals(NumberDomain):
             )
         if (exact * 10**self.places).denominator != 1:
             raise InvalidParameter(
-                "Decimals.{name} must have at most {places} decimals, as places says, got {got}.",
+                "Decimals.{name} must have at most places = {places} decimals, got {got}.",
                 hint="use more places, or round the bound yourself",
                 name=name,
                 places=self.places,
@@ -215,7 +215,7 @@ class Decimals(NumberDomain):
     def _refuse_listing(self) -> None:
         if self.size > MAX_LISTED:
             raise InvalidParameter(
-                "{value!r} holds {size} values: too many to list them one by one (at most 2**24).",
+                "{value!r} has {size} values, too many to list (at most 2**24).",
                 hint="use fewer places or narrower bounds, or Interval(low, high, cells=...) for a coarse grid",
                 value=self,
                 size=self.size,

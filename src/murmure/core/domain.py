@@ -102,7 +102,7 @@ class Categories(Domain):
             if not all(isinstance(v, str | int | float | NoneType) for v in items):
                 raise InvalidParameter(
                     "Categories labels must be text, numbers or booleans, got {got}.",
-                    hint="write dates and the like as text: they travel in JSON",
+                    hint="write dates and similar values as text: labels are stored as JSON",
                     got=shorten(items),
                 )
             coder = Labels(_meanings(items))
@@ -189,15 +189,15 @@ def _meanings(labels: Sequence[Any]) -> list[float | str]:
         if meant is None:
             got = "" if label is None or label != label else Phrase(", got {label!r}", label=label)
             raise InvalidParameter(
-                "Categories labels may not be None or NaN{got}.",
+                "Categories labels must not be None or NaN{got}.",
                 hint='give missing answers a label of their own, such as "no answer"',
                 got=got,
             )
         assert isinstance(meant, float | str)
         if isinstance(meant, float) and not fits(_number(label)):
             raise InvalidParameter(
-                "Categories labels that are numbers have at most 15 digits, got {got}: readers turn "
-                "numbers into floats, which hold no more.",
+                "Categories labels that are numbers must have at most 15 digits, got {got}: numbers are read as "
+                "floats, which hold no more.",
                 hint="put a letter in front of long numbers, here and in the data",
                 got=shorten(label),
             )
@@ -210,9 +210,7 @@ def _meanings(labels: Sequence[Any]) -> list[float | str]:
             )
             raise InvalidParameter(
                 "Categories labels must differ, got {labels}{alike}.",
-                hint="text that is a number is that number, and true is 1: a reader may turn one into the other"
-                if alike
-                else None,
+                hint="text that looks like a number is read as that number, and true as 1" if alike else None,
                 labels=shorten(tuple(labels)),
                 alike=alike,
             )
@@ -264,8 +262,8 @@ class Integers(NumberDomain):
             raise InvalidParameter("Integers holds at most 2**31 values, got {got}.", got=self.high - self.low + 1)
         if max(-self.low, self.high) >= MAX_15_DIGITS:
             raise InvalidParameter(
-                "Integers holds numbers of at most 15 digits, got {low} to {high}: readers turn numbers "
-                "into floats, which hold no more.",
+                "Integers holds numbers of at most 15 digits, got {low} to {high}: numbers are read as floats, which "
+                "hold no more.",
                 hint="for exact sums of longer numbers: Decimals(low, high, places=0)",
                 low=self.low,
                 high=self.high,
@@ -376,7 +374,7 @@ class Interval(NumberDomain):
             raise InvalidParameter(
                 "Interval is too narrow for floats: {low!r} to {high!r}.", low=self.low, high=self.high
             )
-        cells = check_whole("Interval", "cells", self.cells, 2, Phrase("one cell would say nothing"))
+        cells = check_whole("Interval", "cells", self.cells, 2, Phrase("with a single cell every answer is the same"))
         if cells > 1 << 16:
             raise InvalidParameter("Interval.cells must be at most 65536, got {got}.", got=cells)
         object.__setattr__(self, "cells", cells)
@@ -486,8 +484,7 @@ def check_few_values(owner: str, domain: Any) -> None:
     """Refuse a domain with more than 2**31 values or 15 digits: noise on single values, and floats, do not take it."""
     if isinstance(domain, Decimals) and not domain.short:
         raise InvalidParameter(
-            "{owner} takes numbers of at most 15 digits, got {got!r}: readers turn numbers into floats, which hold "
-            "no more.",
+            "{owner} takes numbers of at most 15 digits, got {got!r}: numbers are read as floats, which hold no more.",
             hint="use fewer places or narrower bounds; only exact sums, Sums(schema, [...]), take longer numbers",
             owner=owner,
             got=domain,
@@ -508,7 +505,9 @@ def domain_from_dict(fields: Mapping[str, Any]) -> Domain:
     rest = dict(fields)
     kind = rest.pop("type", None)
     if kind not in DOMAINS:
-        raise InvalidParameter("a domain is one of {domains}, got {got}.", domains=sorted(DOMAINS), got=shorten(kind))
+        raise InvalidParameter(
+            "a domain must be one of {domains}, got {got}.", domains=sorted(DOMAINS), got=shorten(kind)
+        )
     return DOMAINS[kind](**rest)
 
 

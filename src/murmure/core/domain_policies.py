@@ -69,7 +69,7 @@ def check_outside(owner: str, outside: object, labels: bool) -> None:
         )
     if labels and outside == "clamp":
         raise InvalidParameter(
-            '{owner}.outside = "clamp" is for numbers: labels have no order, and none is the nearest.',
+            '{owner}.outside = "clamp" is for numbers: labels have no order, so none is nearest.',
             hint='outside = "drop" leaves out rows with an unknown label',
             owner=owner,
         )

@@ -83,7 +83,7 @@ def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> N
         if not path.parent.is_dir():
             raise CannotWrite(
                 "cannot write {path!r}: there is no folder {parent!r}.",
-                hint="make the folder first, or name one that exists",
+                hint="create the folder first, or choose one that exists",
                 path=str(path),
                 parent=str(path.parent),
             )
@@ -97,18 +97,18 @@ def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> N
         raise cannot_write(path, error) from None
     if start and not ours(start):  # an empty file has nothing to lose
         raise CannotWrite(
-            "{path!r} exists and is not {what}: it would be lost.",
-            hint="write under another name, or move it away first",
+            "{path!r} exists and is not {what}: it would be overwritten.",
+            hint="choose another name, or move the file first",
             path=str(path),
             what=what,
         )
 
 
 def cannot_write(path: Path, error: OSError) -> CannotWrite:
-    hint = Phrase("name a folder that exists and that you may write in")
+    hint = Phrase("choose a folder that exists and that you can write to")
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        hint = Phrase("nothing was left behind; make room, or write to another disk")
+        hint = Phrase("no partial file was left behind; free some space, or write to another disk")
     elif error.errno == errno.EEXIST:
-        hint = Phrase("somebody else wrote it meanwhile; write under another name")
+        hint = Phrase("another process wrote it in the meantime; choose another name")
     why = os.strerror(error.errno).lower() if error.errno else shorten(str(error), 160)
     return CannotWrite("cannot write {path!r}: {why}.", hint=hint, path=str(path), why=why)

@@ -55,7 +55,7 @@ def positive_epsilon(owner: str, epsilon: object, name: str = "epsilon") -> floa
         value = float(epsilon)  # type: ignore[arg-type]
     except OverflowError:  # a whole number or a fraction too large for a float
         raise InvalidParameter(
-            "{wanted} between {min_epsilon:g} and {max_epsilon:g}, got one that is too long for a float.",
+            "{wanted} between {min_epsilon:g} and {max_epsilon:g}, got a number too large for a float.",
             hint="below that nothing can be estimated, above it nothing is protected",
             wanted=wanted,
             min_epsilon=MIN_EPSILON,

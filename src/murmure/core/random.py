@@ -166,7 +166,7 @@ def random_or_secure(rng: Random | None, owner: str) -> Random:
         return Random.secure()
     if not isinstance(rng, Random):
         raise InvalidParameter(
-            "{owner} takes a murmure.Random as rng, got {got}.",
+            "{owner}: rng must be a murmure.Random, got {got}.",
             hint="Random.secure(), Random.seeded(7), or nothing",
             owner=owner,
             got=shorten(type(rng).__name__),
@@ -211,7 +211,7 @@ class KeystreamWords:
 
     def _check_process(self) -> None:
         if os.getpid() != self._process:
-            raise UnsafeRandomness("words that were reserved before a fork may not be used after it.")
+            raise UnsafeRandomness("random words that were reserved before a fork must not be used after it.")
 
     def each(self, fill: Fill, threads: int = 1) -> None:
         self._check_process()

@@ -98,7 +98,7 @@ def columns_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any]:
         )
     columns = document.get("columns")
     if not isinstance(columns, dict) or not columns:
-        raise InvalidParameter("{file} holds no column.", hint="each column is [columns.NAME]", file=file)
+        raise InvalidParameter("{file} has no columns.", hint="each column is [columns.NAME]", file=file)
     parsed = {name: column_from_toml(file, name, table) for name, table in columns.items()}
     return parsed, document.get("outside", "refuse")
 
@@ -142,7 +142,7 @@ def column_from_toml(file: str, name: str, table: Any) -> Column:
         if key not in table and key not in OPTIONAL_KEYS:
             raise InvalidParameter(
                 "{where}: {key} is left out.",
-                hint="bounds and labels are public, and stand in the schema",
+                hint="bounds and labels are public: write them in the schema",
                 where=where,
                 key=key,
             )

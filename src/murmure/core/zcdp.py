@@ -30,7 +30,7 @@ def checked_delta(delta: object) -> float:
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
         raise InvalidParameter(
             "delta must lie between 0 and 1, got {got}.",
-            hint="well below one over the number of people",
+            hint="choose it well below 1 / (number of people)",
             got=shorten(delta),
         )
     return float(delta)

@@ -65,8 +65,8 @@ def ask(
     if noise is not None:
         request = replace(request, cost=noise.cost, relation=noise.relation, unit=noise.unit)
     elif ledger is not None:
-        way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else Phrase("leave the ledger out")
-        raise PlanRefused("a ledger keeps what noise costs, and there is none.", hint=way_out)
+        way_out = "privacy=mu.Central(epsilon=1.0)" if model.noise_refusal is None else Phrase("leave out the ledger")
+        raise PlanRefused("a ledger records what noise costs, but there is no noise.", hint=way_out)
     noises = privacy.noises([1.0] * model.rounds)
 
     def plan_of(statistic: Any, number: int) -> Plan:
@@ -97,10 +97,9 @@ def check_sharing(model: Any, sharing: Any) -> None:
             else Phrase("levels of parties")
         )
         raise PlanRefused(
-            "{owner}: {what} take {min_honest} honest parties or more, and there may be {honest}: of "
-            "{parties}, {dropouts} may vanish and {colluders} collude or look at what "
-            "they know themselves.",
-            hint="more parties; or fewer that may vanish, mu.Secure(dropouts=0)",
+            "{owner}: {what} need at least {min_honest} honest parties, but there may be only {honest}: of "
+            "{parties}, {dropouts} may drop out and {colluders} may collude or use what they know themselves.",
+            hint="more parties; or fewer that may drop out, mu.Secure(dropouts=0)",
             owner=owner,
             what=what,
             min_honest=statistic.min_honest,
@@ -112,10 +111,10 @@ def check_sharing(model: Any, sharing: Any) -> None:
     # A model of one round asks a question that was fixed before any total was known.
     if sharing.coordinator == "lying" and model.rounds > 1:
         raise PlanRefused(
-            "{owner} takes up to {rounds} rounds, each of which follows from the totals before it: a "
-            "coordinator that lies about a total would choose what is asked next.",
-            hint='coordinator="curious" (in a study.toml coordinator_may_lie = false), if it can be trusted to tell '
-            "totals; or a model of one round",
+            "{owner} takes up to {rounds} rounds, each of which depends on earlier totals: a coordinator that lies "
+            "about a total could choose what is asked next.",
+            hint='coordinator="curious" (in a study.toml coordinator_may_lie = false), if it can be trusted to '
+            "report true totals; or a model of one round",
             owner=owner,
             rounds=model.rounds,
         )
@@ -146,7 +145,9 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
         )
     several = isinstance(data, list | tuple)
     if several and not data:
-        raise InvalidParameter("{owner}: the list of tables is empty.", hint="a table for each party", owner=owner)
+        raise InvalidParameter(
+            "{owner}: the list of tables is empty.", hint="give one table for each party", owner=owner
+        )
     if isinstance(privacy, Secure):
         if not several:
             raise InvalidParameter(
@@ -158,7 +159,7 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
         if len(data) < 3:
             raise InvalidParameter(
                 "{owner} under Secure() takes three tables or more, got {got}.",
-                hint="of two parties each could subtract its own sum and have the other's",
+                hint="with two parties, each could subtract its own sum and learn the other's",
                 owner=owner,
                 got=len(data),
             )
@@ -166,5 +167,5 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
     if not several:
         return privacy, data, None, None
     if any(table is None for table in data):
-        raise InvalidParameter("{owner}: a table is None; in the clear nobody vanishes.", owner=owner)
+        raise InvalidParameter("{owner}: a table is None; parties can drop out only under Secure().", owner=owner)
     return privacy, SeparateTables(tuple(data)), len(data), len(data)

@@ -43,7 +43,7 @@ class Hashed:
 
     def __post_init__(self) -> None:
         if not 2 <= self.bins.outputs <= 1 << 14:
-            raise InvalidParameter("a hash has 2 to 16384 bins, got {got}.", got=self.bins.outputs)
+            raise InvalidParameter("a hash must have 2 to 16384 bins, got {got}.", got=self.bins.outputs)
 
     @property
     def g(self) -> int:

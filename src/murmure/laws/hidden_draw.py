@@ -68,7 +68,7 @@ class FakeCode:
 
     def __post_init__(self) -> None:
         if (self.real.length, self.real.step, self.real.shift) != (1, 1, 0) or self.real.outputs != self.fake.size:
-            raise InvalidParameter("a fake code stands beside generalised randomised response on the same codes.")
+            raise InvalidParameter("a fake code must be drawn from the same codes as generalised randomised response.")
 
     def fake_prob(self, y: int) -> Fraction:
         return self.fake.prob(int(y))
@@ -133,7 +133,7 @@ class FakeValue(UnaryFake):
 
     def __post_init__(self) -> None:
         if self.real.inputs != self.fake.size:
-            raise InvalidParameter("a fake value is one of the values that the bits stand for.")
+            raise InvalidParameter("a fake value must be one of the values that the bits represent.")
 
     def set_value_bits(self, bits: Words64, x: Array, tag: Array, i: int, words: RandomWords) -> None:
         """Set the bit of the value, the true one (tag == i) or a fake one."""
@@ -178,7 +178,7 @@ class Hidden:
     def __post_init__(self) -> None:
         if len(self.parts) != self.chances.size:
             raise InvalidParameter(
-                "{part_count} attributes need as many chances, got {got}.",
+                "{part_count} attributes need {part_count} chances, got {got}.",
                 part_count=len(self.parts),
                 got=self.chances.size,
             )

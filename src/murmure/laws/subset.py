@@ -35,7 +35,9 @@ class Subset:
 
     def __post_init__(self) -> None:
         if not (1 <= self.size < self.inputs and 1 <= self.keep < WORD):
-            raise InvalidParameter("{value!r}: a subset holds at least one value and leaves one out.", value=self)
+            raise InvalidParameter(
+                "{value!r}: a subset must hold at least one value and leave out at least one.", value=self
+            )
 
     @property
     def words(self) -> int:

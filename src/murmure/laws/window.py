@@ -43,8 +43,8 @@ class WindowChannel:
     @staticmethod
     def too_small(outputs: int) -> InvalidParameter:
         return InvalidParameter(
-            "epsilon is too small for {outputs} reports: in units of 2**-64 the likely ones would be no likelier than "
-            "the others.",
+            "epsilon is too small for {outputs} reports: rounded to 2**-64, the likely ones would be no likelier "
+            "than the others.",
             hint="a larger epsilon, or fewer values",
             outputs=outputs,
         )

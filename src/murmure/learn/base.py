@@ -144,8 +144,8 @@ class Learner:
         unit = privacy.unit
         if unit != "row" and rows.schema is not None and unit in rows.schema.private:
             raise InvalidParameter(
-                "{kind}: the unit is column {unit!r}, which the schema gives to learn from.",
-                hint="the column that tells people apart is read to count rows: leave it out of the schema",
+                "{kind}: the unit is column {unit!r}, which is also in the schema to learn from.",
+                hint="the column that identifies people is only read to count rows: leave it out of the schema",
                 kind=type(self).__name__,
                 unit=unit,
             )

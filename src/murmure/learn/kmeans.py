@@ -205,7 +205,7 @@ class KMeans(TransformOutput, Learner):
         if given.shape != (self.n_clusters, d) or not np.isfinite(given).all():
             raise InvalidParameter(
                 "KMeans.init must be {n_clusters} rows of {d} numbers, got shape {shape}.",
-                hint="it is public: points that were chosen without looking at the data",
+                hint="it is public: choose the points without looking at the data",
                 n_clusters=self.n_clusters,
                 d=d,
                 shape=given.shape,

@@ -177,8 +177,8 @@ def _by_pairs(
 
     if is_elsewhere(frame):
         raise InvalidParameter(
-            "Local: pairs of class and attribute are made in memory, not on Spark.",
-            hint='Local(epsilon, mechanism="GRR") reports columns, which Spark randomises where they lie',
+            "Local: pairs of class and attribute are built in memory, not on Spark.",
+            hint='Local(epsilon, mechanism="GRR") reports columns, which Spark randomises in place',
         )
     codes = dict(zip(schema.private, _encode_all(schema, frame), strict=True))
     names = {name: f"{ask.target} and {name}" for name in ask.attributes}

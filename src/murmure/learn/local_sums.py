@@ -94,7 +94,7 @@ class _Readings:
         code, square = part.readouts()
         if square is None:
             raise InvalidParameter(
-                "Local: {kind} of column {name!r}, at epsilon = {epsilon:.3g}, tells no squares.",
+                "Local: {kind} of column {name!r} at epsilon = {epsilon:.3g} gives no squares.",
                 hint='mechanism="Piecewise"',
                 kind=type(part).__name__,
                 name=name,

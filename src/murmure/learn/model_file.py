@@ -55,7 +55,7 @@ def save_model(learner: Learner, path: str | os.PathLike[str]) -> Path:
     if not isinstance(learner, Learner):
         raise InvalidParameter("save_model takes a learner, got {got}.", got=shorten(type(learner).__name__))
     if path.suffix.lower() != ".json":
-        raise CannotWrite("a model is a file whose name ends in .json, got {got!r}.", hint="model.json", got=path.name)
+        raise CannotWrite("the name of a model file must end in .json, got {got!r}.", hint="model.json", got=path.name)
     text = json.dumps(learner_to_dict(learner), indent=1, allow_nan=False) + "\n"
     refuse_to_replace(path, lambda start: MODEL_MARK in start, Phrase("a model"))
     with all_or_nothing(path) as part:
@@ -74,13 +74,13 @@ def load_model(path: str | os.PathLike[str]) -> Learner:
             raw = file.read(MAX_MODEL_BYTES + 1)  # one byte more shows that a file is too long
         text = raw.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is no text")
+        why = (error.strerror or str(error)).lower() if isinstance(error, OSError) else Phrase("it is not text")
         raise InvalidParameter(
             "cannot read the model {what}: {why}.", hint="save_model writes one", what=what, why=why
         ) from None
     if len(raw) > MAX_MODEL_BYTES:
         raise InvalidParameter(
-            "{what} is no model: it has more than {max_model_bytes:_} bytes.",
+            "{what} is not a model: it has more than {max_model_bytes:_} bytes.",
             what=what,
             max_model_bytes=MAX_MODEL_BYTES,
         )
@@ -117,7 +117,7 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
     version = document.get("murmure-model") if isinstance(document, dict) else None
     if version != VERSION or isinstance(version, bool):
         raise InvalidParameter(
-            "{what} is no model that this version can read (murmure-model = {version}).",
+            "{what} is not a model that this version can read (murmure-model = {version}).",
             hint="save_model and murmure train write models",
             what=what,
             version=shorten(version),

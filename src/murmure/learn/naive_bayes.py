@@ -152,7 +152,7 @@ class NaiveBayes(Classifier):
         nominal = (noise.epsilon - 1) * (d + 1) / shares
         if not noise.pure or nominal <= 0:
             raise InvalidParameter(
-                'NaiveBayes: split="vaidya" spends 1 on the class counts whatever the budget, in pure epsilon; '
+                'NaiveBayes: split="vaidya" always spends a pure epsilon of 1 on the class counts; '
                 "epsilon={epsilon:g}, delta={delta:g} does not cover it.",
                 hint="epsilon=vaidya_cost(1.0, {category_count}, {number_count}) is what the paper calls epsilon = 1",
                 epsilon=noise.epsilon,

@@ -46,7 +46,7 @@ def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
         what = "NaN" if np.isnan(array).any() else "infinity"
         raise InvalidParameter(
             "{owner}: Input X contains {what} in column {name!r}.",
-            hint='Column(..., missing="constant", missing_value=...) names what stands for it',
+            hint='Column(..., missing="constant", missing_value=...) names what replaces it',
             owner=owner,
             what=what,
             name=name,

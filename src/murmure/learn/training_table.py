@@ -145,13 +145,13 @@ def rows_of_parties(owner: str, tables: Any, y: Any, schema: Schema, target: str
         got = type(tables).__name__ if not several else Phrase("a list of rows or arrays")
         raise InvalidParameter(
             "{owner}: between parties fit takes a list of tables with named columns, one for each party, got {got}.",
-            hint="fit([table_1, table_2, table_3]); None for a party that vanishes",
+            hint="fit([table_1, table_2, table_3]); None for a party that drops out",
             owner=owner,
             got=got,
         )
     if y is not None:
         raise InvalidParameter(
-            "{owner}: between parties the target stands in each party's own table, got a y for all of them.",
+            "{owner}: between parties the target must be in each party's own table, got a y for all of them.",
             hint="fit([table_1, table_2, table_3]), each with the target among its columns",
             owner=owner,
         )
@@ -224,7 +224,7 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
             if len(labels) < 2:
                 raise InvalidParameter(
                     "{owner} needs at least two classes in the data; there is one class: {labels}.",
-                    hint="a schema may name classes that nobody in these data holds",
+                    hint="a schema may name classes that nobody in the data has",
                     owner=owner,
                     labels=labels,
                 )
@@ -241,7 +241,7 @@ def schema_from_data(owner: str, table: Mapping[str, Any], target: str | None, c
         array = array.astype(float)
         if _missing(array).any():
             raise InvalidParameter(
-                "{owner}: Input {name!r} contains NaN; a schema says what stands for it.", owner=owner, name=name
+                "{owner}: Input {name!r} contains NaN; a schema says what replaces it.", owner=owner, name=name
             )
         if np.isinf(array).any():
             raise InvalidParameter(

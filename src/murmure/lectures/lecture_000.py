@@ -57,7 +57,7 @@ def sanitised_as_in_the_lecture(
     faults: list[str] = []
     for name in zero_is_missing:
         if name not in columns:
-            raise InvalidParameter("zero_is_missing names {name!r}, which the table does not hold.", name=name)
+            raise InvalidParameter("zero_is_missing names {name!r}, which the table does not have.", name=name)
         columns[name] = _replace_zeros_by_median(name, columns[name], faults)
     # Each of these steps looks at the data, and so reveals something before any noise is drawn.
     domains = {name: _domain_of_data(name, values, faults) for name, values in columns.items()}

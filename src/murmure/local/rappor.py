@@ -60,7 +60,7 @@ class RAPPOR(PackedOracle):
         if self.epsilon_once >= self.epsilon:
             raise InvalidParameter(
                 "RAPPOR.epsilon_once must be below epsilon = {epsilon!r}, got {got!r}.",
-                hint="one report always tells less than all of them",
+                hint="one report always reveals less than all of them together",
                 epsilon=self.epsilon,
                 got=self.epsilon_once,
             )
@@ -187,7 +187,7 @@ class MemoisedClient:
         if not isinstance(self.question, str) or not self.question:
             raise InvalidParameter(
                 "MemoisedClient.question must name the question, got {got}.",
-                hint="two questions that shared their kept bits would give each other away",
+                hint="if two questions shared their stored bits, each would reveal the other",
                 got=shorten(self.question),
             )
 
@@ -202,8 +202,8 @@ class MemoisedClient:
         if int(x[0]) not in self._reported and len(self._reported) >= self.values:
             plural = "s" if self.values > 1 else ""
             raise PlanRefused(
-                "this client has reported on {reported_count} distinct value{plural}, all "
-                "that was declared: one more would cost epsilon = {epsilon:g} more.",
+                "this client has reported on {reported_count} distinct value{plural}, the declared maximum: one more "
+                "would cost a further epsilon = {epsilon:g}.",
                 hint="nothing was sent; declare more values (values=...) and pay for them",
                 reported_count=len(self._reported),
                 plural=plural,

@@ -62,7 +62,7 @@ class FakeData(RecordMechanism):
             object.__setattr__(self, "weights", check_weights(self, "weights", self.weights, self.domain))
 
     def why_no_pair(self, i: int, j: int) -> str | None:
-        return Phrase("a person reports one real attribute, so reports know nothing of pairs")
+        return Phrase("a person reports one real attribute, so reports carry no information about pairs")
 
     def requested_epsilon(self, unit: Unit) -> float | None:
         return self.epsilon if unit == self.calibrate else None
@@ -257,8 +257,8 @@ class RSRFD(FakeData):
             )
         if min(prior) <= 0:
             raise InvalidParameter(
-                "RSRFD.priors of column {column!r} hold a share of 0: a fake would never say that value, so whoever "
-                "says it would be seen to be real.",
+                "RSRFD.priors of column {column!r} hold a share of 0: a fake would never report that value, so a "
+                "report of it would be known to be real.",
                 hint="give every value a small share",
                 column=column,
             )

@@ -66,7 +66,9 @@ class SMP(RecordMechanism):
         if self.draw not in ("random", "round-robin"):
             raise InvalidParameter('SMP.draw must be "random" or "round-robin", got {got}.', got=shorten(self.draw))
         if self.weights is not None and (self.sample > 1 or self.draw == "round-robin"):
-            raise InvalidParameter("SMP.weights are chances of a random draw of one attribute (sample=1).")
+            raise InvalidParameter(
+                'SMP.weights need sample=1 and draw="random": they are the chances of drawing each attribute.'
+            )
 
     @property
     def remark(self) -> str | None:
@@ -84,7 +86,7 @@ class SMP(RecordMechanism):
 
     def why_no_pair(self, i: int, j: int) -> str | None:
         if self.sample == 1:
-            return Phrase("a person reports one attribute, so reports know nothing of pairs")
+            return Phrase("a person reports one attribute, so reports carry no information about pairs")
         return super().why_no_pair(i, j)
 
     @cached_property

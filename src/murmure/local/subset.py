@@ -77,8 +77,8 @@ class SubsetSelection(PackedOracle):
         room = 4 * Subset(k, w, WORD // 2).slack + 1e-15 * max(1.0, self.epsilon)
         if room >= self.epsilon / 2:
             raise InvalidParameter(
-                "SubsetSelection.epsilon = {epsilon!r} is too small for {k} values: choices of sets are uneven "
-                "by up to {room:.1e}.",
+                "SubsetSelection.epsilon = {epsilon!r} is too small for {k} values: the choice of sets is uneven by "
+                "up to {room:.1e}.",
                 hint="a larger epsilon, or OLH",
                 epsilon=self.epsilon,
                 k=k,

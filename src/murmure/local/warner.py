@@ -40,7 +40,7 @@ class YesNo(Randomiser):
         if self.domain.size != 2:
             raise InvalidParameter(
                 "{kind}.domain must hold two answers, got {got}.",
-                hint="GRR is the same idea for more answers",
+                hint="for more answers use GRR, which is the same idea",
                 kind=type(self).__name__,
                 got=self.domain.size,
             )

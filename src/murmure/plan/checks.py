@@ -113,7 +113,7 @@ def _check_curator(plan: Plan) -> None:
     if plan.person is not None:
         raise PlanRefused(
             "Plan refused: its answers are randomised at the person already, and need no noise at the curator.",
-            hint="fill one of the two places",
+            hint="give either person= or curator=, not both",
         )
     if not isinstance(plan.curator, Noise | Chooser):
         raise InvalidParameter(
@@ -128,7 +128,7 @@ def _check_curator(plan: Plan) -> None:
         raise PlanRefused(
             "Plan refused: {kind} cannot {what} {statistic}.",
             hint=chooser
-            and Phrase("one of several answers is chosen: curator={chooser}(epsilon=1.0)", chooser=chooser),
+            and Phrase("it chooses one of several answers: curator={chooser}(epsilon=1.0)", chooser=chooser),
             kind=type(plan.curator).__name__,
             what=what,
             statistic=persisted_name(plan.statistic),
@@ -161,8 +161,8 @@ def _check_curator(plan: Plan) -> None:
 def _check_parties(plan: Plan) -> None:
     if plan.chooses:
         raise PlanRefused(
-            "Plan refused: {kind} looks at all scores before it chooses, and between parties nobody does.",
-            hint="noise that is thrown in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
+            "Plan refused: {kind} must see all scores before it chooses, and between parties nobody sees them.",
+            hint="use noise that parties can draw in shares: DiscreteLaplace, DiscreteGaussian, Skellam",
             kind=type(plan.curator).__name__,
         )
     if plan.statistic.weights is not None:
@@ -171,8 +171,8 @@ def _check_parties(plan: Plan) -> None:
     others = plan.parties.minimum - max(plan.parties.colluders, wanted > 2)  # each party knows its own part
     if others < wanted:
         raise PlanRefused(
-            "Plan refused: {statistic} adds up squares of what each party has, by which {others} "
-            "honest parties could be told apart; it takes {wanted} or more.",
+            "Plan refused: {statistic} adds up squares of each party's sums, from which {others} honest parties "
+            "could be told apart; at least {wanted} are needed.",
             hint="more parties, or fewer colluders and dropouts: of {parties} parties "
             "{dropouts} may vanish and {colluders} collude",
             statistic=persisted_name(plan.statistic),

@@ -81,7 +81,7 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
     plan = make(statistic, person, parties, curator, **protects)
     if document.get("missing") != (LEFT_OUT if plan.lenient else None):
         raise PlanRefused(
-            "Plan refused: it does not say that missing numbers are left out, as this version leaves them.",
+            "Plan refused: it does not state that missing numbers are left out, which this version does.",
             hint="before 0.6 a missing number counted as the middle of its range: ask again, with a new plan",
         )
     laws = (written, plan.person and plan.person.channel), (noise, plan.curator and plan.bound)

@@ -91,6 +91,7 @@ class DisclosureRules:
         problem = first_problem(self._asked, rows, self.minimum_cell)
         if problem is not None:
             way_out = Phrase(
-                "or minimum_cell=1, if a sum over one row may be released; rows_are_public=True, if rows may"
+                "or minimum_cell=1, if a sum over one row may be released; rows_are_public=True, if the rows "
+                "themselves may"
             )
             raise refusal(problem, plan.describe(), way_out, self._takes_noise)

@@ -177,14 +177,14 @@ class Plan(Promises, Generic[Answer]):
         if not isinstance(reports, Reports):
             raise InvalidParameter(
                 "Plan.tally takes Reports, got {got}.",
-                hint="plan.report(column, rng) makes them, Reports.load(path) reads them; run(plan, reports=answers) "
-                "takes labels and counts",
+                hint="plan.report(column, rng) creates them, Reports.load(path) reads them; run(plan, "
+                "reports=answers) takes labels and counts",
                 got=shorten(type(reports).__name__),
             )
         if reports.plan != self.digest:
             raise PlanMismatch(
                 "these reports answer plan {plan}, not this plan {digest}.",
-                hint="load the plan they were made with (Plan.from_json), or collect again",
+                hint="load the plan that they were made with (Plan.from_json), or collect them again",
                 plan=reports.plan[:12],
                 digest=self.digest[:12],
             )

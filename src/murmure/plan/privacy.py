@@ -204,7 +204,7 @@ class Secure(Privacy):
         _ = self.noise  # a wrong epsilon or delta is refused now
         check_minimum_cell("Secure", self.minimum_cell)
         if self.epsilon is None and self.delta:
-            raise InvalidParameter("Secure.delta is said without epsilon.", hint="Secure(epsilon=1.0, delta=1e-6)")
+            raise InvalidParameter("Secure.delta is given without epsilon.", hint="Secure(epsilon=1.0, delta=1e-6)")
         if self.parties is not None:
             _ = self.sharing
 
@@ -220,7 +220,7 @@ class Secure(Privacy):
         """The parties slot of every plan."""
         if self.parties is None:
             raise InvalidParameter(
-                "Secure does not know how many parties there are.",
+                "Secure was not told how many parties there are.",
                 hint="pass a list of tables, one for each party; or Secure(parties=5)",
             )
         masks = load("PairwiseMasks")
@@ -230,7 +230,7 @@ class Secure(Privacy):
         """The same, for this number of parties."""
         if self.parties not in (None, parties):
             raise InvalidParameter(
-                "Secure.parties is {parties}, and there are {parties_2} tables.",
+                "Secure.parties is {parties}, but there are {parties_2} tables.",
                 parties=self.parties,
                 parties_2=parties,
             )

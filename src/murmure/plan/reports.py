@@ -43,7 +43,7 @@ class Reports:
         target = Path(path)
         if not target.parent.is_dir():
             raise InvalidParameter(
-                "Reports.save: there is no folder {parent!r}.", hint="make it first", parent=str(target.parent)
+                "Reports.save: there is no folder {parent!r}.", hint="create it first", parent=str(target.parent)
             )
         handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.", suffix=".part")
         try:

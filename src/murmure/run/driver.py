@@ -96,7 +96,7 @@ class Driver:
         """What the statistic of the plan makes of its sum: exact, or through the gate, or as it was paid for."""
         if plan.curator is None and (self.request.cost.epsilon or self.request.cost.rho):
             raise PlanRefused(
-                "Plan refused: {plan}, in a run that is to cost epsilon {epsilon:g}.",
+                "Plan refused: {plan}, in a run that should cost epsilon {epsilon:g}.",
                 hint="every question of a protected run needs noise at the curator",
                 plan=plan.describe(),
                 epsilon=self.request.cost.epsilon,

@@ -36,17 +36,17 @@ class MaskedSum:
 def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None) -> PartySum:
     """The sum over one party's rows. A value outside its bound is an error that names its row, for its holder alone."""
     if plan.parties is None:
-        raise PlanRefused("Plan refused: nothing stands between parties.", hint="parties=PairwiseMasks(5)")
+        raise PlanRefused("Plan refused: it has no parties.", hint="parties=PairwiseMasks(5)")
     gate = gate or Gate()
     local = total(plan, frame, engine, gate.rng)
     if local.n == 0:
         raise EmptySource(
-            "no row fits the schema: all of them are left out.",
+            "no row fits the schema: all rows were left out.",
             hint='outside = "drop" leaves out rows; check the bounds',
         )
     if local.n > plan.parties.rows:
         raise OutOfBound(
-            "these are {n:_} rows, and the parties agreed on {rows:_} at most.",
+            "there are {n:_} rows, but the parties agreed on at most {rows:_}.",
             hint="agree on more: PairwiseMasks(..., rows=...)",
             n=local.n,
             rows=plan.parties.rows,
@@ -76,14 +76,14 @@ def sum_between_parties(
     if isinstance(frames, Mapping) or not isinstance(frames, Sequence) or isinstance(frames, str | bytes):
         raise InvalidParameter(
             "between parties run takes a list of frames, one for each party, got {got}.",
-            hint="run(plan, [frame_1, ..., frame_{parties}]); None for a party that vanishes",
+            hint="run(plan, [frame_1, ..., frame_{parties}]); None for a party that drops out",
             got=shorten(type(frames).__name__),
             parties=sharing.parties,
         )
     if len(frames) != sharing.parties:
         raise InvalidParameter(
             "the plan is for {parties} parties, got {frame_count} frames.",
-            hint="a frame for each party, in the order of the roster; None for one that vanishes",
+            hint="give a frame for each party, in the order of the roster; None for one that drops out",
             parties=sharing.parties,
             frame_count=len(frames),
         )

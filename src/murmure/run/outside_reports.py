@@ -44,8 +44,8 @@ def release_reports(plan: Plan, reports: Any, engine: Any = None, column: str | 
         return plan.estimate(reports)
     if plan.unit != "row":
         raise PlanRefused(
-            "Plan refused: its unit is column {unit!r}, and such reports do not say whose they are.",
-            hint="leave the unit out, if each person reported once; Plan.report keeps the count of a person's rows",
+            "Plan refused: its unit is column {unit!r}, but these reports do not say who sent them.",
+            hint="leave out the unit if each person reported once; Plan.report counts the rows of a person",
             unit=plan.unit,
         )
     if plan.of_records:
@@ -67,14 +67,14 @@ def _check_plan(plan: Plan) -> None:
     if plan.person is None:
         does = Phrase("adds noise at the curator") if plan.curator is not None else Phrase("randomises nothing")
         raise PlanRefused(
-            "Plan refused: reports are answers that were randomised at the person, and this plan {does}.",
+            "Plan refused: reports are answers that were randomised at the person, but this plan {does}.",
             hint="run(plan, frame) takes true answers; Plan(Histogram(domain), person=Warner(domain)) reads coins",
             does=does,
         )
     if plan.parties is not None:
         raise PlanRefused(
-            "Plan refused: between parties each party adds up its own reports, and masks them.",
-            hint="leave the parties out where all reports are in one place",
+            "Plan refused: with parties, each party adds up and masks its own reports.",
+            hint="leave out parties= if all reports are in one place",
         )
 
 
@@ -131,7 +131,7 @@ def _whole(label: Any, count: Any) -> int:
     if not whole or int(count) < 0:
         raise InvalidParameter(
             "the count of {label} must be a whole number, at least 0, got {got}.",
-            hint="counts say how many people gave each answer; shares need the number of people",
+            hint="counts are numbers of people who gave each answer, not shares",
             label=shorten(label),
             got=shorten(count),
         )
@@ -195,7 +195,7 @@ def _add(plan: Plan, reports: Any, engine: Any, column: str | None) -> Total:
 def _refuse_other_plans(reports: Any, engine: Any) -> None:
     if carries_plan(reports, engine):
         raise PlanMismatch(
-            "this table says itself which plan its reports answer, and it is not this one.",
+            "this table states which plan its reports answer, and it is another plan.",
             hint="estimate(table) reads it",
         )
 
@@ -275,7 +275,7 @@ def _release_records(plan: Plan, reports: Any, engine: Any) -> Release:
     """A table with a report in every cell, as `sanitise` writes it. A table that carries a plan says who drew it."""
     if isinstance(reports, Mapping) and not all(_is_column(value) for value in reports.values()):
         raise PlanRefused(
-            "Plan refused: of records there are no counts; wanted a table with one row for each person.",
+            "Plan refused: records cannot be given as counts; wanted a table with one row for each person.",
             hint='{{"smoker": ["no", "yes"], "age": [31, 40]}}, a frame or a path',
         )
     if isinstance(reports, list | tuple | np.ndarray):

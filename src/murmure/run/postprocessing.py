@@ -74,7 +74,7 @@ def channel_matrix(channel: Channel) -> NDArray[np.float64]:
     outcomes = channel.outcomes()
     if not isinstance(outcomes, range) or channel.inputs * len(outcomes) > MAX_ENTRIES:
         raise InvalidParameter(
-            "{kind} has too many reports, or reports that are no numbers, for a matrix.",
+            "{kind} has too many reports for a matrix, or reports that are not numbers.",
             hint="use project_simplex on the raw estimate instead",
             kind=type(channel).__name__,
         )

@@ -39,7 +39,9 @@ from murmure.local.base.randomisers import NumericOracle
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 
-WAY_OUT = Phrase("a report is one that the plan's mechanism can make; leave out the rows of people who sent none")
+WAY_OUT = Phrase(
+    "a report must be one that the plan's mechanism can produce; leave out the rows of people who sent none"
+)
 # A number may be this far from the one that is meant, as a part of the distance between two numbers.
 CLOSE = 1e-6
 MAX_NAMED = 6
@@ -154,8 +156,8 @@ class NumberForm(ReportForm):
         gap = float(np.diff(numbers[order]).min())
         if gap <= 0:
             raise PlanRefused(
-                "Plan refused: two reports of {name} stand for the same number, and cannot be told apart by it.",
-                hint="pass Reports: Plan.report makes them, Reports.load reads them",
+                "Plan refused: two reports of {name} have the same number, so the number does not tell which was sent.",
+                hint="pass Reports: Plan.report creates them, Reports.load reads them",
                 name=self.name,
             )
         return numbers[order], order, CLOSE * gap

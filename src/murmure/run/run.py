@@ -78,8 +78,9 @@ def run(
     _refuse_as_frame(plan, frame, engine_for(frame, engine))
     if ledger is not None and plan.curator is None:
         raise PlanRefused(
-            "Plan refused: a ledger keeps what a curator releases; at the person each report pays for itself.",
-            hint="leave the ledger out, or fill the curator's place",
+            "Plan refused: a ledger records what a curator releases; with randomisation at the person, each report "
+            "has its own cost.",
+            hint="leave out ledger=, or give the plan a curator",
         )
     rng = random_or_secure(rng, "run")
     began = time.perf_counter()
@@ -102,7 +103,7 @@ def run(
 
 BESIDE_REPORTS = {
     "frame": ("both true answers (frame) and randomised ones (reports)", "run(plan, frame) or run(plan, reports=...)"),
-    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave the ledger out"),
+    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave out the ledger"),
     "rng": ("a generator with reports: they are randomised already, and nothing is drawn", "leave the rng out"),
     "gate": ("a gate with reports: no noise is added to them", "leave the gate out"),
 }
@@ -123,13 +124,13 @@ def _refuse_as_frame(plan: Plan, frame: Any, engine: Any) -> None:
         )
     if isinstance(frame, Reports):
         raise InvalidParameter(
-            "run got Reports as its frame: they are randomised already.", hint="run(plan, reports=reports)"
+            "run got Reports as its frame: they are already randomised.", hint="run(plan, reports=reports)"
         )
     if plan.person is None:
         return
     if carries_plan(frame, engine):
         raise InvalidParameter(
-            "run got a sanitised table as its frame: its rows are randomised already.",
+            "run got a sanitised table as its frame: its rows are already randomised.",
             hint="estimate(table) reads it",
         )
     if isinstance(frame, Mapping) and frame and all(map(_is_count, frame.values())):

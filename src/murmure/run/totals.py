@@ -71,7 +71,9 @@ def _limit_rows_per_person(plan: Plan, frame: Any, engine: Any) -> Any:
     """At the curator rows beyond the bound are left out, which Spark can do; at the person they are refused."""
     columns = plan.step.columns
     if plan.curator is None or columns is None:
-        raise PlanRefused("Plan refused: on Spark the unit is the row; rows of one person lie on several workers.")
+        raise PlanRefused(
+            "Plan refused: on Spark the unit must be the row; the rows of one person may be on several workers."
+        )
     return engine.bounded(frame, columns, plan.unit, int(plan.rows_per_person))
 
 
@@ -110,7 +112,7 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
         columns = plan.step.columns
         if columns is None:
             raise PlanRefused(
-                "Plan refused: its unit is column {unit!r}, and its domain names no column of that table.",
+                "Plan refused: its unit is column {unit!r}, but its domain names no column of that table.",
                 hint="take the domain from a schema",
                 unit=plan.unit,
             )

@@ -37,7 +37,7 @@ class Cohorts:
         """Refuse a cohort whose release would tell about fewer than `minimum` parties."""
         if len(new) < self.minimum:
             raise CohortRefused(
-                "a sum over {new_count} parties was asked for, and {minimum} are the fewest.",
+                "a sum over {new_count} parties was requested; the minimum is {minimum}.",
                 hint="more parties must take part",
                 new_count=len(new),
                 minimum=self.minimum,
@@ -46,7 +46,7 @@ class Cohorts:
         if few is not None:
             raise CohortRefused(
                 "a sum over these {new_count} parties, combined with the {released_count} released before, would "
-                "tell about {few_count} alone ({few}); {minimum} are the fewest.",
+                "reveal {few_count} alone ({few}); the minimum is {minimum}.",
                 hint="ask the same parties as before, or for a sum with noise",
                 new_count=len(new),
                 released_count=len(self.released),
@@ -63,7 +63,7 @@ class Cohorts:
 def check_ratio(sums: int, records: int, ratio: Fraction = Fraction(1, 3)) -> None:
     """Nearly as many exact sums as rows are equations that can be solved for the rows."""
     if sums < 0 or records < 0 or ratio <= 0:
-        raise InvalidParameter("check_ratio: sums and records are counts, and a ratio is positive.")
+        raise InvalidParameter("check_ratio: sums and records must be counts, and ratio must be positive.")
     if sums > ratio * records:
         raise CohortRefused(
             "{sums:_} exact sums over at least {records:_} rows: more than {ratio} for each row, from which single "

@@ -178,13 +178,13 @@ class Coordinator:
         card = self.session.roster[message.sender]
         message.check(self.session.digest, card)
         if message.kind not in self._accepted:
-            raise BadMessage("a coordinator takes no {name} message here.", name=message.kind.name)
+            raise BadMessage("a coordinator accepts no {name} message here.", name=message.kind.name)
         accepted, digest = self._accepted[message.kind], hashlib.sha256(raw).digest()
         if message.sender in accepted:
             if accepted[message.sender] == digest:
                 return message.sender
             raise Equivocation(
-                "{name} sent a second {kind_name} message, and another one.",
+                "{name} sent a second, different {kind_name} message.",
                 name=card.name,
                 kind_name=message.kind.name,
             )
@@ -193,7 +193,7 @@ class Coordinator:
         if message.kind is Kind.REFUSE:
             self.refused.add(message.sender)
         elif message.sender in self.refused:
-            raise OutOfOrder("{name} refused, and is not heard any more in this session.", name=card.name)
+            raise OutOfOrder("{name} refused, and its messages are no longer accepted in this session.", name=card.name)
         elif message.kind is not KIND_OF_STAGE[self.stage]:
             raise OutOfOrder(
                 "a {name} message of {card_name} came at stage {stage!r}.",
@@ -223,7 +223,7 @@ class Coordinator:
         keys = {message.body[:SECRET_BYTES], message.body[SECRET_BYTES : 2 * SECRET_BYTES]}
         if message.kind is Kind.KEYS and self._keys & keys:
             raise RosterDiffers(
-                "{sender} sent session keys that somebody has already.", sender=self._name(message.sender)
+                "{sender} sent session keys that another party already has.", sender=self._name(message.sender)
             )
 
     def _handle(self, message: Message) -> None:
@@ -234,14 +234,14 @@ class Coordinator:
                 if keys.mask == keys.box:
                     raise RosterDiffers("{place} sent one session key twice.", place=self._name(place))
                 if SMALL_ORDER & {keys.mask, keys.box}:  # every neighbour would stop at it
-                    raise BadMessage("the session key of {place} is no key.", place=self._name(place))
+                    raise BadMessage("the session key of {place} is not a key.", place=self._name(place))
                 self._keys |= {keys.mask, keys.box}
                 self._stage_messages[place] = message
             case Kind.SHARES:
                 sealed = SealedBody.parse(message)
                 if sealed.places != self._joined.neighbours(place):
                     raise RosterDiffers(
-                        "{place} sealed shares for others than its neighbours.", place=self._name(place)
+                        "{place} sealed shares for parties that are not its neighbours.", place=self._name(place)
                     )
                 self._sealed[place] = dict(zip(sealed.places, sealed.boxes, strict=True))
             case Kind.OPENED:
@@ -262,13 +262,13 @@ class Coordinator:
                 # Every neighbour checks this signature, and would stop at a wrong one.
                 if not self._joined.has_signed(Kind.MASKED_FOR, place, self._masking_digest, masked.signature):
                     raise RosterDiffers(
-                        "{place} masked its vector for others than those who shared.", place=self._name(place)
+                        "{place} masked its vector for parties other than those who shared.", place=self._name(place)
                     )
                 self._masking_signatures[place] = masked.signature
                 self.session.encoder.ring.add(self._sum, masked.words)
             case Kind.AGREE:
                 if message.body != self._joined.agreement_digest(self._shared, self._lists):
-                    raise RosterDiffers("{place} signed other lists than those it was sent.", place=self._name(place))
+                    raise RosterDiffers("{place} signed lists other than those it was sent.", place=self._name(place))
                 self._stage_messages[place] = message
             case _:
                 reveal = RevealBody.parse(message)
@@ -280,7 +280,7 @@ class Coordinator:
         wanted = [other for other in self._joined.holders(place) if other in shared]  # holding is mutual
         kinds = [SHARE_OF_SELF_MASK if other in alive else SHARE_OF_KEY for other in wanted]
         if reveal.places != tuple(wanted) or [kind for kind, _ in reveal.shares] != kinds:
-            raise RosterDiffers("{place} revealed other shares than it was asked for.", place=self._name(place))
+            raise RosterDiffers("{place} revealed shares other than those it was asked for.", place=self._name(place))
 
     def _name(self, place: int) -> str:
         return self.session.roster[place].name
@@ -337,7 +337,7 @@ class Coordinator:
             quorum = self.session.sharing.quorum
             if len(self._stage_messages) < quorum:
                 raise TooFewParties(
-                    "{stage_message_count} parties signed the lists, and {quorum} must.",
+                    "{stage_message_count} parties signed the lists; {quorum} are needed.",
                     hint="nothing was revealed; start again with fresh keys when more can take part",
                     stage_message_count=len(self._stage_messages),
                     quorum=quorum,
@@ -353,8 +353,8 @@ class Coordinator:
         if fewest < self._joined.threshold:
             threshold = self._joined.threshold
             raise TooFewParties(
-                "{fewest} shares of a secret of {owner} came back, and {threshold} are needed.",
-                hint="too many parties vanished; start again with fresh keys",
+                "{fewest} shares of a secret of {owner} came back; {threshold} are needed.",
+                hint="too many parties dropped out; start again with fresh keys",
                 fewest=fewest,
                 owner=self._name(owner),
                 threshold=threshold,

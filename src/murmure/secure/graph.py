@@ -44,8 +44,8 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
             "at most {pluralise} with {bad}; or ", pluralise=pluralise(left, "dropout", "dropouts"), bad=bad
         )
         raise InvalidParameter(
-            "of {n} parties {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
-            "lists; when {dropouts} vanish {number} are left.",
+            "of {n} parties, {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
+            "lists; when {dropouts} drop out, {number} are left.",
             hint="{detail}fewer colluders, or more parties",
             n=n,
             q=q,
@@ -183,7 +183,8 @@ def _hypergeometric_quantile(n: int, marked: int, k: int, one_in: int) -> int:
 def _check_counts(n: int, corrupt: int, dropped: int) -> None:
     if n < 2 or corrupt < 0 or dropped < 0 or corrupt >= n or dropped >= n:
         raise InvalidParameter(
-            "of {n} parties {corrupt} cannot collude and {dropped} vanish: both must be from 0 to one below all.",
+            "of {n} parties, {corrupt} cannot collude and {dropped} drop out: both must be from 0 to one less than "
+            "all.",
             n=n,
             corrupt=corrupt,
             dropped=dropped,

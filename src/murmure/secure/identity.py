@@ -50,8 +50,8 @@ class Card:
             or not is_visible_text(self.name)
         ):
             raise InvalidParameter(
-                "Card.name must be 1 to {max_name_length} letters that can be seen, with single blanks between words, "
-                "got {got}.",
+                "Card.name must be 1 to {max_name_length} visible characters, with single spaces between words, got "
+                "{got}.",
                 max_name_length=MAX_NAME_LENGTH,
                 got=shorten(self.name),
             )
@@ -70,7 +70,7 @@ class Card:
         except (InvalidSignature, ValueError):
             raise ForgedMessage(
                 "this was not signed by {name} ({fingerprint}).",
-                hint="it was changed on the way, or somebody else wrote it",
+                hint="it was changed in transit, or someone else wrote it",
                 name=self.name,
                 fingerprint=self.fingerprint,
             ) from None
@@ -81,11 +81,11 @@ class Card:
     @classmethod
     def from_dict(cls, fields: Any) -> Card:
         if not isinstance(fields, Mapping) or set(fields) != {"murmure_card", "name", "key"}:
-            raise InvalidParameter("this is no card.", hint="murmure party init writes card.json")
+            raise InvalidParameter("this is not a card.", hint="murmure party init writes card.json")
         version = fields["murmure_card"]
         if type(version) is not int or version != VERSION:
             raise InvalidParameter(
-                "this is a card of version {version}; {version_2} is read here.",
+                "this is a card of version {version}; this software reads version {version_2}.",
                 version=shorten(version),
                 version_2=VERSION,
             )
@@ -110,7 +110,7 @@ class Identity:
     @classmethod
     def from_bytes(cls, secret: bytes) -> Identity:
         if len(secret) != 32:
-            raise InvalidParameter("an identity's secret is 32 bytes.")
+            raise InvalidParameter("an identity's secret must be 32 bytes.")
         return cls(Ed25519PrivateKey.from_private_bytes(secret))
 
     def secret(self) -> bytes:

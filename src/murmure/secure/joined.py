@@ -37,13 +37,13 @@ class JoinedParties:
         self.session, self.messages = session, messages
         self.members = tuple(messages)
         if not set(self.members) <= set(session.members):
-            raise RosterDiffers("the list of keys names somebody who is not in the roster of this round.")
+            raise RosterDiffers("the list of keys names a party that is not in the roster of this round.")
         check_minimum(session, len(self.members), "joined")
         self.sharing = _terms_for(session.sharing, len(self.members))
         self.keys = {place: KeysBody.parse(message) for place, message in messages.items()}
         every_key = [key for keys in self.keys.values() for key in (keys.mask, keys.box)]
         if len(set(every_key)) < len(every_key):
-            raise RosterDiffers("one session key stands in the list twice.", hint="somebody copied somebody's keys")
+            raise RosterDiffers("a session key is in the list twice.", hint="one party copied the keys of another")
 
     @classmethod
     def parse(cls, session: Session, roster: Message) -> JoinedParties:
@@ -75,7 +75,8 @@ class JoinedParties:
         limit = max_colluders_in_gaps(len(survives), sharing.colluders, sharing.degree, SECURITY_AGAINST_TRIES)
         if can_split(survives, sharing.degree, limit):
             raise TooFewParties(
-                "whose vectors came leaves gaps in the ring of masks: the survivors could fall into two sums.",
+                "the parties whose vectors arrived leave gaps in the ring of masks: the survivors could fall into "
+                "two sums.",
                 hint="nothing was revealed; start again with fresh keys, or on the complete graph",
             )
 
@@ -133,7 +134,7 @@ def _terms_for(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
 def check_minimum(session: Session, count: int, did: str) -> None:
     if count < session.sharing.minimum:
         raise TooFewParties(
-            "{count} of {parties} parties {did}; {minimum} were agreed as the least.",
+            "{count} of {parties} parties {did}; the agreed minimum is {minimum}.",
             hint="nothing was revealed; start again with fresh keys when more can take part",
             count=count,
             parties=session.sharing.parties,
@@ -151,4 +152,4 @@ def shared_secret(private: X25519PrivateKey, public: bytes, owner: str) -> bytes
     try:
         return private.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:  # a point of small order: the secret would be known to all
-        raise BadMessage("the session key of {owner} is no key.", owner=owner) from None
+        raise BadMessage("the session key of {owner} is not a key.", owner=owner) from None

@@ -113,7 +113,7 @@ def box_open(key: bytes, box: bytes, ad: bytes) -> bytes:
     except InvalidTag:
         raise ForgedMessage(
             "a box of shares does not open: it was not closed by this sender, for this receiver, in this session.",
-            hint="it was changed on the way, or the sender made it wrongly",
+            hint="it was changed in transit, or the sender made it wrongly",
         ) from None
 
 

@@ -94,16 +94,16 @@ def parse_message(raw: bytes) -> Message:
     """The parts of an envelope. The signature is left to `check`, the body to the parser of its kind."""
     if len(raw) < ENVELOPE_BYTES:
         raise BadMessage(
-            "a message has at least {envelope_bytes} bytes, got {got}: it was cut short.",
+            "a message has at least {envelope_bytes} bytes, got {got}: it was truncated.",
             envelope_bytes=ENVELOPE_BYTES,
             got=len(raw),
         )
     magic, version, kind, session, sender, length = HEADER.unpack_from(raw)
     if magic != b"MU":
-        raise BadMessage("these bytes are no message of Murmure.")
+        raise BadMessage("these bytes are not a message of Murmure.")
     if version != PROTOCOL:
         raise BadMessage(
-            "this message is of protocol version {version}, this software speaks {protocol}.",
+            "this message has protocol version {version}; this software speaks {protocol}.",
             hint="both sides need the same release",
             version=version,
             protocol=PROTOCOL,
@@ -112,7 +112,7 @@ def parse_message(raw: bytes) -> Message:
         raise BadMessage("there is no message of kind {kind}.", kind=kind)
     if length > MAX_BODY_BYTES or len(raw) != ENVELOPE_BYTES + length:
         raise BadMessage(
-            "the message says {length} bytes and has {number}: it was cut or glued.",
+            "the message claims {length} bytes but has {number}: it was truncated or joined with another.",
             length=length,
             number=len(raw) - ENVELOPE_BYTES,
         )
@@ -203,7 +203,7 @@ class KeysBody:
             out = cls(c.take(SECRET_BYTES), c.take(SECRET_BYTES), c.take(SECRET_BYTES))
         # X25519 ignores the last bit. If it could be set, one key would have two spellings, and a copy would pass.
         if out.mask[-1] >> 7 or out.box[-1] >> 7:
-            raise BadMessage("a session key has a bit that keys do not have.")
+            raise BadMessage("a session key has a bit set that keys never have.")
         return out
 
 
@@ -224,7 +224,7 @@ def parse_envelopes(message: Message, kind: Kind, size: int) -> dict[int, Messag
             inner = parse_message(c.take(size))
             if inner.kind is not kind or inner.sender <= last or inner.session != message.session:
                 raise BadMessage(
-                    "a {name} message holds something else than {kind_name} messages in order.",
+                    "a {name} message must hold {kind_name} messages in order.",
                     name=message.kind.name,
                     kind_name=kind.name,
                 )
@@ -351,7 +351,7 @@ def parse_reason(message: Message) -> str:
     try:
         text = message.body.decode()
     except UnicodeDecodeError:
-        raise BadMessage("the reason of an END message is no text.") from None
+        raise BadMessage("the reason of an END message is not text.") from None
     if len(message.body) > 500 or not text.isprintable():
         raise BadMessage("the reason of an END message is too long, or cannot be printed.")
     return text

@@ -69,7 +69,7 @@ class Party:
         if len(seed) != SECRET_BYTES:
             raise InvalidParameter("Party.seed must be 32 bytes.")
         if index not in session.members or session.roster[index].key != identity.public:
-            raise RosterDiffers("this identity does not stand at that place of the roster of this round.")
+            raise RosterDiffers("this identity is not at that place in the roster of this round.")
         self.session, self.identity, self.index = session, identity, index
         self._stage: str = "keys"
         self._seed = seed
@@ -104,7 +104,7 @@ class Party:
     def cohort(self) -> tuple[int, ...]:
         """Over whom the sum will run; known once the coordinator has frozen it."""
         if self._alive is None:
-            raise OutOfOrder("the coordinator has not said yet whose vectors came.")
+            raise OutOfOrder("the coordinator has not yet said whose vectors arrived.")
         return self._alive.alive
 
     @property
@@ -155,7 +155,7 @@ class Party:
         self._require_stage("vector")
         stored = parse_message(message).check(self.session.digest, self.session.roster[self.index])
         if stored.kind is not Kind.MASKED:
-            raise BadMessage("the stored message is no masked vector of this session.")
+            raise BadMessage("the stored message is not a masked vector of this session.")
         MaskedBody.parse(stored, self.session.encoder.words)
         self._stage = "alive"
 
@@ -182,7 +182,7 @@ class Party:
     def _require_stage(self, stage: str) -> None:
         if self._stage != stage:
             raise OutOfOrder(
-                "a party at stage {stage!r} cannot do what belongs to {stage_2!r}.", stage=self.stage, stage_2=stage
+                "a party at stage {stage!r} cannot do the step of stage {stage_2!r}.", stage=self.stage, stage_2=stage
             )
 
     # -- receiving ----------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class Party:
         """Take a message of the coordinator and return the answer, if there is one. A refusal ends the session."""
         message = parse_message(raw)
         if message.sender != FROM_COORDINATOR:
-            raise BadMessage("a party hears the coordinator only.")
+            raise BadMessage("a party accepts messages only from the coordinator.")
         message.check(self.session.digest, self.session.coordinator)
         # A network may deliver twice: the same bytes are ignored, but a second version is a lie.
         if message.kind in self._received:
@@ -200,8 +200,8 @@ class Party:
             error = AskedTwice if message.kind in (Kind.ALIVE, Kind.AGREED) else Equivocation
             self._stage = "failed"
             raise error(
-                "the coordinator sent a second {name} message, and another one.",
-                hint="nothing more is said to it in this session",
+                "the coordinator sent a second, different {name} message.",
+                hint="nothing more is sent to it in this session",
                 name=message.kind.name,
             )
         if message.kind is Kind.END:
@@ -247,7 +247,7 @@ class Party:
         holders = len(joined.holders(self.index))
         if holders < joined.threshold:
             raise TooFewParties(
-                "{holders} hold shares of this party's secrets, and {threshold} must.",
+                "{holders} parties hold shares of this party's secrets; {threshold} are needed.",
                 holders=holders,
                 threshold=joined.threshold,
             )
@@ -274,7 +274,7 @@ class Party:
         check_minimum(self.session, len(present), Phrase("sealed their shares"))
         # A coordinator that withholds a box must also admit that its sender is out.
         if sealed.places != tuple(other for other in peers if other in present):
-            raise RosterDiffers("the shares delivered are not those of the neighbours who sealed some.")
+            raise RosterDiffers("the delivered shares are not those of the neighbours who sealed shares.")
         self._check_holders(present)
         for other, box in zip(sealed.places, sealed.boxes, strict=True):
             shares = self._open_box(other, box)
@@ -307,7 +307,7 @@ class Party:
             name = self.session.roster[min(present & self._unopened)].name
             raise RosterDiffers(
                 "the list of those who shared names {name}, whose box this party could not open.",
-                hint="one of the two has to be left out; nothing was revealed",
+                hint="one of the two must be left out; nothing was revealed",
                 name=name,
             )
         check_minimum(self.session, len(present), Phrase("shared their secrets"))
@@ -327,7 +327,7 @@ class Party:
         if alive | dropped != set(self._shared):
             raise RosterDiffers("alive and dropped parties together are not those who shared.")
         if self.index not in alive:
-            raise RosterDiffers("the coordinator lists this party as dropped, whose vector it was sent.")
+            raise RosterDiffers("the coordinator lists this party as dropped, although it was sent its vector.")
         check_minimum(self.session, len(alive), Phrase("sent their vectors"))
         self._check_holders(alive)
         self._joined.check_connected(alive)
@@ -340,7 +340,7 @@ class Party:
         left = sum(holder in present for holder in self._joined.holders(self.index))
         if left < self._joined.threshold:
             raise TooFewParties(
-                "{left} who hold shares of this party's secrets are left; {threshold} must be.",
+                "{left} parties that hold shares of this party's secrets are left; {threshold} are needed.",
                 left=left,
                 threshold=self._joined.threshold,
             )
@@ -358,7 +358,7 @@ class Party:
             if not self._joined.has_signed(Kind.MASKED_FOR, place, masking, signature):
                 raise RosterDiffers(
                     "{name} did not sign that its vector was masked for those who shared, as this party was told.",
-                    hint="the coordinator told it another list, or changed what it signed; nothing was revealed",
+                    hint="the coordinator sent it another list, or changed what it signed; nothing was revealed",
                     name=self.session.roster[place].name,
                 )
 
@@ -368,18 +368,18 @@ class Party:
         quorum = self.session.sharing.quorum
         if len(signatures) < quorum:
             raise TooFewParties(
-                "{signature_count} parties signed the same lists, and {quorum} must.",
+                "{signature_count} parties signed the same lists; {quorum} are needed.",
                 signature_count=len(signatures),
                 quorum=quorum,
             )
         if not set(signatures) <= set(self._lists.alive):
-            raise RosterDiffers("somebody signed the lists who is not alive in them.")
+            raise RosterDiffers("a party that is not alive in the lists signed them.")
         agreement = self._joined.agreement_digest(self._shared, self._lists)
         for place, signature in signatures.items():
             if not self._joined.has_signed(Kind.AGREE, place, agreement, signature):
                 raise RosterDiffers(
                     "{name} did not sign the lists that this party was shown.",
-                    hint="it was shown others, or what it signed was changed; nothing was revealed",
+                    hint="it was shown other lists, or what it signed was changed; nothing was revealed",
                     name=self.session.roster[place].name,
                 )
         self._stage = "reveal"
@@ -388,7 +388,7 @@ class Party:
     def _on_result(self, message: Message) -> bytes | None:
         result = ResultBody.parse(message, self.session.encoder.words)
         if result.cohort != self._lists.alive:
-            raise RosterDiffers("the result is of other parties than those who were said to be alive.")
+            raise RosterDiffers("the result is of parties other than those listed as alive.")
         self.result = self.session.encoder.decode(result.words, len(result.cohort))
         self._stage = "done"
         return None

@@ -122,8 +122,8 @@ class RingEncoder:
         raise NoHeadroom(
             "Encoder: {parties:_} parties with entries up to {bound} in {limbs} word(s) each: "
             "the sum needs {needed} bits with its sign, {available} are available.",
-            hint="one of three: more limbs (limbs=None takes as many as it needs); tighter bounds (of the columns, of "
-            "the rows that one party may hold, or a coarser step); fewer parties",
+            hint="use more limbs (limbs=None takes as many as needed), tighter bounds (of the columns or of the rows "
+            "per party, or a coarser step), or fewer parties",
             parties=self.parties,
             bound=shorten(self.bound),
             limbs=self.limbs,
@@ -180,7 +180,7 @@ class RingEncoder:
         decoded: list[int] = sums.tolist()
         if max(max(decoded), -min(decoded)) > survivors * self.bound:
             raise ImpossibleTotal(
-                "the total is beyond what {survivors} parties within a bound of {bound} can add up to.",
+                "the total is larger than {survivors} parties within a bound of {bound} can add up to.",
                 hint="a party broke its bound or sent a wrong share; nothing in this total can be trusted",
                 survivors=survivors,
                 bound=shorten(self.bound),
@@ -220,8 +220,7 @@ class RingEncoder:
             return
         entry = next(i for i, value in enumerate(integers.tolist()) if abs(value) > self.bound)
         raise OutOfBound(
-            "entry {entry} of this party's own sums is beyond the bound of {bound} that was agreed on; "
-            "nothing was sent.",
+            "entry {entry} of this party's own sums exceeds the agreed bound of {bound}; nothing was sent.",
             hint="check the rows (too many, or a value in another unit), or agree on a wider bound",
             entry=entry,
             bound=shorten(self.bound),

@@ -36,18 +36,18 @@ class Session:
     def __post_init__(self) -> None:
         if len(self.roster) != self.sharing.parties:
             raise InvalidParameter(
-                "Session.roster has {roster_count} parties, and the masks are made for {parties}.",
+                "Session.roster has {roster_count} parties, but the masks are made for {parties}.",
                 roster_count=len(self.roster),
                 parties=self.sharing.parties,
             )
         if len({card.key for card in self.roster}) < len(self.roster):
-            raise InvalidParameter("Session.roster names one key twice.", hint="every party makes a key of its own")
+            raise InvalidParameter("Session.roster names one key twice.", hint="every party creates its own key")
         if len({lookalike_key(card.name) for card in self.roster}) < len(self.roster):
-            raise InvalidParameter("Session.roster names two parties alike.", hint="give them different names")
+            raise InvalidParameter("Session.roster gives two parties the same name.", hint="give them different names")
         if list(self.members) != sorted(set(self.members)) or not set(self.members) <= set(range(len(self.roster))):
             raise InvalidParameter("Session.members must be places in the roster, each once, in order.")
         if len(self.study) != 32 or len(self.query) != 32 or self.round < 1:
-            raise InvalidParameter("Session: digests are 32 bytes, and rounds are counted from 1.")
+            raise InvalidParameter("Session: digests must be 32 bytes, and rounds count from 1.")
         if self.encoder.parties < len(self.members):
             raise InvalidParameter("Session.encoder has headroom for fewer parties than may take part.")
 

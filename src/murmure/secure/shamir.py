@@ -65,7 +65,7 @@ def join(shares: Mapping[int, bytes], threshold: int) -> bytes:
     _check_threshold(threshold)
     if len(shares) < threshold:
         raise SharesDoNotFit(
-            "{share_count} shares came and {threshold} are needed: the secret stays secret.",
+            "{share_count} shares arrived and {threshold} are needed: the secret stays secret.",
             hint="more parties must answer",
             share_count=len(shares),
             threshold=threshold,
@@ -85,7 +85,7 @@ class Lagrange:
         """The secret, from its shares in the order of xs."""
         if len(shares) != len(self.xs):
             raise SharesDoNotFit(
-                "{share_count} shares came for {xs_count} places.", share_count=len(shares), xs_count=len(self.xs)
+                "{share_count} shares arrived for {xs_count} places.", share_count=len(shares), xs_count=len(self.xs)
             )
         total = 0
         for weight, share in zip(self.weights, shares, strict=True):
@@ -98,7 +98,7 @@ class Lagrange:
         total %= P
         if total >> 8 * SECRET_BYTES:
             raise SharesDoNotFit(
-                "these shares belong to no secret of 32 bytes.",
+                "these shares do not belong to a secret of 32 bytes.",
                 hint="a party sent a wrong share, or shares are mixed up",
             )
         return total.to_bytes(SECRET_BYTES, "big")
@@ -147,6 +147,6 @@ def _check_threshold(threshold: int) -> None:
 def _check_xs(xs: tuple[int, ...]) -> None:
     if not xs or len(set(xs)) != len(xs) or not all(0 < x < P for x in xs):
         raise InvalidParameter(
-            "shares stand at places that differ, from 1 up: x = 0 is the secret itself.",
+            "shares must be at different places, from 1 up: x = 0 is the secret itself.",
             hint="the index of a party plus one",
         )

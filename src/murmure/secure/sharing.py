@@ -73,8 +73,8 @@ class PairwiseMasks(Sharing):
         self._check_whole("dropouts", 0, None)
         if self.minimum < MIN_PARTIES:
             raise InvalidParameter(
-                "PairwiseMasks: {parties} parties of which {dropouts} may vanish leave {minimum}; a "
-                "sum of fewer than {min_parties} is never released.",
+                "PairwiseMasks: {parties} parties, of which {dropouts} may drop out, leave {minimum}; a sum of fewer "
+                "than {min_parties} is never released.",
                 hint="fewer dropouts, or more parties",
                 parties=self.parties,
                 dropouts=self.dropouts,
@@ -83,8 +83,8 @@ class PairwiseMasks(Sharing):
             )
         if self.honest < 2:
             raise InvalidParameter(
-                "PairwiseMasks: of {parties} parties {dropouts} may vanish and {colluders} collude, "
-                "which leaves {honest} honest; below 2 the sum is one party's own.",
+                "PairwiseMasks: of {parties} parties, {dropouts} may drop out and {colluders} may collude, which "
+                "leaves {honest} honest; below 2 the sum is one party's own.",
                 hint="fewer dropouts or colluders, or more parties",
                 parties=self.parties,
                 dropouts=self.dropouts,

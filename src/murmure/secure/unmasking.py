@@ -105,8 +105,8 @@ class Unmasking:
                 doubted |= wrong
             return secret
         raise SharesDoNotFit(
-            "the shares of a secret of {name} do not rebuild what it promised.",
-            hint="{name} dealt out wrong ones, or several parties sent wrong ones; start again with fresh keys",
+            "the shares of a secret of {name} do not rebuild what it committed to.",
+            hint="{name} sent out wrong shares, or several parties returned wrong ones; start again with fresh keys",
             name=self.session.roster[place].name,
         )
 

@@ -66,7 +66,7 @@ def check_page_path(path: Path) -> None:
     """Refuse a name that no page has, and a file that is something else."""
     if path.suffix.lower() not in PAGE_SUFFIXES:
         raise CannotWrite(
-            "a page is a file whose name ends in {page_suffixes}, got {got!r}.",
+            "the name of a page must end in {page_suffixes}, got {got!r}.",
             hint="name the file report.html",
             page_suffixes=" or ".join(PAGE_SUFFIXES),
             got=path.name,
@@ -98,7 +98,7 @@ def report_html(
     """
     if not isinstance(release, Release):
         raise InvalidParameter(
-            "a report is made of a Release, got {got}.",
+            "a report is made from a Release, got {got}.",
             hint="run(plan, frame) and estimate(table) return one",
             got=shorten(type(release).__name__),
         )

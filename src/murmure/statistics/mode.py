@@ -19,7 +19,7 @@ from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, sh
 from murmure.core.types import Array, Choosable, Ints, Releasable
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
-FIGURES_HINT = Phrase("Histogram(domain) with DiscreteLaplace gives every value a figure and an interval")
+FIGURES_HINT = Phrase("Histogram(domain) with DiscreteLaplace gives each value a figure and an interval")
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Chosen(Releasable):
     def interval(self, *asked: Any, **how: Any) -> Any:
         """A choice has none: this raises."""
         raise NoUnbiasedEstimate(
-            "a choice carries no error bar: {label!r} is one label, and no figure.", hint=FIGURES_HINT, label=self.label
+            "a choice has no error bar: {label!r} is a label, not a figure.", hint=FIGURES_HINT, label=self.label
         )
 
     def plot(self, *asked: Any, **how: Any) -> Any:

@@ -42,7 +42,7 @@ class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
     ...     mu.Plan(mu.Pair(schema, "smoker", "region"), person=mu.SMP(schema, epsilon=1.0))
     ... except mu.MurmureError as error:
     ...     print(error)
-    Plan refused: SMP cannot answer Pair: a person reports one attribute, so reports know nothing of pairs.
+    Plan refused: SMP cannot answer Pair: a person reports one attribute, so reports carry no information about pairs.
       Hint: SPL, or SMP with sample=2 or more, reports two real attributes of one person
     """
 
@@ -68,7 +68,7 @@ class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
         for name in (self.first, self.second):
             if name not in self.domain.private:
                 raise InvalidParameter(
-                    "Pair: {name!r} is no private column; the schema has {private}.",
+                    "Pair: {name!r} is not a private column; the schema has {private}.",
                     name=name,
                     private=shorten(list(self.domain.private), 120),
                 )

@@ -92,11 +92,11 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
             if isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one < 1:
                 raise InvalidParameter(
                     "Quantile.q must lie strictly between 0 and 1, got {got}.",
-                    hint="0.5 is the median; the extremes of people cannot be protected",
+                    hint="0.5 is the median; the smallest and largest values cannot be protected",
                     got=shorten(one),
                 )
         if q == ():
-            raise InvalidParameter("Quantile.q names no quantile.", hint="q=0.5 is the median")
+            raise InvalidParameter("Quantile.q is empty.", hint="q=0.5 is the median")
         object.__setattr__(self, "q", q)
 
     largest = 1

@@ -77,11 +77,11 @@ class Sums(ExactSums[SumsEstimate]):
         for text, number in zip(texts, numbers, strict=True):
             if text in known:
                 raise InvalidParameter(
-                    "Sums.expressions names {text} twice.", hint="each sum is asked once", text=shorten(text)
+                    "Sums.expressions names {text} twice.", hint="ask for each sum once", text=shorten(text)
                 )
             if terms[number].max_abs == 0:
                 raise InvalidParameter(
-                    "expression {text} is 0, whatever a row holds.", hint="leave it out", text=shorten(text, 100)
+                    "expression {text} is 0 in every row.", hint="leave it out", text=shorten(text, 100)
                 )
             known.add(text)
         self._keep_columns_read(terms, numbers)

@@ -162,7 +162,7 @@ def test_names_before_there_is_a_schema() -> None:
         ("y ~ C(a, Treatment('d'))", "none of the labels", None),
         ("y ~ C(a, levels=['a', 'b'])", "takes a column", "schema"),
         ("y ~ C(x + 1)", "takes a column", "C(ward)"),
-        ("y ~ C(w)", "wants labels", "Categories"),
+        ("y ~ C(w)", "needs labels", "Categories"),
         ("a ~ x", "has 3 labels", "{a == 'a'}"),
         ("y + x ~ z", "2 outcomes", "one formula for each"),
         ("y:x ~ z", "product", None),

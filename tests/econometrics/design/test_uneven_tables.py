@@ -145,7 +145,9 @@ def test_numbers_with_something_else_are_no_labels(tmp_path: Path, word: str) ->
         with pytest.raises(OutsideDomain) as caught:
             ec.ols("y ~ x", held)
         said = str(caught.value)
-        assert f"column 'x': row 4 is no number, and most of the column is (2 of {N} rows hold '{word}')" in said
+        assert (
+            f"column 'x': row 4 is not a number, although most of the column is (2 of {N} rows hold '{word}')" in said
+        )
         assert ("decimal points" if "," in word else "leave those rows out") in said and "C(x)" in said
         assert len(ec.ols("y ~ C(x)", held).names) == 1 + 10  # ten digits and the word, less the base
     with pytest.raises(OutsideDomain, match="party 2: column 'x': row 4"):
@@ -225,7 +227,7 @@ def test_two_labels_are_the_wrong_way_round_and_say_so(rows: pd.DataFrame) -> No
         ("state == 'gone'", "has no label"),
         ("state", "must hold two values"),
         ("state != 'died'", "no column"),
-        ("years == 3", "holds no labels"),
+        ("years == 3", "does not hold labels"),
         ("stat == 'died'", "no column 'stat'"),
     ],
 )

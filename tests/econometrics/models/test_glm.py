@@ -575,5 +575,5 @@ def test_totals_that_no_rows_have_end_the_fit(square):
     from murmure.econometrics.steps.coordinates import _half_log, _to_decimal
 
     for search in (lambda: _to_decimal(Fraction(1, 3), Fraction(square)), lambda: _half_log(Fraction(square))):
-        with pytest.raises(FitFailed, match="none that rows can have"):
+        with pytest.raises(FitFailed, match="no rows can have these totals"):
             search()

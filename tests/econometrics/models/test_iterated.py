@@ -314,7 +314,7 @@ def test_a_digest_knows_what_a_function_holds(monkeypatch):
 def test_functions_that_give_the_wrong_shape_or_no_numbers():
     with pytest.raises(InvalidParameter, match="shape"):
         mle(lambda theta, rows: rows["age"], [0], ROWS, ["age"])
-    with pytest.raises(FitFailed, match="not defined where the search begins"):
+    with pytest.raises(FitFailed, match="not defined at the start"):
         mle(lambda theta, rows: np.full((len(rows["age"]), 1), np.nan), [0], ROWS, ["age"])
     with pytest.raises(InvalidParameter, match="function"):
         mle("score", [0], ROWS, ["age"])

@@ -262,7 +262,7 @@ def test_what_every_round_releases_is_told_before(family: str, formula: str) -> 
         (dict(family="weibull", formula="x ~ t"), "mle of family 'weibull' takes an outcome above 0"),
         (dict(family="exponential", formula="x ~ 1"), "mle of family 'exponential' takes an outcome above 0"),
         (dict(family="beta", formula="t ~ 1"), "mle of family 'beta' takes an outcome between 0 and 1"),
-        (dict(family="multinomial", formula="x ~ t"), "holds no categories"),
+        (dict(family="multinomial", formula="x ~ t"), "does not hold categories"),
         (dict(family="multinomial", formula="x + t"), "must name an outcome"),
         (dict(family="multinomial", formula="log(t) ~ x"), "log"),
         (dict(family="weibull", formula="t ~ x", errors="HC1"), "errors must be one of hessian, sandwich, opg"),

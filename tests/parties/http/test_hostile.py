@@ -182,7 +182,7 @@ def test_labels_that_write_to_a_terminal(label: str) -> None:
     schema = mu.Schema({"age": mu.Integers(0, 120), "kind": mu.Categories(["x", label])})
     plan = mu.Plan(mu.Sums(schema, ("(kind == 'x') * age",)), parties=mu.PairwiseMasks(3, dropouts=0))
     cards = [Identity.fresh().card(name) for name in "ABCD"]
-    with pytest.raises(InvalidParameter, match="label with letters that are not seen"):
+    with pytest.raises(InvalidParameter, match="label with invisible characters"):
         Study("S", "to know", cards[0], tuple(cards[1:]), (plan,), 10)
 
 

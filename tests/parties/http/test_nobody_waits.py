@@ -190,11 +190,11 @@ def test_a_person_at_a_terminal_is_asked_first(tmp_path: Path, monkeypatch: pyte
         left = invoke("party", "join", url, *rows, "--minimum-parties", 9, typed="no\n")
         monkeypatch.setattr("murmure.cli.party_join._has_terminal", lambda: False)
         stranger = invoke("party", "join", url, *rows, "--minimum-parties", 9)
-        assert stranger.exit_code == 2 and "wants at least 9" in stranger.stderr
+        assert stranger.exit_code == 2 and "requires at least 9" in stranger.stderr
         monkeypatch.setattr("murmure.cli.party_join._has_terminal", lambda: True)
         nowhere = invoke(*town.words(1, url), "--rows", "nowhere.csv")
         other = invoke("party", "join", url, *rows, "--minimum-parties", 3, "--approve", "0" * 64)
-        assert events(town) == [] and "Nothing was sent" in left.stderr and "wants at least 9" in left.stderr
+        assert events(town) == [] and "Nothing was sent" in left.stderr and "requires at least 9" in left.stderr
         assert [left.exit_code, nowhere.exit_code, other.exit_code] == [2, 2, 2]
         told = invoke("party", "join", url, *rows, "--minimum-parties", 9, typed="yes\n")
         assert len(events(town)) == 1 and "without a reason" in told.stderr

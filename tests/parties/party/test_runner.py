@@ -566,7 +566,7 @@ def refused(world: World, error: type[Exception], policy: Policy = LAX, i: int =
 def test_own_minimums(world: World) -> None:
     """What others agreed on does not bind this party."""
     said = refused(world, TooFewParties, Policy())
-    assert "may be answered by 3 parties; this party wants at least 5" in said
+    assert "may be answered by 3 parties; this party requires at least 5" in said
     assert world.homes[0].store.decisions()[0]["decision"] == "refused"
     with pytest.raises(InvalidParameter, match="at least 3"):
         Policy(minimum_parties=2)
@@ -648,7 +648,7 @@ def test_a_study_that_was_declined(world: World) -> None:
         terms = Invitation(world.homes[0], world.study, b"", url, LAX)
         decline(terms, client, "test")
         assert [kind for kind, *_ in world.came()] == ["REFUSE"]
-        with pytest.raises(Declined, match="this party said no to"):
+        with pytest.raises(Declined, match="this party declined"):
             check_invitation(terms)
     assert [one["decision"] for one in world.homes[0].store.decisions()] == ["declined", "refused"]
 
@@ -1174,7 +1174,7 @@ def test_a_file_of_another_time_does_not_mask_again(world: World) -> None:
     store.join(world.study.digest, "http://x", world.study.coordinator, "Ages", b"", bytes(32), "test")
     with store.transaction(world.study.digest, 1) as step:
         step.record_sent("masked", b"first")
-    with pytest.raises(StoreFailed, match="would undo the masks"), store.transaction(world.study.digest, 1) as step:
+    with pytest.raises(StoreFailed, match="would remove the masks"), store.transaction(world.study.digest, 1) as step:
         step.record_sent("masked", b"second")
 
 
@@ -1203,7 +1203,7 @@ def test_damaged_or_open_files_are_refused(world: World) -> None:
     path.write_bytes(b"not a database" * 100)
     with pytest.raises(StoreFailed):
         home.store.file.check_intact()
-    with pytest.raises(InvalidParameter, match="holds a party already"):
+    with pytest.raises(InvalidParameter, match="already holds a party"):
         PartyFolder.create(home.folder, "Other")
 
 

@@ -151,7 +151,7 @@ def test_settings_that_are_none() -> None:
 def test_totals_that_no_rows_have_end_the_fit() -> None:
     start = CoxStart(10, (0, 3), (Fraction(1),), (Fraction(1),), [Fraction(1)])
     for sums in ([0] * 6, [1, 0, 1, -2, 0, 1]):
-        with pytest.raises(FitFailed, match="none that rows can have"):
+        with pytest.raises(FitFailed, match="no rows can have these totals"):
             from_sums([Fraction(v) for v in (*sums, 0)], 10, (Fraction(0),), start, ())
 
 

@@ -84,8 +84,8 @@ def test_noise_is_that_of_one_block() -> None:
         ((("1",), None, None), "have no order"),
         ((None, ("5", "4"), None), "must increase"),
         ((None, ("5", "5.0"), None), "must increase"),
-        ((None, ("five",), None), "no decimal"),
-        ((None, ("1/00",), None), "no decimal"),
+        ((None, ("five",), None), "not a decimal"),
+        ((None, ("1/00",), None), "not a decimal"),
         ((None, (), None), "must be numbers or None"),
     ],
 )

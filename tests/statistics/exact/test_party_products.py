@@ -179,7 +179,7 @@ def test_the_checks_reject_mutants() -> None:
             return super().lift(x) * 1.0
 
     check_statistic(WithinPartyProducts(SCHEMA, ("y", "x")))
-    for mutant, said in ((NoMeans, "in the clear"), (AllFigures, "not \\(width,\\)"), (Floating, "whole numbers")):
+    for mutant, said in ((NoMeans, "in the clear"), (AllFigures, "shape \\(width,\\)"), (Floating, "whole numbers")):
         with pytest.raises(CheckFailed, match=said):
             check_statistic(mutant(SCHEMA, ("y", "x")))
 

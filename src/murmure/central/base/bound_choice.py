@@ -81,7 +81,8 @@ class Choice(Chooser):
                 )
         if self.monotone and relation != "add/remove":
             raise InvalidParameter(
-                "{name}(monotone=True) holds under add/remove only, got {got!r}: an exchange moves scores both ways.",
+                "{name}(monotone=True) is valid only under add/remove, got {got!r}: replacing a row can move scores "
+                "both ways.",
                 hint="monotone=False",
                 name=name,
                 got=relation,

@@ -23,11 +23,11 @@ def check_person(owner: object, relation: Relation, rows: int) -> None:
     name = type(owner).__name__
     if relation not in ("add/remove", "replace"):
         raise InvalidParameter(
-            '{name}: the relation is "add/remove" or "replace", got {got}.', name=name, got=shorten(relation)
+            '{name}: the relation must be "add/remove" or "replace", got {got}.', name=name, got=shorten(relation)
         )
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
         raise InvalidParameter(
-            "{name}: the rows that one person has must be a positive whole number, got {got}.",
+            "{name}: the number of rows per person must be a positive whole number, got {got}.",
             name=name,
             got=shorten(rows),
         )

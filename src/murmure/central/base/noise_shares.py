@@ -54,7 +54,7 @@ class BoundShares(BoundNoise):
         """The same, with the error bars of a sum over this number of parties."""
         if not self.honest <= survivors <= self.parties:
             raise InvalidParameter(
-                "noise shared by {parties} parties, {honest} of them honest, cannot come from {survivors}.",
+                "noise shared by {parties} parties, {honest} of them honest, cannot come from {survivors} parties.",
                 parties=self.parties,
                 honest=self.honest,
                 survivors=survivors,

@@ -47,4 +47,4 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
         engine.total(step, iter([]))
     except MurmureError:
         return
-    raise CheckFailed("{engine!r}: added up nobody without a word", engine=engine)
+    raise CheckFailed("{engine!r}: added up no rows and raised no error", engine=engine)

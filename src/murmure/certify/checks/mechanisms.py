@@ -81,7 +81,7 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
     """The expected tally, computed from the law, is exactly the affine map."""
     affine = mechanism.affine()
     if not isinstance(affine, Affine):
-        require(bool(affine.reason), mechanism, Phrase("no affine map, and no reason why"))
+        require(bool(affine.reason), mechanism, Phrase("no affine map, and no reason given"))
         return
     channel = mechanism.channel
     tallies = [mechanism.tally(np.array([y])) for y in outcomes]

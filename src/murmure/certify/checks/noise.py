@@ -344,5 +344,5 @@ def check_choice_noise(noise: Any, candidates: int, sensitivity: int, seed: int 
     require(
         worst >= 0.5 * bound.epsilon,
         noise,
-        Phrase("the most found is {worst}: too much noise for {epsilon}", worst=worst, epsilon=bound.epsilon),
+        Phrase("the largest loss found is {worst}: too much noise for {epsilon}", worst=worst, epsilon=bound.epsilon),
     )

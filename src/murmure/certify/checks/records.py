@@ -102,7 +102,7 @@ def check_record_moments(mechanism: Any, outcomes: list[Row]) -> None:
     for i, part in enumerate(mechanism.parts):
         affine = part.affine()
         if not isinstance(affine, Affine):
-            require(bool(affine.reason), mechanism, Phrase("no affine map, and no reason why"))
+            require(bool(affine.reason), mechanism, Phrase("no affine map, and no reason given"))
             continue
         for x in some_records(mechanism):
             law = [channel.prob(x, y) for y in outcomes]

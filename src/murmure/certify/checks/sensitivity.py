@@ -51,7 +51,11 @@ def check_choice_statistic(statistic: Any, seed: int = 1) -> None:
     lifted = np.concatenate([statistic.lift(x), np.zeros((1, statistic.width), np.int64)])[: PAIRED * 4]
     base = np.zeros(statistic.width, np.int64)
     scores = np.array([statistic.scores(base + row) for row in lifted])
-    require(scores.shape[1] == statistic.candidates, statistic, Phrase("has other scores than candidates"))
+    require(
+        scores.shape[1] == statistic.candidates,
+        statistic,
+        Phrase("the number of scores differs from the number of candidates"),
+    )
     moved = int(np.abs(scores[:, None] - scores[None]).max()) if len(scores) else 0
     require(
         moved == statistic.score_sensitivity,
@@ -109,7 +113,7 @@ def check_layout(statistic: Any) -> None:
         sum(b.width for b in blocks) == statistic.width, statistic, Phrase("the widths of its blocks do not add up")
     )
     require(len(set(names)) == len(names), statistic, Phrase("two blocks have the same name: {names}", names=names))
-    require(blocks == statistic.blocks, statistic, Phrase("blocks differ from one look to the next"))
+    require(blocks == statistic.blocks, statistic, Phrase("blocks differ between two calls"))
 
 
 def _norms(part: Ints) -> tuple[int, int]:
@@ -180,7 +184,7 @@ def check_exchange(statistic: Any, x: Any, seed: int) -> None:
                     moved <= stated,
                     statistic,
                     Phrase(
-                        "an exchange moves block {name!r} by {moved}, more than {stated} ({norm}, replace)",
+                        "replacing a row moves block {name!r} by {moved}, more than {stated} ({norm}, replace)",
                         name=block.name,
                         moved=moved,
                         stated=stated,
@@ -201,7 +205,7 @@ def check_nobody(statistic: Any, x: Any) -> None:
     require(
         bool((statistic.tally(some) == statistic.lift(some).sum(axis=0)).all()),
         statistic,
-        Phrase("tally is not the sum of lift where nobody is among the rows"),
+        Phrase("tally is not the sum of lift when there are no rows"),
     )
 
 

@@ -61,7 +61,7 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
         Phrase("the order of people matters"),
     )
     total = statistic.party_contribution(Total(n, total)).sum
-    require(total.shape == (statistic.width,), statistic, Phrase("what a party makes of its sums is not (width,)"))
+    require(total.shape == (statistic.width,), statistic, Phrase("a party's own sums do not have shape (width,)"))
     answer = statistic.interpret_exact(total, n)
     estimates = list(answer.values()) if isinstance(answer, Estimates) else [answer]
     for estimate in estimates:

@@ -86,9 +86,9 @@ class Labels:
         doubtful = self.like_booleans if kind == "booleans" else self.like_numbers
         if doubtful:
             raise OutsideDomain(
-                "{domain}: got {got}, and the label {doubtful!r} is a text that some readers turn "
-                "into {got}; wanted {domain_2}.",
-                hint="load the column as text: then every cell is what the file says",
+                "{domain}: got {got}, and the label {doubtful!r} is text that some readers turn into {got}; wanted "
+                "{domain_2}.",
+                hint="load the column as text, so that every cell stays as it is in the file",
                 domain=domain_name(domain),
                 got=kind,
                 doubtful=doubtful[0],

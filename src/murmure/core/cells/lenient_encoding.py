@@ -97,7 +97,7 @@ class _LenientEncoder:
     def of(cls, domain: Domain, absent: int | None) -> _LenientEncoder:
         if not isinstance(domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
-                "stand takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
+                "lenient encoding takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
             )
         if absent is None and domain.absent is not None:
             absent = _code_of(domain, domain.absent)

@@ -31,7 +31,7 @@ PARSE_HINT = "correct those rows, or write them as numbers"
 WIDEN_HINT = "widen the domain to public bounds, or correct those rows before they are randomised"
 ROUND_HINT = "round the column yourself, or use Interval for numbers with fractions"
 ADD_HINT = "add that label to the domain, or correct those rows"
-DATES_HINT = Phrase("write dates and the like as text or as numbers")
+DATES_HINT = Phrase("write dates and similar values as text or as numbers")
 
 
 def refuse_type(domain: Any, kind: object) -> OutsideDomain:
@@ -331,7 +331,7 @@ def _items_of(values: Any) -> list[Any]:
             return list(values)
     except (TypeError, ValueError, KeyError):
         pass
-    raise _no_column(values, Phrase("it is no sequence"))
+    raise _no_column(values, Phrase("it is not a sequence"))
 
 
 def _no_column(values: Any, why: str) -> OutsideDomain:

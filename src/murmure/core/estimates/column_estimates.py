@@ -48,7 +48,7 @@ class Estimates(Mapping[str, Estimate], Releasable):
     def __getitem__(self, column: str) -> Estimate:
         if column not in self.by_column:
             raise MissingColumn(
-                "there is no estimate of {column!r}; there is {by_column}.",
+                "there is no estimate of {column!r}; there are estimates of {by_column}.",
                 column=column,
                 by_column=shorten(list(self.by_column), 120),
             )

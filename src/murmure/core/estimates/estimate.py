@@ -23,7 +23,8 @@ def check_target(target: str) -> None:
     if target not in ("fixed", "superpopulation"):
         raise InvalidParameter(
             'interval target must be "fixed" or "superpopulation", got {got}.',
-            hint='"fixed": the share among the people who answered; "superpopulation": among those they stand for',
+            hint='"fixed": the share among the people who answered; "superpopulation": in the population that they '
+            "represent",
             got=shorten(target),
         )
 
@@ -276,7 +277,7 @@ class Estimate(Releasable):
         if isinstance(self.estimator, CountingEstimator) and self.estimator.counts is not None:
             return self.estimator.counts.astype(np.float64)
         if self.unit != "share":
-            raise InvalidParameter("counts belong to shares; this estimate holds values.")
+            raise InvalidParameter("only shares have counts; this estimate holds values.")
         return self.mean * self.n
 
     @property

@@ -59,8 +59,8 @@ def share_intervals(
     cells, p, q = _cells(o, N, p, q, level)
     if target not in ("fixed", "superpopulation"):
         raise InvalidParameter(
-            "target of an interval must be 'fixed' or 'superpopulation', got {got!r}.\n"
-            "  Hint: 'fixed' is the share among the people who answered, "
+            "target of an interval must be 'fixed' or 'superpopulation', got {got!r}.",
+            hint="'fixed' is the share among the people who answered, "
             "'superpopulation' the share in the population they were drawn from.",
             got=target,
         )
@@ -168,9 +168,8 @@ def score_variance(
     _check_people(N)
     if not (np.isfinite([mean, low, high]).all() and low <= high):
         raise InvalidParameter(
-            "a mean's interval needs finite numbers with low <= high, "
-            "got mean={mean!r}, low={low!r}, high={high!r}.\n"
-            "  Hint: low and high are the public bounds of the mean.",
+            "a mean's interval needs finite numbers with low <= high, got mean={mean!r}, low={low!r}, high={high!r}.",
+            hint="low and high are the public bounds of the mean.",
             mean=mean,
             low=low,
             high=high,
@@ -223,14 +222,15 @@ def score_line(mean: Floats, n: float, line: tuple[Floats, Floats, Floats], leve
 def _check_level(level: float) -> None:
     if not 0.0 < level < 1.0:
         raise InvalidParameter(
-            "level of an interval must lie strictly between 0 and 1, got {got!r}.\n  Hint: 0.95 means 95%.", got=level
+            "level of an interval must lie strictly between 0 and 1, got {got!r}.", hint="0.95 means 95%.", got=level
         )
 
 
 def _check_people(N: int) -> None:
     if not N >= 1:
         raise InvalidParameter(
-            "N, the number of people, must be at least 1, got {got!r}.\n  Hint: with no report there is no interval.",
+            "N, the number of people, must be at least 1, got {got!r}.",
+            hint="with no report there is no interval.",
             got=N,
         )
 
@@ -242,23 +242,23 @@ def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tu
     high, low = np.asarray(p, float), np.asarray(q, float)
     if not ((low >= 0.0) & (low < high) & (high <= 1.0)).all():
         raise InvalidParameter(
-            "support probabilities must satisfy 0 <= q < p <= 1, got p={p!r}, q={q!r}.\n"
-            "  Hint: p is for people whose true value is the cell, q for the others; p = q tells nothing.",
+            "support probabilities must satisfy 0 <= q < p <= 1, got p={p!r}, q={q!r}.",
+            hint="p is for people whose true value is the cell, q for the others; p = q tells nothing.",
             p=p,
             q=q,
         )
     cells = np.atleast_1d(np.asarray(o))
     if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
         raise InvalidParameter(
-            "o, the counts, must be a vector of integers, got shape {shape} of {dtype}.\n"
-            "  Hint: pass the tally, one count per cell, not shares or estimates.",
+            "o, the counts, must be a vector of integers, got shape {shape} of {dtype}.",
+            hint="pass the tally, one count per cell, not shares or estimates.",
             shape=cells.shape,
             dtype=cells.dtype,
         )
     if cells.size and not (cells.min() >= 0 and cells.max() <= N):
         raise InvalidParameter(
-            "o, the support counts, must lie in 0..N = 0..{n}, got {got}..{cells_max}.\n"
-            "  Hint: a tally with noise added afterwards is not a support count; use score_variance.",
+            "o, the support counts, must lie in 0..N = 0..{n}, got {got}..{cells_max}.",
+            hint="a tally with noise added afterwards is not a support count; use score_variance.",
             n=N,
             got=cells.min(),
             cells_max=cells.max(),

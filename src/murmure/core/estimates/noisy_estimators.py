@@ -457,7 +457,7 @@ class QuantileEstimator:
         if len(self.q) == 1:
             return self.variance(target).reshape(1, 1)
         raise NoUnbiasedEstimate(
-            "quantiles have intervals, and no covariance.", hint="interval(0.95, simultaneous=True)"
+            "quantiles have intervals but no covariance.", hint="interval(0.95, simultaneous=True)"
         )
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:

@@ -80,7 +80,7 @@ def code_terms(terms: Iterable[Sequence[Factor]]) -> tuple[tuple[str, str], ...]
             if len(out) + added > MAX_COLUMNS:
                 raise InvalidParameter(
                     "its design has more than {max_columns} columns: {largest}.",
-                    hint="put labels together, leave out interactions; dates are better as days since a date",
+                    hint="merge labels, or leave out interactions; write dates as days since a date",
                     max_columns=MAX_COLUMNS,
                     largest=_largest(product),
                 )

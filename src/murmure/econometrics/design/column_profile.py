@@ -29,7 +29,7 @@ FLOAT32_DIGITS = 6  # as DIGITS, for floats of 32 bits
 FIRST_LOOK = 1024
 BLOCK = 1 << 15
 MAX_INFERRED_LABELS = 100_000
-FEWER_LABELS = Phrase("name the columns that are needed, or put labels together")
+FEWER_LABELS = Phrase("name the columns that are needed, or merge labels")
 
 
 def decimal_places(x: NDArray[Any], known: int, digits: int) -> int | None:
@@ -223,7 +223,7 @@ class ColumnProfile:
         no_labels = [v for v in labels if not isinstance(v, str | int | float)]
         if no_labels:
             raise InvalidParameter(
-                "column {name!r} holds {no_label}, which is no label.",
+                "column {name!r} holds {no_label}, which is not a label.",
                 hint="write labels as text",
                 name=self.name,
                 no_label=shorten(no_labels[0]),
@@ -251,7 +251,7 @@ def number_domain(name: str, low: Decimal, high: Decimal, places: int | None, wh
     """
     if max(abs(low), abs(high)) + 1 >= MAX_BOUND:
         raise InvalidParameter(
-            "column {name!r} holds numbers up to {low:.3g}, and {max_bound:.0e} is too much.",
+            "column {name!r} holds numbers up to {low:.3g}; the limit is {max_bound:.0e}.",
             hint="divide the column by a power of ten",
             name=name,
             low=max(abs(low), abs(high)),

@@ -34,18 +34,18 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
     out = {}
     for name in names:
         if not isinstance(name, str):
-            raise InvalidParameter("{owner}: a column is named by text, got {got}.", owner=owner, got=shorten(name))
+            raise InvalidParameter("{owner}: a column name must be text, got {got}.", owner=owner, got=shorten(name))
         _ = schema[name]  # raises the error of the schema if there is no such column
         if name not in schema.private:
             raise InvalidParameter(
-                "{owner}: column {name!r} is public, and public columns are carried and not added up.",
+                "{owner}: column {name!r} is public; public columns are passed through, not added up.",
                 hint="remove public = true from the schema",
                 owner=owner,
                 name=name,
             )
         if name in out:
             raise InvalidParameter(
-                "{owner}: column {name!r} is named twice.", hint="each column plays one part", owner=owner, name=name
+                "{owner}: column {name!r} is named twice.", hint="use each column once", owner=owner, name=name
             )
         out[name] = schema.column_specs[name]
     return Schema(out)
@@ -82,7 +82,7 @@ def require_number(owner: str, schema: Schema, name: str) -> Any:
     domain = schema[name]
     if isinstance(domain, Categories):
         raise InvalidParameter(
-            "{owner}: column {name!r} holds labels, and no numbers: {domain}.",
+            "{owner}: column {name!r} holds labels, not numbers: {domain}.",
             hint="contingency(...) counts labels; declare numbers as Integers, Decimals or Interval",
             owner=owner,
             name=name,
@@ -144,8 +144,9 @@ def group_labels(owner: str, schema: Schema, name: str, what: str = "by") -> tup
     whole = isinstance(domain, Integers) and domain.size <= MAX_GROUPS
     if not (isinstance(domain, Categories) or whole):
         raise InvalidParameter(
-            "{owner}.{what}: column {name!r} holds no categories: {domain}.",
-            hint="Categories([...]), or Integers with at most {max_groups} values; cut a number into classes first",
+            "{owner}.{what}: column {name!r} does not hold categories: {domain}.",
+            hint="use Categories([...]), or Integers with at most {max_groups} values; group a number into classes "
+            "first",
             owner=owner,
             what=what,
             name=name,
@@ -176,7 +177,7 @@ def group_labels(owner: str, schema: Schema, name: str, what: str = "by") -> tup
 def chosen_labels(owner: str, schema: Schema, name: str, groups: Sequence[Any] | None) -> tuple[str, ...]:
     """The labels of the groups that are compared: these, or all."""
     labels = group_labels(owner, schema, name)
-    refuse_constant(schema, name, f"{owner}.by", Phrase("there is one group only; name a column with two or more"))
+    refuse_constant(schema, name, f"{owner}.by", Phrase("there is only one group; name a column with at least two"))
     if groups is None:
         return labels
     if isinstance(groups, str) or not isinstance(groups, Sequence):

@@ -50,7 +50,8 @@ class Design:
                 )
         if len(self.names) != len(self.terms) or not 0 < len(self.terms) <= MAX_COLUMNS:
             raise InvalidParameter(
-                "Design wants as many names as terms, 1 to {max_columns}, got {name_count} and {term_count}.",
+                "Design needs one name for each term, 1 to {max_columns} of them, got {name_count} names and "
+                "{term_count} terms.",
                 max_columns=MAX_COLUMNS,
                 name_count=len(self.names),
                 term_count=len(self.terms),

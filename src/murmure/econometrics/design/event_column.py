@@ -65,7 +65,7 @@ def event_of(owner: str, schema: Schema, text: str, what: str) -> EventColumn:
     domain: Any = schema[name]
     if not (isinstance(domain, Categories) or (isinstance(domain, Integers) and domain.size <= MAX_GROUPS)):
         raise InvalidParameter(
-            "{owner}.{what}: column {name!r} holds no labels: {domain}.",
+            "{owner}.{what}: column {name!r} does not hold labels: {domain}.",
             hint="Categories, or Integers with at most {max_groups} values",
             owner=owner,
             what=what,

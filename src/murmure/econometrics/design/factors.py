@@ -50,7 +50,7 @@ def quoted(name: str) -> str:
     if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and not keyword.iskeyword(name):
         return name
     if "`" in name:
-        raise InvalidParameter("column {name!r}: a name with a back quote cannot stand in a formula.", name=name)
+        raise InvalidParameter("column {name!r}: a name with a backquote cannot be used in a formula.", name=name)
     return f"`{name}`"
 
 
@@ -76,7 +76,7 @@ def levels_of(schema: Schema, name: str) -> tuple[tuple[str, str], ...]:
         values = range(domain.low, domain.high + 1)
     else:
         raise InvalidParameter(
-            "C({name}) wants labels, and the column holds {domain}.",
+            "C({name}) needs labels, but the column holds {domain}.",
             hint="make it Categories in the schema; whole numbers are labels too where there are {max_levels} or fewer",
             name=name,
             domain=domain.describe(),
@@ -96,7 +96,7 @@ class FactorReader:
         if name not in self.schema:
             raise InvalidParameter(
                 "there is no column {name!r}; the schema has {schema}.",
-                hint=suggestion(name, list(self.schema)) or "columns are named as in the schema",
+                hint=suggestion(name, list(self.schema)) or "use the column names of the schema",
                 name=name,
                 schema=shorten(list(self.schema), 120),
             )
@@ -146,15 +146,15 @@ class FactorReader:
         name = column_named(tree.args[0], names) if tree.args else None
         if name is None or len(tree.args) > 2:
             raise InvalidParameter(
-                "{text}: C takes a column, and which label is its base.",
+                "{text}: C takes a column and, if wanted, its base label.",
                 hint='C(ward), C(ward, Treatment("B"))',
                 text=text,
             )
         contrasts = [*tree.args[1:], *(argument.value for argument in tree.keywords if argument.arg == "contr")]
         if len(contrasts) > 1 or any(argument.arg != "contr" for argument in tree.keywords):
             raise InvalidParameter(
-                "{text}: C takes a column, and which label is its base.",
-                hint="labels and their order are those of the schema",
+                "{text}: C takes a column and, if wanted, its base label.",
+                hint="labels and their order come from the schema",
                 text=text,
             )
         levels = self._levels(name)
@@ -168,7 +168,7 @@ class FactorReader:
             given = [*contrast.args, *(argument.value for argument in contrast.keywords if argument.arg in BASES)]
         if len(given) != 1 or len(given) != len(contrast.args) + len(contrast.keywords):  # type: ignore[attr-defined]
             raise InvalidParameter(
-                "{text}: labels are compared with one of them, their base, and in no other way.",
+                "{text}: labels can only be compared with one of them, the base.",
                 hint='C(ward), or C(ward, Treatment("B")) for the base B',
                 text=text,
             )
@@ -179,7 +179,7 @@ class FactorReader:
         labels = [label for label, _ in levels]
         if base not in labels:
             raise InvalidParameter(
-                "{text}: {base!r} is none of the labels, which are {labels}.",
+                "{text}: {base!r} is not one of the labels {labels}.",
                 hint=suggestion(base, labels),
                 text=text,
                 base=base,
@@ -271,7 +271,7 @@ class _Translator(ast.NodeTransformer):
             "{function}(...) {why}.",
             hint=way_out
             or suggested
-            or "a formula takes C, I, log, exp, sqrt, min, max and abs; make any other column in the data",
+            or "a formula takes C, I, log, exp, sqrt, min, max and abs; compute any other column in the data",
             function=function,
             why=why,
         )
@@ -282,8 +282,8 @@ class _Translator(ast.NodeTransformer):
             return ast.BoolOp(op, [self.visit(node.left), self.visit(node.right)])
         if isinstance(node.op, ast.Div) and any(columns_in(node.right, self.names)):
             raise InvalidParameter(
-                "{node} divides by a column, and only a number can divide.",
-                hint="make the ratio a column of the data",
+                "{node} divides by a column; it can only divide by a number.",
+                hint="compute the ratio as a column of the data",
                 node=source_text(node, self.names),
             )
         return self.generic_visit(node)

@@ -112,13 +112,13 @@ def _sides(
         raise InvalidParameter("wanted a formula, as text, got {got}.", hint=GRAMMAR, got=shorten(text))
     if len(text) > MAX_LETTERS:
         raise InvalidParameter(
-            "it has {text_count} letters; at most {max_letters} are read.",
+            "it has {text_count} characters; at most {max_letters} are allowed.",
             hint="leave out some terms",
             text_count=len(text),
             max_letters=MAX_LETTERS,
         )
     if any(c in text for c in "\x00\n\r"):
-        raise InvalidParameter("it holds a line break.", hint="a formula is one line")
+        raise InvalidParameter("it contains a line break.", hint="a formula is one line")
     try:
         from formulaic.errors import FormulaicError
         from formulaic.parser import DefaultFormulaParser
@@ -132,7 +132,7 @@ def _sides(
         # The number of terms is bounded before they are expanded, which could take for ever.
         if tree is None or _max_terms(tree) > MAX_TERMS:
             raise InvalidParameter(
-                "it stands for more than {max_terms} terms.",
+                "it expands to more than {max_terms} terms.",
                 hint="use lower powers, or fewer columns in a product",
                 max_terms=MAX_TERMS,
             )
@@ -152,7 +152,7 @@ def _sides(
     right: Any = getattr(parsed_terms, "rhs", None) if left is not None else parsed_terms
     if outcome is not None and (left is not None) != outcome:
         raise InvalidParameter(
-            "it has no outcome." if outcome else "it has an outcome, and none is wanted here.",
+            "it has no outcome." if outcome else "it has an outcome, but none is wanted here.",
             hint=OUTCOME_HINT if outcome else "write the right side only: x1 + x2",
         )
     terms = sorted((_factors(term, names) for term in right), key=len)
@@ -165,14 +165,15 @@ def _max_terms(node: Any) -> int:
         return 1
     sign, parts = node.operator.symbol, [_max_terms(part) for part in node.args]
     if sign == "|":
-        raise InvalidParameter("| is not read.", hint="instruments are given apart: iv(..., instruments=...)")
+        raise InvalidParameter("| is not supported.", hint="give instruments separately: iv(..., instruments=...)")
     if sign == ".":
-        raise InvalidParameter("the dot, for all other columns, is not read.", hint="name the columns")
+        raise InvalidParameter("the dot, for all other columns, is not supported.", hint="name the columns")
     if sign in ("**", "^"):
         power = str(getattr(node.args[1], "token", ""))
         if not power.isdecimal() or not 1 <= int(power[:4]) <= 20:
             raise InvalidParameter(
-                "a sum of terms is raised to a whole number from 1 to 20.", hint="of a column, write I(x ** 2)"
+                "a sum of terms can only be raised to a whole number from 1 to 20.",
+                hint="for a column, write I(x ** 2)",
             )
         out = parts[0] ** int(power)
     elif sign in ("+", "-", "~"):
@@ -181,7 +182,7 @@ def _max_terms(node: Any) -> int:
         out = parts[0] * parts[-1] + sum(parts)
     if out > MAX_TERMS:
         raise InvalidParameter(
-            "it stands for more than {max_terms} terms.",
+            "it expands to more than {max_terms} terms.",
             hint="use lower powers, or fewer columns in a product",
             max_terms=MAX_TERMS,
         )
@@ -195,7 +196,7 @@ def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
         if factor.eval_method.value == "literal":
             if factor.expr != "1":
                 raise InvalidParameter(
-                    "the number {expr} stands as a factor, which would scale a column under its old name.",
+                    "the number {expr} is used as a factor, which would scale a column under its old name.",
                     hint="I({expr} * x)",
                     expr=factor.expr,
                 )

@@ -55,7 +55,7 @@ def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
             )
         if is_used:
             raise InvalidParameter(
-                "{name} is a column of the table, and without quotes a formula reads it otherwise.",
+                "{name} is a column of the table, but without quotes a formula reads it as something else.",
                 hint=_way_out(name),
                 name=shorten(name),
             )
@@ -63,9 +63,9 @@ def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
 
 def _way_out(name: str) -> str:
     if "`" in name:
-        return Phrase("a name with a back quote cannot stand in a formula: rename the column")
+        return Phrase("a name with a backquote cannot be used in a formula: rename the column")
     column = Phrase(
-        "`{name}` is the column (or Q({name!r}), where a shell would run what is in back quotes)", name=name
+        "write `{name}` for the column (or Q({name!r}), where a shell would run what is in backquotes)", name=name
     )
     if name == "1":
         return Phrase(

@@ -31,7 +31,7 @@ from murmure.econometrics.design.reference_levels import LISTED, SORTED
 from murmure.run.engine_choice import is_elsewhere
 
 MAX_SHOWN = 5  # texts that are not numbers, in a message
-DROP_ROWS = Phrase("drop those rows, or give a schema that says what stands for a missing answer")
+DROP_ROWS = Phrase("drop those rows, or give a schema that says what replaces a missing answer")
 
 
 def infer_schema(
@@ -45,7 +45,7 @@ def infer_schema(
     wanted = None if columns is None else list(dict.fromkeys([columns] if isinstance(columns, str) else columns))
     tables = [table for table in data if table is not None] if isinstance(data, list | tuple) else [data]
     if not tables:
-        raise EmptySource("there is no table: the list is empty.", hint="a table for each party")
+        raise EmptySource("there is no table: the list is empty.", hint="give one table for each party")
     if wanted is None and numbers:
         wanted = _number_columns(tables[0])
     as_labels, profiles, rows = set(labels), dict[str, ColumnProfile](), 0
@@ -62,7 +62,7 @@ def infer_schema(
                 raise
             raise _error_at_party(number, error) from None
     if not rows:
-        raise EmptySource("the table has no rows.", hint="a regression needs some")
+        raise EmptySource("the table has no rows.", hint="a regression needs rows")
     # Only after the last batch is it known whether most of a column are numbers.
     for column in profiles.values():
         if column.is_mixed:
@@ -105,7 +105,7 @@ def _refuse_mixed(tables: Sequence[Any], column: ColumnProfile) -> None:
         if odd_rows:
             shown = ", ".join(shorten(text, 24) for text in list(strange)[:MAX_SHOWN])
             what = Phrase(
-                "is no number, and most of the column is ({odd_rows} of {rows} rows hold {shown}).",
+                "is not a number, although most of the column is ({odd_rows} of {rows} rows hold {shown}).",
                 odd_rows=odd_rows,
                 rows=rows,
                 shown=shown,
@@ -137,7 +137,7 @@ def _profile_table(
 
     if is_elsewhere(table):
         raise InvalidParameter(
-            "a schema is not read off a table of Spark.", hint="give one: schema=mu.Schema({{...}}), or a schema.toml"
+            "a schema cannot be read off a Spark table.", hint="give one: schema=mu.Schema({{...}}), or a schema.toml"
         )
     opened = open_table(table, columns=wanted)
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in opened.paths)

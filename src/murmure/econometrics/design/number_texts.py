@@ -33,7 +33,7 @@ def strange_among_numbers(labels: Iterable[str]) -> list[str]:
 def mixed_column_hint(name: str, strange: Iterable[str]) -> str:
     """What to do about a column with such texts."""
     commas = any("," in label and label.strip().lower() not in MISSING for label in strange)
-    first = Phrase("write decimal points, 3.5 and not 3,5") if commas else Phrase("leave those rows out")
+    first = Phrase("write decimal points: 3.5, not 3,5") if commas else Phrase("leave those rows out")
     return Phrase(
         "{first}; if the column holds labels, C({name}) in a formula says so, or a schema with Categories",
         first=first,

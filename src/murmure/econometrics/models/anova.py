@@ -30,7 +30,7 @@ from murmure.statistics.estimates.cross_products_estimate import CrossProductsEs
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-NOISY_F = Phrase("no F and no p-value: noise in the sums of squares makes F too large, by an amount that nobody knows")
+NOISY_F = Phrase("no F and no p-value: noise in the sums of squares makes F too large by an unknown amount")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Anova(OneRound):
                 )
             if out.df[1] < 1:
                 raise TooFewObservations(
-                    "every group has one row: nothing is known about the spread within.", hint="join groups"
+                    "every group has one row: the spread within groups is unknown.", hint="join groups"
                 )
         return out
 

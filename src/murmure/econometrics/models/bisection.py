@@ -44,7 +44,8 @@ class Bisection(Model):
     tolerance: str = "0"
 
     noise_refusal: ClassVar[str | None] = Phrase(
-        "every round would spend of the budget; mu.Quantile chooses among all values in one, and its error is smaller"
+        "every round would spend part of the budget; mu.Quantile chooses among all values in one round, with a "
+        "smaller error"
     )
 
     entry = ModelEntry(
@@ -73,7 +74,9 @@ class Bisection(Model):
                 )
             texts.append(text)
         if len(set(texts)) < len(texts):
-            raise InvalidParameter("Bisection.probabilities names one twice: {texts}.", texts=shorten(tuple(texts)))
+            raise InvalidParameter(
+                "Bisection.probabilities holds a number twice: {texts}.", texts=shorten(tuple(texts))
+            )
         object.__setattr__(self, "probabilities", tuple(texts))
         wide = exact_number("Bisection", "tolerance", self.tolerance)
         if wide < 0:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Below this number of expected rows in a cell the law of X^2 is not close to chi-squared (Cochran 1954).
 SMALL = 5
-NOISY = Phrase("noise in the counts adds to it, and its law is not chi-squared any more")
+NOISY = Phrase("noise in the counts adds to it, so its distribution is no longer chi-squared")
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class Contingency(OneRound):
         for name in self.domain:
             if not isinstance(self.domain[name], Categories | Integers):
                 raise InvalidParameter(
-                    "Contingency: column {name!r} holds no categories: {domain}.",
-                    hint="Categories([...]) or Integers; cut a number into classes first",
+                    "Contingency: column {name!r} does not hold categories: {domain}.",
+                    hint="use Categories([...]) or Integers; group a number into classes first",
                     name=name,
                     domain=self.domain[name].describe(),
                 )
@@ -122,7 +122,7 @@ class Contingency(OneRound):
                 if len(kept) < 2:
                     raise NoVariation(
                         "column {name!r} is {label!r} for everybody.",
-                        hint="a table needs two values of each column at least",
+                        hint="a table needs at least two values of each column",
                         columns=[name],
                         name=name,
                         label=labels[kept[0]],

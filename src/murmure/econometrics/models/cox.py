@@ -63,7 +63,7 @@ class Cox(Model):
     """
 
     noise_refusal: ClassVar[str | None] = Phrase(
-        "one row is in the sums at risk of every earlier time, and moves the steps by more than noise could hide"
+        "one row is in the at-risk sums of every earlier time, and moves the steps by more than noise could hide"
     )
     design: Design
     time: str
@@ -109,8 +109,8 @@ class Cox(Model):
         if count > limit:
             p, each = len(self.design.terms), self._each
             raise InvalidParameter(
-                "Cox: {time} may be one of {count:.3g} times, and with {p} columns that is "
-                "{number:.3g} sums a round; at most {max_sums}.",
+                "Cox: {time} can be one of {count:.3g} times; with {p} columns that is {number:.3g} sums per round, "
+                "more than the maximum of {max_sums}.",
                 hint="a coarser public grid: grid=100 takes a hundred even times, grid=[..., {end}] names them "
                 "(at most {limit}); a time counts as the next of the grid",
                 time=shorten(self.time),
@@ -262,7 +262,7 @@ def cox(
     if isinstance(grid, int | np.integer):
         if time not in domain:
             raise InvalidParameter(
-                "cox.grid = {grid} makes even times of a column, and {time} is none.",
+                "cox.grid = {grid} divides a column into even times, but {time} is not a column.",
                 hint="grid=[30, 60, 90]",
                 grid=grid,
                 time=shorten(time),

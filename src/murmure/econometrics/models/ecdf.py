@@ -107,7 +107,9 @@ class ECDFResult(CumulativeResult, Drawable):
         at = exact_number("ecdf", "x", x)
         if at not in self.distribution.points:
             raise InvalidParameter(
-                "F is known at points of the grid, and {at:g} is none of them.", hint="see .points", at=float(at)
+                "F is known only at points of the grid, and {at:g} is not one of them.",
+                hint="see .points",
+                at=float(at),
             )
         return float(self.distribution.shares[self.distribution.points.index(at)])
 

@@ -111,7 +111,7 @@ class FixedEffects(OneQuestion):
         constant = [name for j, name in enumerate(design.names) if A[j][j] == 0]
         if constant:
             raise Collinear(
-                "column {constant!r} is the same in all rows of each party: its levels say the same.",
+                "column {constant!r} is the same in all rows of each party, like the levels of the parties.",
                 hint="leave it out of the formula",
                 columns=constant,
                 constant=constant[0],
@@ -189,7 +189,7 @@ def fixed_effects(
         )
         raise InvalidParameter(
             "fixed_effects takes a list of tables, one for each party, got {got}.",
-            hint="each table has a level of its own; levels by a column of one table: ols(...) with C(column)",
+            hint="each table has its own level; for levels by a column of one table use ols(...) with C(column)",
             got=got,
         )
     design = design_from_formula("fixed_effects", formula, data, schema, privacy)

@@ -127,7 +127,9 @@ class Poisson(LinkedModel):
             )
         if self.dispersion is not None and self.errors != "nonrobust":
             raise InvalidParameter(
-                "{kind}: robust errors hold for any dispersion.", hint="say one of the two", kind=type(self).__name__
+                "{kind}: robust errors hold for any dispersion.",
+                hint="give only one of the two",
+                kind=type(self).__name__,
             )
         super().__post_init__()
 
@@ -277,7 +279,7 @@ class NegativeBinomial(Poisson):
 
     def __post_init__(self) -> None:
         if self.dispersion is not None:
-            raise InvalidParameter("NegativeBinomial has a dispersion of its own: alpha.", hint="leave dispersion out")
+            raise InvalidParameter("NegativeBinomial has its own dispersion: alpha.", hint="leave out dispersion")
         super().__post_init__()
 
     def step(self, iterate: Iterate) -> Vector:
@@ -287,8 +289,8 @@ class NegativeBinomial(Poisson):
         iterate = iterate_from_answer(at, answer, len(at))
         if at[-1] < MIN_THETA:
             raise FitFailed(
-                "negative binomial regression: these counts vary no more than Poisson's, and alpha goes to 0.",
-                hint="poisson(...) is the model for them",
+                "negative binomial regression: these counts vary no more than a Poisson law, so alpha goes to 0.",
+                hint="use poisson(...)",
                 columns=["alpha"],
             )
         return replace(iterate, outside=at[-1] > MAX_THETA)

@@ -89,14 +89,14 @@ class IV(OneQuestion):
         if not self.endogenous:
             raise InvalidParameter(
                 "IV: every column is its own instrument, so this is ordinary least squares.",
-                hint="leave the endogenous columns out of instruments",
+                hint="leave out the endogenous columns of instruments",
             )
         if len(self.excluded) < len(self.endogenous):
             names = [self._name(term) for term in self.endogenous]
             raise InvalidParameter(
                 "IV is not identified: {name_count} endogenous columns ({names}) and "
                 "{excluded_count} instruments that are not in the formula.",
-                hint="as many instruments as endogenous columns; exogenous columns must stand in both",
+                hint="give as many instruments as endogenous columns; exogenous columns belong in both",
                 name_count=len(names),
                 names=", ".join(names),
                 excluded_count=len(self.excluded),
@@ -219,8 +219,8 @@ class IV(OneQuestion):
         k, combination = next(iter(dependencies(H).items()))
         named = [self.design.names[j] for j in (k, *combination)]
         return Collinear(
-            "IV is not identified: the instruments say of {named!r} nothing that they do not say of others "
-            "({named_2}).",
+            "IV is not identified: the instruments tell nothing about {named!r} beyond what they tell about the "
+            "others ({named_2}).",
             hint="other instruments",
             columns=named,
             named=named[0],

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
-NOISY = Phrase("noise in the counts is not in Greenwood's formula")
+NOISY = Phrase("Greenwood's formula does not include the noise in the counts")
 # The fractions of exact shares grow with every time, so curves with more times are rounded to SHARE_BITS.
 MAX_EXACT_TIMES = 4096
 SHARE_BITS = 320

@@ -61,7 +61,7 @@ class Lloyd(Model):
     rounds: int = 100
 
     noise_refusal: ClassVar[str | None] = Phrase(
-        "its exact sums have no bound that suits noise; murmure.learn.KMeans has"
+        "its exact sums have no bound that suits noise; use murmure.learn.KMeans"
     )
 
     entry = ModelEntry(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 Weights = Literal["logrank", "gehan-breslow", "tarone-ware"]
-NOISY = Phrase("noise in the counts adds to it, and its law is not chi-squared any more")
+NOISY = Phrase("noise in the counts adds to it, so its distribution is no longer chi-squared")
 
 
 @dataclass(frozen=True)
@@ -134,8 +134,8 @@ class LogRankResult(ModelResult):
             chi2 = math.nan
         if not chi2 >= 0:
             raise FitFailed(
-                "no time at which somebody had the event found all groups at risk: they cannot be compared.",
-                hint="leave out groups that are gone before the first event",
+                "at no time of an event were all groups at risk: they cannot be compared.",
+                hint="leave out groups that end before the first event",
                 columns=[str(model.by)],
             )
         return cls(expected=tuple(expected), statistic=chi2, **about)

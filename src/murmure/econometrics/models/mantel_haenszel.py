@@ -42,7 +42,7 @@ from murmure.statistics.exact.cells import Cells
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-NOISY = Phrase("noise in the counts is not in the formulas for its error, and may be larger")
+NOISY = Phrase("the formulas for its error do not include the noise in the counts, which may be larger")
 HALF = Fraction(1, 2)
 
 
@@ -123,9 +123,9 @@ class MantelHaenszel(OneRound):
                     )
         if up <= 0 or down <= 0:
             raise FitFailed(
-                "the common odds ratio is 0 or infinite: in no stratum are there rows on both sides of it."
+                "the common odds ratio is 0 or infinite: no stratum has rows on both sides of it."
                 if noise is None
-                else "with the noise, the common odds ratio is no positive number.",
+                else "with the noise, the common odds ratio is not a positive number.",
                 hint="join strata" if noise is None else "a larger epsilon, or fewer strata",
             )
         return out

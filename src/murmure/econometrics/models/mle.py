@@ -203,7 +203,7 @@ class FamilyMLE(NamedFamily):
         if rest <= MIN_REST:
             name = self.design.outcome_name
             raise NoVariation(
-                "outcome {name!r} is predicted without error: its {more_name} has no bound.",
+                "outcome {name!r} is predicted without error: its {more_name} is unbounded.",
                 hint="there is nothing to estimate a standard error from",
                 columns=[name],
                 name=name,
@@ -266,7 +266,7 @@ def family_model(
         got = Phrase("it is left out") if family is None else Phrase("got {family}", family=shorten(family))
         raise InvalidParameter(
             "mle.family must be one of {known}; {got}.",
-            hint='family="weibull", formula="days ~ age"; in the clear a score of your own: mle(score, start, table, '
+            hint='family="weibull", formula="days ~ age"; in the clear, your own score: mle(score, start, table, '
             "columns)",
             known=known,
             got=got,
@@ -324,7 +324,7 @@ def mle(
         return ask(named, data, privacy=privacy, engine=engine, ledger=ledger, rng=rng)  # type: ignore[no-any-return]
     if family is not None or formula is not None:
         raise InvalidParameter(
-            "mle takes a family and a formula, or a score of your own with start and columns; got parts of both.",
+            "mle takes a family and a formula, or your own score with start and columns; got parts of both.",
             hint='mle(family="weibull", formula="days ~ age", data=table), or mle(score, start, table, columns)',
         )
     for name, function in (("score", score), ("hessian", hessian), ("loglik", loglik)):

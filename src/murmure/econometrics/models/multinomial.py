@@ -69,7 +69,7 @@ class Multinomial(NamedFamily):
             )
         if len(self.labels) < 2 or len(self.labels) > MAX_OUTCOME_LABELS:
             raise InvalidParameter(
-                "mle: outcome {outcome!r} has {label_count} labels; from 2 to {max_outcome_labels} are compared.",
+                "mle: outcome {outcome!r} has {label_count} labels; wanted 2 to {max_outcome_labels}.",
                 outcome=self.outcome,
                 label_count=len(self.labels),
                 max_outcome_labels=MAX_OUTCOME_LABELS,
@@ -222,7 +222,7 @@ def multinomial_model(
     if name not in design.domain.private:
         raise InvalidParameter(
             "mle: the outcome of a multinomial regression must be a column of labels, got {got}.",
-            hint="the first label of the schema is the one that others are compared with",
+            hint="the first label of the schema is the base for the others",
             got=shorten(left.strip()),
         )
     plain = Multinomial(design, errors, rounds, name)

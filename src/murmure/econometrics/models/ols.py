@@ -87,13 +87,14 @@ class OLS(ClusterErrors):
         if self.weights is not None and self.errors != "nonrobust":
             raise InvalidParameter(
                 "OLS: errors = {errors!r} are for least squares without weights.",
-                hint="multiply outcome and columns by the roots of the weights, or leave the weights out",
+                hint="multiply the outcome and the columns by the square roots of the weights, or leave out the "
+                "weights",
                 errors=self.errors,
             )
         _ = self._asks  # refuses now what cannot be added up
         if self.likelihood:
             if self.weights is None:
-                raise InvalidParameter("OLS.likelihood is a question about weights, and there are none.")
+                raise InvalidParameter("OLS.likelihood needs weights, and there are none.")
             _ = self._logarithms
 
     @cached_property

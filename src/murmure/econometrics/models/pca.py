@@ -39,9 +39,7 @@ if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 AS_LARGE = 1 - 1e-9  # entries within this factor of the largest count as equally large
-NOISY = Phrase(
-    "noise moves eigenvalues apart from one another, and may make the small ones negative: no error is given"
-)
+NOISY = Phrase("noise moves eigenvalues apart and may make small ones negative, so no error is given")
 
 
 @dataclass(frozen=True)

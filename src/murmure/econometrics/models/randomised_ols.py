@@ -65,7 +65,7 @@ class RandomisedOLS(Model):
     mechanisms: tuple[str, ...]
 
     noise_refusal = Phrase(
-        "one report moves its sums by more than any bound that is known; it is protected at the person already"
+        "no bound is known on how far one report moves its sums; reports are already protected at the person"
     )
     rounds = 2
     entry = ModelEntry(
@@ -83,7 +83,7 @@ class RandomisedOLS(Model):
     def __post_init__(self) -> None:
         if len(self.columns) != len(self.mechanisms) or not self.columns:
             raise InvalidParameter(
-                "RandomisedOLS wants a mechanism for each of its columns, got {mechanism_count} for {column_count}.",
+                "RandomisedOLS needs a mechanism for each of its columns, got {mechanism_count} for {column_count}.",
                 hint='randomised={{"smoker": mu.GRR(schema["smoker"], epsilon=1.0)}}; with none of them, ols(...)',
                 mechanism_count=len(self.mechanisms),
                 column_count=len(self.columns),
@@ -95,7 +95,7 @@ class RandomisedOLS(Model):
             mechanism = part_from_dict(json.loads(text), MECHANISMS)
             if with_column(mechanism.domain, None) != true:
                 raise InvalidParameter(
-                    "column {name!r} is {true} in the schema, and {domain} for {kind}.",
+                    "column {name!r} is {true} in the schema, but {domain} for {kind}.",
                     hint='build the mechanism with schema["{name}"]',
                     name=name,
                     true=true.describe(),
@@ -159,7 +159,7 @@ class RandomisedOLS(Model):
             if bad is not None:
                 check_columns(replace(design, names=names, terms=tuple(design.terms[j] for j in true)), alone)
                 raise Collinear(
-                    "column {name!r} is a combination of others, as far as floats tell.",
+                    "column {name!r} is a combination of others, to the precision of floats.",
                     hint="leave one of them out of the formula",
                     columns=names[: bad + 1],
                     name=names[bad],
@@ -168,8 +168,8 @@ class RandomisedOLS(Model):
         if bad is None:
             return
         raise FitFailed(
-            "the corrected sums are no sums of squares, from column {name!r} on: chance in the "
-            "reports is larger than what the columns vary.",
+            "the corrected sums are not sums of squares, from column {name!r} on: the randomness of the reports "
+            "exceeds the variation of the columns.",
             hint="more rows, a larger epsilon, or fewer randomised columns",
             columns=[self.design.names[bad]],
             name=self.design.names[bad],

@@ -39,7 +39,7 @@ from murmure.statistics.exact.cells import Cells
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-NOISY = Phrase("noise in the counts is not in Hanley and McNeil's formula")
+NOISY = Phrase("Hanley and McNeil's formula does not include the noise in the counts")
 
 
 @dataclass(frozen=True)

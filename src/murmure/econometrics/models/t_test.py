@@ -104,7 +104,7 @@ class TTest(OneRound):
             raise InvalidParameter("TTest.pooled must be True or False, got {got}.", got=shorten(self.pooled))
         if self.by is None:
             if self.groups:
-                raise InvalidParameter("TTest.groups names groups, and there is no column `by`.", hint='by="sex"')
+                raise InvalidParameter("TTest.groups names groups, but there is no column `by`.", hint='by="sex"')
             return
         groups = chosen_labels("TTest", self.domain, self.by, self.groups or None)
         if len(groups) != 2:

@@ -36,7 +36,7 @@ def count_cells(domain: Schema, column: str, cuts: Sequence[str], first: bool = 
     inner = inner_cuts(domain[column], cuts, first) or None
     if cuts and inner is None:
         raise InvalidParameter(
-            "the grid of column {column!r} parts nobody from anybody: {cuts}.",
+            "the grid of column {column!r} does not divide the rows: {cuts}.",
             hint="name a point between the column's public bounds",
             column=column,
             cuts=list(cuts),

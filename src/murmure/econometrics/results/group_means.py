@@ -74,7 +74,7 @@ def means_by_group(
             )
         if n < min_rows or (spread is not None and n <= 1):
             count = (
-                Phrase("has one row only")
+                Phrase("has only one row")
                 if spread is None
                 else Phrase("has, with the noise, {n:.4g} rows", n=float(n))
             )

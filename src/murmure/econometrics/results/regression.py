@@ -267,7 +267,7 @@ class Regression(ModelResult, Drawable):
         """The mean of the outcome for new rows: a frame, a mapping of columns, or a list of rows that are mappings."""
         if self.design is None:
             raise InvalidParameter(
-                "{model} cannot predict: its coefficients do not say all about a row.", model=self.model
+                "{model} cannot predict: its coefficients do not determine the outcome of a row.", model=self.model
             )
         return INVERSE_LINKS[self.link](self.design.matrix(rows) @ self.params)
 

@@ -95,7 +95,7 @@ class RidgePath(ModelResult, Drawable):
                 (FitFailed, Phrase("a larger penalty")) if self.noisy else (Collinear, Phrase("a penalty above 0"))
             )
             raise kind(
-                "with penalty {lambda_value} columns depend on one another: {named}.",
+                "with penalty {lambda_value} some columns depend on one another: {named}.",
                 hint=hint,
                 lambda_value=lambda_,
                 named=", ".join(named),

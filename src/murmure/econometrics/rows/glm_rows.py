@@ -224,7 +224,7 @@ class FamilyRows(RowFunction):
             )
         if any(abs(k) > 1000 for k in scales):
             raise InvalidParameter(
-                "the sums of {name}: columns are scaled by 2**-1000 to 2**1000.", name=self.family.name
+                "the sums of {name}: columns must be scaled by 2**-1000 to 2**1000.", name=self.family.name
             )
         return mode, offset == "offset", scales
 

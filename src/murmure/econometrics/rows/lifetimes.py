@@ -71,8 +71,8 @@ class FollowUp:
         _ = self.event_column
         if bounds_of_domain(time)[0] < 0:
             raise InvalidParameter(
-                "{owner}.time: column {time!r} may be negative: {time_2}.",
-                hint="time runs from 0; give the column a lower bound of 0",
+                "{owner}.time: column {time!r} can be negative: {time_2}.",
+                hint="time starts at 0; give the column a lower bound of 0",
                 owner=owner,
                 time=self.time,
                 time_2=time.describe(),
@@ -81,7 +81,7 @@ class FollowUp:
             object.__setattr__(self, "groups", chosen_labels(owner, self.domain, self.by, self.groups or None))
         elif self.groups:
             raise InvalidParameter(
-                "{owner}.groups names groups, and there is no column `by`.", hint='by="ward"', owner=owner
+                "{owner}.groups names groups, but there is no column `by`.", hint='by="ward"', owner=owner
             )
 
     @property

@@ -26,7 +26,7 @@ from murmure.statistics.expressions.text import parsed
 # Parties expand the questions that others send, so the work must be bounded.
 MAX_MONOMIALS = 4096
 NOTHING = Schema({"nothing": Integers(0, 1)})  # for constants, which need no column
-WAY_OUT = Phrase("through GRR, of a domain of few values, every function of the column can be read")
+WAY_OUT = Phrase("with GRR on a domain of few values, any function of the column can be estimated")
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,11 @@ class Splitter:
             for part in node.values:
                 out = multiply(out, self.split(part))
             return out
-        why = Phrase("columns that stand together in a function or a comparison cannot be read apart")
+        why = Phrase("columns inside the same function or comparison cannot be separated")
         if len(names) == 1:
             kind = type(column.mechanism).__name__
             why = Phrase(
-                "reports of {kind} tell the number itself and at most its square, and no other function of it",
+                "reports of {kind} give the number itself and at most its square, and no other function of it",
                 kind=kind,
             )
         raise self.refuse(node, column.name, why)
@@ -162,7 +162,9 @@ class Splitter:
             return _add(left, right, 1 if isinstance(node.op, ast.Add) else -1)
         if isinstance(node.op, ast.Div):
             if right.keys() != {Monomial()}:
-                raise InvalidParameter("only a number other than 0 can divide, got {got}.", got=self.source_text(node))
+                raise InvalidParameter(
+                    "it can only divide by a number other than 0, got {got}.", got=self.source_text(node)
+                )
             return {m: v / right[Monomial()] for m, v in left.items()}
         return multiply(left, right)
 

@@ -51,7 +51,7 @@ class MultinomialRows(RowFunction):
                 settings=shorten(settings),
             )
         if any(abs(k) > 1000 for k in scales):
-            raise InvalidParameter("the sums of multinomial: columns are scaled by 2**-1000 to 2**1000.")
+            raise InvalidParameter("the sums of multinomial: columns must be scaled by 2**-1000 to 2**1000.")
         return mode, label_count, scales
 
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:

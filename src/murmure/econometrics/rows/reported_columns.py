@@ -59,7 +59,7 @@ class ReportedColumn:
             )
         if not self.is_number and self.domain.size > MAX_REPORTED_LABELS:
             raise InvalidParameter(
-                "column {name!r}: {kind} of {size} values; at most {max_reported_labels} are read.",
+                "column {name!r}: {kind} has {size} values; at most {max_reported_labels} are supported.",
                 hint="fewer cells, or Piecewise",
                 name=self.name,
                 kind=kind,
@@ -145,8 +145,8 @@ class ReportedColumn:
         away = np.abs(x - places[near]) > float(np.diff(places).min()) / 100
         if away.any():
             raise InvalidParameter(
-                "column {name!r} holds {x!r}, which is no report of {kind}(epsilon={epsilon:g}).",
-                hint="it takes cells as sanitise writes them; true answers, or codes, are no reports",
+                "column {name!r} holds {x!r}, which is not a report of {kind}(epsilon={epsilon:g}).",
+                hint="it takes cells as sanitise writes them; true answers and codes are not reports",
                 name=self.name,
                 x=float(x[np.argmax(away)]),
                 kind=type(self.mechanism).__name__,
@@ -188,15 +188,15 @@ class ReportedColumn:
         kind, what = type(self.mechanism).__name__, f"{quoted(self.name)} ** {power}"
         if power == 2:
             return InvalidParameter(
-                "the regression needs {what}, and reports of {kind}(epsilon={epsilon:g}) tell no squares.",
-                hint="as the outcome alone the column needs none; as a covariate it takes Piecewise or SquareWave",
+                "the regression needs {what}, but reports of {kind}(epsilon={epsilon:g}) give no squares.",
+                hint="as the outcome the column needs none; as a covariate use Piecewise or SquareWave",
                 what=what,
                 kind=kind,
                 epsilon=self.mechanism.epsilon,
             )
         return InvalidParameter(
-            "the regression needs {what}, and reports of {kind} tell a number{detail}, no more.",
-            hint="through GRR, of a domain of few values, every function of the column can be read",
+            "the regression needs {what}, but reports of {kind} give only a number{detail}.",
+            hint="with GRR on a domain of few values, any function of the column can be estimated",
             what=what,
             kind=kind,
             detail=Phrase(" and its square") if self.has_unbiased(2) else "",

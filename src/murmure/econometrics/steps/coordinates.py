@@ -216,7 +216,7 @@ class Coordinates:
         listed = ", ".join(repr(self.names[k]) for k in others) or "0"
         raise Collinear(
             "column {name!r} is a combination of others: {listed}.",
-            hint="leave one of them out of the formula; what differs by less than 2^-44 is the same to floats",
+            hint="leave one of them out of the formula; floats cannot tell apart what differs by less than 2^-44",
             columns=[self.names[j], *(self.names[k] for k in others)],
             name=self.names[j],
             listed=shorten(listed, 300),
@@ -260,7 +260,7 @@ def _number_text(v: Fraction) -> str | None:
 def _check_possible(square: Fraction) -> None:
     """Refuse impossible totals. They come from a coordinator, and must not cause an endless search."""
     if square <= 0:
-        raise FitFailed("these totals are none that rows can have: a sum of squares is not positive.")
+        raise FitFailed("no rows can have these totals: a sum of squares is not positive.")
 
 
 def _to_decimal(v: Fraction, square: Fraction) -> Fraction:

@@ -137,7 +137,7 @@ class MLE(ClusterErrors):
     """An estimate by a custom score. Made by `MLE.of(...)`, since the function itself is not a field."""
 
     noise_refusal: ClassVar[str | None] = Phrase(
-        "nobody knows how far one row can move sums of a function of one's own"
+        "there is no known bound on how far one row moves the sums of your own function"
     )
     runs_away: ClassVar[bool] = False
     domain: Schema
@@ -260,9 +260,9 @@ class MLE(ClusterErrors):
         A, B = iterate.information, self._products(iterate)
         if self.errors != "sandwich" and iterate.spread is not None:
             raise FitFailed(
-                "mle: the derivative of this score is not symmetric, so it is of no likelihood, and errors of kind "
-                "{errors!r} are those of likelihoods.",
-                hint='errors="sandwich" hold for any equation',
+                "mle: the derivative of this score is not symmetric, so it is not the score of a likelihood, which "
+                "errors of kind {errors!r} need.",
+                hint='errors="sandwich" is valid for any equation',
                 errors=self.errors,
             )
         if self.errors == "opg":
@@ -288,6 +288,6 @@ def _is_symmetric(A: Matrix, B: Matrix) -> bool:
 
 
 WAYS_OUT = Phrase(
-    "begin elsewhere, allow more, rounds=..., or give the log-likelihood, loglik=...; a score falls where its "
-    "parameter rises: x - theta, not theta - x"
+    "choose another start, allow more rounds (rounds=...), or give the log-likelihood (loglik=...); a score falls as "
+    "its parameter rises: x - theta, not theta - x"
 )

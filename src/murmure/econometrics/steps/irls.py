@@ -41,7 +41,7 @@ from murmure.statistics.exact.function_sums import FunctionSums
 
 Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
-NO_NOISE = Phrase("one row can move the sums of its steps without a bound that is small enough to hide it")
+NO_NOISE = Phrase("no bound on how far one row moves the sums of its steps is small enough to hide it")
 
 CUT_ROWS = (
     "how many rows were cut at the largest number that a sum takes",
@@ -467,7 +467,7 @@ def check_cap(model: LinkedModel, iterate: Iterate | None) -> None:
     if rows:
         cap = model._law.cap
         raise FitFailed(
-            "{names}: {rows} row{plural} would have a mean beyond exp({cap:g}) or below exp(-{cap:g}).",
+            "{names}: {rows} row{plural} would have a mean above exp({cap:g}) or below exp(-{cap:g}).",
             hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
             names=NAMES[model._family][0],
             rows=rows,

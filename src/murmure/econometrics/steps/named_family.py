@@ -32,7 +32,7 @@ def start_refusal(given: Any, names: Sequence[str]) -> InvalidParameter:
     wanted = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
     return InvalidParameter(
         "mle.start must give each of {name_count} parameters a value ({wanted}), got {got}.",
-        hint="leave it out: a first guess is made of sums",
+        hint="leave it out: a first guess is computed from sums",
         name_count=len(names),
         wanted=wanted,
         got=shorten(given),

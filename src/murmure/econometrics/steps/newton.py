@@ -128,9 +128,7 @@ def climb(ascent: Ascent, start: Vector, rounds: RoundLimit) -> Generator[Any, A
     """The maximum, and the sums at the last point that was asked about."""
     iterate = yield from _evaluate(ascent, tuple(rounded(v) for v in start), rounds)
     if iterate.outside:
-        raise FitFailed(
-            "the likelihood is not defined where the search begins.", hint="begin elsewhere, or another link"
-        )
+        raise FitFailed("the likelihood is not defined at the start.", hint="choose another start, or another link")
     gains: list[Fraction] = []
     checked = 0
     while True:
@@ -188,8 +186,8 @@ def _uphill(ascent: Ascent, iterate: Iterate, step: Vector, rounds: RoundLimit) 
             return after
         t /= 2
     raise NotConverged(
-        "{what}: no step improves the log-likelihood, though it is not at its top.",
-        hint="bring columns to similar sizes: numbers of very different size lose digits",
+        "{what}: no step improves the log-likelihood, although it is not at its maximum.",
+        hint="scale columns to similar sizes: numbers of very different size lose digits",
         what=rounds.what,
     )
 

@@ -44,7 +44,7 @@ def check_ties(owner: str, ties: Any) -> None:
         known = " or ".join(f'"{name}"' for name in get_args(Ties))
         raise InvalidParameter(
             "{owner}.ties must be {known}, got {got}.",
-            hint='ties="efron" is what lifelines and R take',
+            hint='ties="efron" is the default of lifelines and R',
             owner=owner,
             known=known,
             got=shorten(ties),
@@ -277,8 +277,8 @@ def from_sums(sums: Sequence[Fraction], n: int, at: Vector, start: CoxStart, tie
             # Totals come from a coordinator, which may lie: without this check the division would fail unexplained.
             if s0 <= 0:
                 raise FitFailed(
-                    "these totals are none that rows can have: nobody is at risk at a time with events.",
-                    hint="somebody told false numbers: ask for the study again, among those whom you trust",
+                    "no rows can have these totals: nobody is at risk at a time with events.",
+                    hint="someone reported false numbers: run the study again with parties that you trust",
                 )
             ratios = [(v << RATIO_BITS) // s0 for v in more]
             mean = ratios[:p]

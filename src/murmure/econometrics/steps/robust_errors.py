@@ -137,7 +137,7 @@ def party_outer_products(asks: FunctionSums, p: int) -> Generator[Any, Any, tupl
     answer = yield PartyOuterProducts(asks, MAX_PARTY_ROWS)
     if answer.parties < 2:
         raise TooFewObservations(
-            "errors by party need two parties at least, and there is one table.",
+            "errors by party need at least two parties, and there is one table.",
             hint='a list of tables, one for each party; errors="HC1" needs none',
         )
     return submatrix(answer.matrix, range(p)), int(answer.parties), answer.n

@@ -35,7 +35,7 @@ def check_cox(owner: str, design: Any, time: str, event: str, rounds: Any, ties:
         raise InvalidParameter("{owner}.design must be a Design, got {got}.", owner=owner, got=shorten(design))
     if "1" in design.terms:
         raise InvalidParameter(
-            "{owner}.design has an intercept, and hazards have their own.", hint="cox(...) leaves it out", owner=owner
+            "{owner}.design has an intercept, but hazards have their own.", hint="cox(...) leaves it out", owner=owner
         )
     low, high, step = bounds_of(design.domain, event)
     if low < 0 or high > 1 or step.denominator != 1:
@@ -59,7 +59,7 @@ def grid_texts(owner: str, design: Design, time: str, grid: Any) -> tuple[str, .
     times, high = [exact_number(owner, "grid", v) for v in grid], bounds_of(design.domain, time)[1]
     if times and (any(a >= b for a, b in pairwise(times)) or times[-1] < high):
         raise InvalidParameter(
-            "{owner}.grid must increase, and end at {high:g} or later as {time} may.",
+            "{owner}.grid must increase, and end at {high:g} or later, the largest {time}.",
             hint="a time counts as the next time of the grid",
             owner=owner,
             high=float(high),

@@ -26,7 +26,7 @@ EXACT_FLOAT_LIMIT = 2.0**53  # beyond it one float is the nearest to several who
 
 def inexact_names(kind: Any, hint: str, unit: str | None = None) -> InvalidParameter:
     """The error for names that are floats: beyond 2**53 different whole numbers are one float, so people are mixed."""
-    where = Phrase("the column of people's names") if unit is None else Phrase("column {unit!r}", unit=unit)
+    where = Phrase("the column that identifies people") if unit is None else Phrase("column {unit!r}", unit=unit)
     return InvalidParameter(
         "{where} holds floats ({kind}), which do not hold every id; wanted whole numbers or text.",
         hint=hint,

@@ -250,23 +250,23 @@ class CsvBytes(io.RawIOBase):
         self.last = data[-1:] or self.last
         if not np.isin(preceding, np.frombuffer(BEFORE_QUOTE, np.uint8)).all():
             raise InvalidParameter(
-                "{name!r} has a quote inside a field that is not quoted: where fields end cannot be told.",
-                hint='a field with quotes is quoted, and they are written twice ("5\'9"" tall")',
+                "{name!r} has a quote inside an unquoted field, so it is unclear where fields end.",
+                hint='put a field that contains quotes in quotes, and double those inside ("5\'9"" tall")',
                 name=self.path.name,
             )
 
     def check_end(self) -> None:
         if self.size not in (None, self.bytes):
             raise InvalidParameter(
-                "{name!r} changed while it was read: it had {size} bytes, {bytes} came.",
-                hint="read it again when nobody writes to it",
+                "{name!r} changed while it was being read: it had {size} bytes, {bytes} were read.",
+                hint="read it again when nothing is writing to it",
                 name=self.path.name,
                 size=self.size,
                 bytes=self.bytes,
             )
         if self.quotes % 2:
             raise InvalidParameter(
-                "{name!r} opens a quote that it never closes.",
+                "{name!r} has an opening quote that is never closed.",
                 hint='a quote inside a quoted field is written twice ("say ""yes""")',
                 name=self.path.name,
             )
@@ -275,7 +275,7 @@ class CsvBytes(io.RawIOBase):
         line = self.lines + data[: data.index(b"\0")].count(b"\n")
         return InvalidParameter(
             "{name!r} is not text: line {line} holds a NUL byte.",
-            hint="if it is UTF-16, {iconv}; otherwise it is damaged, or no CSV",
+            hint="if it is UTF-16, {iconv}; otherwise it is damaged, or not a CSV",
             name=self.path.name,
             line=line,
             iconv=_iconv(self.path, "UTF-16"),
@@ -323,7 +323,10 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
         for magic, what in MAGIC.items():
             if start.startswith(magic):
                 raise InvalidParameter(
-                    "{name!r} is {what}, not a CSV.", hint="give it the name of what it is", name=path.name, what=what
+                    "{name!r} is {what}, not a CSV.",
+                    hint="give it the file ending of its real format",
+                    name=path.name,
+                    what=what,
                 )
         if b"\0" in start.partition(b"\n")[0] if lenient else b"\0" in start:
             raise raw.no_text(start)
@@ -387,14 +390,14 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
     if "straddling" in message:
         return InvalidParameter(
             "{name!r}: a row is longer than {block} bytes.",
-            hint="is there a quote that is opened and not closed?",
+            hint="is there an opening quote that is never closed?",
             name=path.name,
             block=BLOCK,
         )
     if ragged := re.search(r"Expected (\d+) columns, got (\d+)", message):
         return InvalidParameter(
             "{name!r}: {where} has {ragged} fields, the header has {ragged_2}.",
-            hint='a field that holds a comma stands in quotes ("a, b"); rows count from 0, after the header',
+            hint='put a field that contains a comma in quotes ("a, b"); rows count from 0, after the header',
             name=path.name,
             where=where,
             ragged=ragged[2],
@@ -418,7 +421,7 @@ def _metadata_beside(path: Path) -> dict[str, str]:
     if ours.get("bytes") != path.stat().st_size:
         raise InvalidParameter(
             "{name!r} describes another {path_name!r}: one of {ours} bytes, not {st_size}.",
-            hint="bring back the table as it was written: the plan fits no other",
+            hint="restore the table as it was written: the plan fits no other",
             name=beside.name,
             path_name=path.name,
             ours=ours.get("bytes"),

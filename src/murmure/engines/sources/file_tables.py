@@ -55,7 +55,7 @@ def from_files(
         inodes.add((status.st_dev, status.st_ino))
         if status.st_size == 0:
             raise EmptySource(
-                "{name!r} is empty: there is nobody to add up.", hint="not even a header is there", name=path.name
+                "{name!r} is empty: there is nobody to add up.", hint="it does not even have a header", name=path.name
             )
     by_format: dict[str, OpenFile] = {"parquet": _open_parquet, "ipc": _open_ipc}
     by_format["csv"] = partial(csv_file, lenient=lenient)
@@ -126,7 +126,7 @@ def _in_folder(folder: Path) -> list[Path]:
 def _check_exists(path: Path) -> None:
     if path.is_symlink() and not path.exists():
         raise InvalidParameter(
-            "{path!r} is a link to {readlink!r}, which is not there.",
+            "{path!r} is a link to {readlink!r}, which does not exist.",
             hint="repair or remove the link",
             path=str(path),
             readlink=os.readlink(path),
@@ -136,7 +136,7 @@ def _check_exists(path: Path) -> None:
             "there is no file {path!r}.", hint="check the path and the working directory", path=str(path)
         )
     if not path.is_file():
-        raise InvalidParameter("{path!r} is not a file.", hint="copy what it gives into a file first", path=str(path))
+        raise InvalidParameter("{path!r} is not a file.", hint="copy its content into a file first", path=str(path))
 
 
 def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> Any:
@@ -147,7 +147,7 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
     for path, other in zip(paths, files, strict=True):
         if first.metadata != other.metadata:
             raise InvalidParameter(
-                "{name!r} and {path_name!r} were not written by the same run: what they say about themselves differs.",
+                "{name!r} and {path_name!r} were not written by the same run: their metadata differs.",
                 hint="read them one by one",
                 name=paths[0].name,
                 path_name=path.name,
@@ -155,7 +155,7 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
         if every and set(first.all_names) != set(other.all_names):
             differing = sorted(set(first.all_names) ^ set(other.all_names))
             raise InvalidParameter(
-                "{name!r} and {path_name!r} have not the same columns: {differing}.",
+                "{name!r} and {path_name!r} do not have the same columns: {differing}.",
                 hint="say which columns to read",
                 name=paths[0].name,
                 path_name=path.name,

@@ -77,7 +77,7 @@ def _from_narwhals(source: Any, wanted: list[str] | None, rows: int, kinds: dict
         frame = None
     except nw.exceptions.DuplicateError as error:
         raise InvalidParameter(
-            "{what} has two columns of one name: {error}", what=what, error=shorten(str(error), 160)
+            "{what} has two columns with the same name: {error}", what=what, error=shorten(str(error), 160)
         ) from error
     if frame is None:
         try:
@@ -138,7 +138,7 @@ def _from_mapping(source: Mapping[Any, Any], wanted: list[str] | None, kinds: di
             raise
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise InvalidParameter(
-                "column {name!r} of the mapping is no column: {error}",
+                "column {name!r} of the mapping is not a column: {error}",
                 hint="give a list or an array of one dimension and one type",
                 name=name,
                 error=shorten(str(error), 160),
@@ -146,8 +146,8 @@ def _from_mapping(source: Mapping[Any, Any], wanted: list[str] | None, kinds: di
     lengths = {name: len(column) for name, column in columns.items()}
     if len(set(lengths.values())) != 1:
         raise InvalidParameter(
-            "the columns of the mapping must be of one length, got {got}.",
-            hint="one value a person in each",
+            "the columns of the mapping must have the same length, got {got}.",
+            hint="each needs one value per person",
             got=shorten(lengths, 160),
         )
     return pa.table(columns)
@@ -173,7 +173,7 @@ def _arrow_column(values: Any, kind: str | None) -> Any:
         return inner.__arrow_array__()
     if getattr(typed, "kind", "O") in "OUST":
         if len(getattr(values, "shape", (0,))) != 1:
-            raise InvalidParameter("a column has one dimension, got shape {shape}.", shape=values.shape)
+            raise InvalidParameter("a column must have one dimension, got shape {shape}.", shape=values.shape)
         missing = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
         items = values.tolist() if hasattr(values, "tolist") else list(values)
         if missing is not None:
@@ -191,7 +191,7 @@ def _once(reader: Any) -> Callable[[], Iterator[Any]]:
     def read() -> Iterator[Any]:
         if used:
             raise InvalidParameter(
-                "this reader has been read already, and can be read once.", hint="make it again, or pass a table"
+                "this reader was already read, and can be read only once.", hint="create it again, or pass a table"
             )
         used.append(True)
         yield from reader

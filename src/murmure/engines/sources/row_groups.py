@@ -125,7 +125,7 @@ def read_groups(groups: list[RowGroup], schema: Any, rng: Random, lenient: bool 
                 raise
             raise InvalidParameter(
                 "cannot read {path!r} as a Parquet file: {error}",
-                hint="it is cut short, damaged, or of another format than its name says",
+                hint="it is truncated, damaged, or not in the format that its name says",
                 path=group.path,
                 error=shorten(str(error), 160),
             ) from error

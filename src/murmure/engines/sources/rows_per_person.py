@@ -60,7 +60,7 @@ class RowsPerPerson:
                 raise OutsideDomain.at(
                     Phrase("column {column!r}", column=self.column),
                     row,
-                    Phrase("says not who it is about."),
+                    Phrase("does not say which person it is about."),
                     Phrase("give it a value"),
                 )
             named = pc.invert(missing)

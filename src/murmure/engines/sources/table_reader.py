@@ -58,7 +58,7 @@ def wanted_names(columns: Sequence[str] | None) -> list[str] | None:
         return None
     wanted = [columns] if isinstance(columns, str) else list(columns)
     if not wanted:
-        raise InvalidParameter("open_table.columns names no column.", hint="leave it out to read all columns")
+        raise InvalidParameter("open_table.columns is empty.", hint="leave it out to read all columns")
     check_distinct(wanted, Phrase("the list of wanted columns"))
     return wanted
 
@@ -73,7 +73,7 @@ def check_distinct(names: Sequence[Any], what: str) -> None:
     if twice:
         raise InvalidParameter(
             "{what} has two columns called {twice}.",
-            hint="rename or remove one: which is meant?",
+            hint="rename or remove one of them",
             what=what,
             twice=shorten(twice[0]),
         )
@@ -179,13 +179,13 @@ def read_errors(name: str, what: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno:
             raise InvalidParameter(
                 "cannot read {name!r}: {strerror}.",
-                hint="check that it is still there and that you may read it",
+                hint="check that it still exists and that you can read it",
                 name=name,
                 strerror=os.strerror(error.errno).lower(),
             ) from error
         raise InvalidParameter(
             "cannot read {name!r} as {what}: {error}",
-            hint="it is cut short, damaged, or of another format than its name says"
+            hint="it is truncated, damaged, or not in the format that its name says"
             if what in FORMAT_NAMES.values()
             else None,
             name=name,

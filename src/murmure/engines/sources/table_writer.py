@@ -127,7 +127,7 @@ class TableWriter:
         if not self.target.parent.is_dir():
             raise CannotWrite(
                 "cannot write {path!r}: there is no folder {parent!r}.",
-                hint="make the folder first, or name one that exists",
+                hint="create the folder first, or choose one that exists",
                 path=str(self.path),
                 parent=str(self.path.parent),
             )
@@ -136,16 +136,16 @@ class TableWriter:
                 continue
             if any(source.exists() and os.path.samefile(target, source) for source in sources):
                 raise CannotWrite(
-                    "{path!r} is one of the tables that are read: it would be lost.",
-                    hint="write under another name",
+                    "{path!r} is one of the tables being read: it would be overwritten.",
+                    hint="choose another name",
                     path=str(self.path),
                 )
             if not target.is_file():
                 raise CannotWrite("cannot write {target!r}: it is not a file.", hint="name a file", target=str(target))
             if not self.overwrite:
                 raise CannotWrite(
-                    "{target!r} exists already.",
-                    hint="write under another name, or ask to overwrite it",
+                    "{target!r} already exists.",
+                    hint="choose another name, or ask to overwrite it",
                     target=str(target),
                 )
 

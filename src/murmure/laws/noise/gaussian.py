@@ -58,7 +58,7 @@ class DiscreteGaussianLaw(BatchedNoise):
 
     def __post_init__(self) -> None:
         if not (self.t > 0 and self.p > 0 and 0 < self.q <= 64 * FINE and self.t <= MAX_SIGMA + 1):
-            raise InvalidParameter("{value!r} is no discrete Gaussian that can be drawn.", value=self)
+            raise InvalidParameter("{value!r} is not a discrete Gaussian that can be drawn.", value=self)
 
     @property
     def sigma2(self) -> Fraction:

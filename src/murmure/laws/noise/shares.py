@@ -43,7 +43,7 @@ def gap(sigma2: Fraction, count: int) -> decimal.Decimal:
     """How far the logarithms are apart, rounded up."""
     if sigma2 < MIN_SHARE_SIGMA2:
         raise InvalidParameter(
-            "the gap of Gaussian shares is known from sigma**2 = 1/4 on, got {got:.3g}.", got=float(sigma2)
+            "the gap of Gaussian shares is known only for sigma**2 >= 1/4, got {got:.3g}.", got=float(sigma2)
         )
 
     def term(k: int) -> decimal.Decimal:

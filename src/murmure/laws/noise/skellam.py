@@ -66,7 +66,7 @@ def kappa(variance: Fraction) -> decimal.Decimal:
     """A bound of the second differences of -ln P, rounded up."""
     if variance < MIN_VARIANCE:
         raise InvalidParameter(
-            "the cost of Skellam noise is known from a variance of {min_variance} on, got {got:.3g}.",
+            "the cost of Skellam noise is known only for a variance of at least {min_variance}, got {got:.3g}.",
             min_variance=MIN_VARIANCE,
             got=float(variance),
         )

@@ -58,7 +58,7 @@ class StaircaseLaw(BatchedNoise):
 
     def __post_init__(self) -> None:
         if not 1 <= self.r <= self.step or not 1 <= self.upper <= HALF_WORD:
-            raise InvalidParameter("a stair of {step} has an upper side of {r}?", step=self.step, r=self.r)
+            raise InvalidParameter("a stair of {step} cannot have an upper side of {r}.", step=self.step, r=self.r)
         if (self.upper == HALF_WORD) != (self.r == self.step) or self.upper * self.step < HALF_WORD * self.r:
             raise InvalidParameter("the upper side of a stair must not be less likely than the lower one.")
         if self.step / self.stairs.rate > MAX_SCALE:

@@ -98,7 +98,7 @@ class PairOracle:
             or (each_a is not None and (joint.sum(axis=0) != each_a * v).any())
         ):
             raise InvalidParameter(
-                "Pair.estimate: the counts of pairs do not fit the counts of single values, of {shown} reports.",
+                "Pair.estimate: the counts of pairs do not match the counts of single values in {shown} reports.",
                 hint="tally(reports) counts both",
                 shown=shown,
             )

@@ -34,7 +34,7 @@ def least_variance(candidates: Sequence[Any], by: Criterion) -> Any:
     Var*, the variance at share 0.
     """
     if by not in ("variance", "varstar"):
-        raise InvalidParameter('the choice is by "variance" or by "varstar", got {got}.', got=shorten(by))
+        raise InvalidParameter('the oracle is chosen by "variance" or by "varstar", got {got}.', got=shorten(by))
     return min(candidates, key=lambda m: float(m.variance(0.0 if by == "varstar" else 1 / m.domain.size, 1)))
 
 

@@ -49,7 +49,7 @@ def check_slope(owner: Any) -> None:
         ) from None
     if not informative:
         raise InvalidParameter(
-            "{name}.epsilon = {epsilon!r} is too small for {k} values: in units of 2**-64 the truth would be no "
+            "{name}.epsilon = {epsilon!r} is too small for {k} values: rounded to 2**-64, the truth would be no "
             "likelier than a lie, and nothing could be estimated.",
             hint="a larger epsilon, or fewer values",
             name=name,

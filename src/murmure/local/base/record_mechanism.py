@@ -190,7 +190,7 @@ class RecordMechanism(Mechanism):
         if np.shape(total) != (self.width,):
             raise InvalidParameter(
                 "{kind}.estimate takes {width} whole numbers, got shape {shape}.",
-                hint="tally(reports) makes them",
+                hint="tally(reports) returns them",
                 kind=type(self).__name__,
                 width=self.width,
                 shape=np.shape(total),

@@ -188,7 +188,7 @@ class ReportColumnCodec:
                 Phrase("column {name!r}", name=self.name),
                 row,
                 Phrase(
-                    "holds {column}, which is no report of {kind}.",
+                    "holds {column}, which is not a report of {kind}.",
                     column=shorten(column[row].as_py()),
                     kind=type(self._real).__name__,
                 ),

@@ -54,7 +54,7 @@ class MessageBroker:
         """Who asks for the inbox, and after how many messages."""
         message = parse_message(raw)
         if message.kind is not Kind.ASK:
-            raise BadMessage("an inbox is asked for with an ASK message.")
+            raise BadMessage("an inbox must be requested with an ASK message.")
         roster = self.runner.study.roster
         if message.sender >= len(roster):
             raise RosterDiffers("the sender is not in the roster.")
@@ -76,7 +76,7 @@ class MessageBroker:
         if self.runner.over:
             self._poll_ended.set()
             if len(messages) <= after:
-                raise StudyOver("the study is over, and there is nothing more for this party.")
+                raise StudyOver("the study is over, and there are no more messages for this party.")
         return messages[after:]
 
     def _wake(self, place: int) -> None:

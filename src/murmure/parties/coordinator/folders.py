@@ -62,10 +62,10 @@ class CoordinatorFolder:
     @cached_property
     def identity(self) -> Identity:
         file = self.path / KEY
-        text = read_file(file, Phrase("murmure study init makes one"))
+        text = read_file(file, Phrase("murmure study init creates one"))
         if others_may_read(file):
             raise InvalidParameter(
-                "others may read {file!r}, the coordinator's key.",
+                "other users can read {file!r}, the coordinator's key.",
                 hint="chmod 600 {file_2}",
                 file=str(file),
                 file_2=file,
@@ -74,7 +74,7 @@ class CoordinatorFolder:
             return Identity.from_bytes(bytes.fromhex(text.decode().strip()))
         except ValueError:
             raise InvalidParameter(
-                "{file!r} holds no identity.", hint="restore it from a copy", file=str(file)
+                "{file!r} does not hold an identity.", hint="restore it from a backup", file=str(file)
             ) from None
 
     @cached_property
@@ -82,8 +82,8 @@ class CoordinatorFolder:
         card = read_card(self.path / CARD)
         if card.key != self.identity.public:
             raise InvalidParameter(
-                "in {path!r} the card and the identity do not belong together.",
-                hint="restore both from the same copy",
+                "the card and the identity in {path!r} do not belong together.",
+                hint="restore both from the same backup",
                 path=str(self.path),
             )
         return card
@@ -106,8 +106,8 @@ class StudyFolder:
             path.mkdir(mode=0o700)
         except FileExistsError:
             raise CannotWrite(
-                "{path!r} exists: a study of that name was made before.",
-                hint="give the study another name; one that has begun cannot be changed",
+                "{path!r} exists: there is already a study with this name.",
+                hint="give the study another name; a study that has begun cannot be changed",
                 path=str(path),
             ) from None
         except OSError as error:
@@ -126,7 +126,7 @@ class StudyFolder:
 
     @cached_property
     def signed(self) -> bytes:
-        return read_file(self.path / "study.json", Phrase("name the folder that murmure study new made"))
+        return read_file(self.path / "study.json", Phrase("name the folder that murmure study new created"))
 
     @cached_property
     def study(self) -> Study:
@@ -136,11 +136,11 @@ class StudyFolder:
 
     @cached_property
     def token(self) -> str:
-        file, hint = self.path / "page.token", Phrase("restore it from a copy, or write 64 letters into it")
+        file, hint = self.path / "page.token", Phrase("restore it from a backup, or write 64 characters into it")
         text = read_file(file, hint).decode("ascii", "replace").strip()
         if len(text) < MIN_TOKEN_LENGTH:
             raise InvalidParameter(
-                "{file!r} has {text_count} letters, and needs at least {min_token_length}.",
+                "{file!r} has {text_count} characters, but needs at least {min_token_length}.",
                 hint=hint,
                 file=str(file),
                 text_count=len(text),
@@ -151,8 +151,8 @@ class StudyFolder:
     def locked(self) -> AbstractContextManager[None]:
         """One process serves a study: two would each answer with a log of their own."""
         busy = AlreadyServed(
-            "another process serves the study in {path!r}.",
-            hint="murmure study status shows how it stands",
+            "another process is serving the study in {path!r}.",
+            hint="murmure study status shows its progress",
             path=str(self.path),
         )
         return only_process(self.path / ".serving", busy, self.path)

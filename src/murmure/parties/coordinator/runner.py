@@ -101,7 +101,7 @@ class CoordinatorRunner:
                 except (ProtocolRefused, StudyOver) as error:
                     outcomes.append(error)
                 except Exception as error:  # an error of this software: no message may end the study for everybody
-                    outcomes.append(BadMessage("this message cannot be taken."))
+                    outcomes.append(BadMessage("this message cannot be accepted."))
                     self.say(f"failed: {error_location(error)} while a message was heard; read the log again")
                     self._restore(events)
                     events = []
@@ -143,7 +143,7 @@ class CoordinatorRunner:
         except OutOfOrder:
             if self._ended is None:
                 raise
-            raise StudyOver("the study is over.", hint="the inbox says how it ended") from None
+            raise StudyOver("the study is over.", hint="the inbox tells how it ended") from None
         except ProtocolRefused as error:
             if message.sender in known or message.sender not in machine.unusable:
                 raise
@@ -222,7 +222,7 @@ class CoordinatorRunner:
         if round > 1 and stage in COHORT_STAGES and (machine.waiting or machine.absent):
             away = ", ".join(self.study.roster[place].name for place in sorted(machine.waiting | machine.absent))
             raise TooFewParties(
-                "{away} took part in the first round and not in round {round}: the cohort is frozen.",
+                "{away} took part in the first round but not in round {round}: the cohort is frozen.",
                 away=away,
                 round=round,
             )
@@ -238,7 +238,7 @@ class CoordinatorRunner:
 
     def _replay(self, event: Event) -> None:
         if event.round != self._machine.session.round:
-            raise LogFailed("the log speaks of round {round} where it stands in another.", round=event.round)
+            raise LogFailed("the log records round {round} in the place of another round.", round=event.round)
         if event.kind == "message":
             message = parse_message(event.message)
             try:

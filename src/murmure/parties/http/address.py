@@ -35,8 +35,8 @@ class Address:
             raise InvalidParameter("the coordinator's address cannot be read.", hint="write https://host:port")
         if parts.scheme == "http" and host not in LOOPBACK and not plain:
             raise Untrusted(
-                "http://{host} is not encrypted: whoever listens would see the study and its result.",
-                hint="write https://...; --plain-http takes it all the same, for a network of your own",
+                "http://{host} is not encrypted: anyone on the network could read the study and its result.",
+                hint="write https://...; on your own network --plain-http allows it",
                 host=host,
             )
         return cls(parts.scheme, host, port or (443 if parts.scheme == "https" else 80), parts.path.rstrip("/"))

@@ -97,7 +97,7 @@ class Client:
                 self.close()
                 if isinstance(error, ssl.SSLError) and error.reason in NO_TLS_REASONS:
                     raise Untrusted(
-                        "no TLS is spoken at {url}: https was asked for, and something else answers.",
+                        "{url} does not answer with TLS, although https was requested.",
                         hint="ask the coordinator for the address; if it serves without a certificate, it is "
                         "http{address_url} (to another machine with --plain-http)",
                         url=self.address.url,
@@ -105,7 +105,7 @@ class Client:
                     ) from None
                 if is_new and self.address.scheme == "http" and _no_http_answer(error) and self._speaks_tls():
                     raise Untrusted(
-                        "TLS is spoken at {url}, and http was asked for.",
+                        "{url} answers with TLS, but http was requested.",
                         hint="write https{address_url}; --ca names the file of the "
                         "authority that signed its certificate, if the system does not know it",
                         url=self.address.url,
@@ -114,8 +114,8 @@ class Client:
                 if time.monotonic() + pause > gives_up_at:
                     raise Unreachable(
                         "{url} does not answer ({why}).",
-                        hint="check the address, and that the coordinator is serving; then give the same command "
-                        "again: it begins, or goes on where it stopped",
+                        hint="check the address, and that the coordinator is serving; then run the same command "
+                        "again: it starts, or resumes where it stopped",
                         url=self.address.url,
                         why=_why(error),
                     ) from None
@@ -203,7 +203,7 @@ class Client:
     def _raise_too_large(self, max_bytes: int) -> NoReturn:
         self.close()
         raise Untrusted(
-            "the answer of {url} is larger than {max_bytes} bytes, which nothing here can be.",
+            "the answer of {url} is larger than {max_bytes} bytes, the maximum.",
             hint="is this the coordinator's address?",
             url=self.address.url,
             max_bytes=max_bytes,
@@ -216,7 +216,7 @@ class Client:
         if 300 <= status < 400:
             self.close()
             raise Untrusted(
-                "{url} points elsewhere (HTTP {status}), and nothing is sent after it.",
+                "{url} redirects elsewhere (HTTP {status}); redirects are not followed.",
                 hint="ask the coordinator for the right address",
                 url=self.address.url,
                 status=status,
@@ -224,7 +224,7 @@ class Client:
         name, reason = _parse_error(body)
         if status == 410:
             raise StudyEnded(
-                "the study has ended: {reason}.", hint="nothing of this party can be added any more", reason=reason
+                "the study has ended: {reason}.", hint="nothing from this party can be added any more", reason=reason
             )
         # Only names of our own protocol errors become classes.
         kind = getattr(protocol, name, None)
@@ -290,12 +290,12 @@ def _unpack(raw: bytes) -> list[bytes]:
             (length,) = struct.unpack_from("<I", raw, at)
             at += 4 + length
             if at > len(raw):
-                raise Untrusted("an answer of the coordinator is cut short.")
+                raise Untrusted("an answer of the coordinator is truncated.")
             out.append(raw[at - length : at])
     except struct.error:
-        raise Untrusted("an answer of the coordinator is cut short.") from None
+        raise Untrusted("an answer of the coordinator is truncated.") from None
     if at != len(raw):
-        raise Untrusted("an answer of the coordinator is longer than it says.")
+        raise Untrusted("an answer of the coordinator is longer than its stated length.")
     return out
 
 

@@ -54,7 +54,7 @@ class BodyReader:
                     self._sizes[limit] = size
                     self._make_room()
         except TimeoutError:
-            raise TooSlow("the body did not come in time.") from None
+            raise TooSlow("the body did not arrive in time.") from None
         finally:
             self._sizes.pop(limit, None)
         return b"".join(parts)
@@ -67,6 +67,4 @@ class BodyReader:
             oldest.reschedule(asyncio.get_running_loop().time())
 
     def _too_large(self, max_bytes: int) -> TooLarge:
-        return TooLarge(
-            "no message of this study that comes here has more than {max_bytes} bytes.", max_bytes=max_bytes
-        )
+        return TooLarge("a message of this study has at most {max_bytes} bytes.", max_bytes=max_bytes)

@@ -72,8 +72,8 @@ def serve(
     study, home = folder.study, folder.home
     if study.coordinator.key != home.identity.public:
         raise InvalidParameter(
-            "the study in {path!r} names another coordinator than {name!r}.",
-            hint="serve it from the folder in which it was made",
+            "the study in {path!r} names a coordinator other than {name!r}.",
+            hint="serve it from the folder where it was created",
             path=str(folder.path),
             name=home.card.name,
         )
@@ -144,7 +144,7 @@ def _check_certificate(settings: ServerSettings) -> None:
         why = getattr(error, "reason", None) or error.strerror or "it cannot be read"
         raise InvalidParameter(
             "the certificate {certificate!r} with its key cannot be used: {why}.",
-            hint="both are PEM, belong together, and the key has no password",
+            hint="both must be PEM files that belong together, and the key must not have a password",
             certificate=str(settings.certificate),
             why=str(why).lower(),
         ) from None

@@ -37,7 +37,7 @@ class PartyFolder:
             home.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if any((home.folder / name_of_file).exists() for name_of_file in (KEY, CARD, STORE)):
                 raise InvalidParameter(
-                    "the folder {folder!r} holds a party already.",
+                    "the folder {folder!r} already holds a party.",
                     hint="murmure party card {home_folder} shows it; or name another folder",
                     folder=str(home.folder),
                     home_folder=home.folder,
@@ -55,7 +55,7 @@ class PartyFolder:
         try:
             if others_may_read(path):
                 raise StoreFailed(
-                    "others may read {path!r}, the key of this party.",
+                    "other users can read {path!r}, the key of this party.",
                     hint="chmod 600 {path_2}",
                     path=str(path),
                     path_2=path,
@@ -75,7 +75,9 @@ class PartyFolder:
         except MurmureError:
             raise
         except ValueError:  # without quoting the file: it may be a damaged key
-            raise StoreFailed("{path!r} holds no key.", hint="restore it from a copy", path=str(path)) from None
+            raise StoreFailed(
+                "{path!r} does not hold a key.", hint="restore it from a backup", path=str(path)
+            ) from None
         return identity
 
     @cached_property
@@ -84,8 +86,8 @@ class PartyFolder:
         card = read_card(self.folder / CARD)
         if card.key != public:
             raise StoreFailed(
-                "the card in {folder!r} is not that of the key beside it.",
-                hint="restore both from a copy",
+                "the card in {folder!r} does not belong to the key beside it.",
+                hint="restore both from a backup",
                 folder=str(self.folder),
             )
         return card
@@ -97,7 +99,7 @@ class PartyFolder:
     def locked_for(self, study: bytes) -> AbstractContextManager[None]:
         """One process runs a study for a party."""
         busy = AlreadyRunning(
-            "another process runs this study for the party in {folder!r}.",
+            "another process is running this study for the party in {folder!r}.",
             hint="wait for it, or stop it first",
             folder=str(self.folder),
         )
@@ -113,7 +115,7 @@ class PartyFolder:
         but = "" if similar is None else Phrase(", but {name} ({key})", name=similar.name, key=similar.fingerprint)
         raise NotOnRoster(
             "the roster of {study!r} does not name this party, {name} ({key}){but}.",
-            hint="hand your card (murmure party card) to the coordinator, who signs a study with it",
+            hint="give your card (murmure party card) to the coordinator, who signs a study that includes it",
             study=study.name,
             name=card.name,
             key=card.fingerprint,

@@ -52,14 +52,14 @@ class Invitation:
         self.home.store.check_pin(self.url, card)
         if self.fingerprint is not None and not _matches(self.fingerprint, card.fingerprint, 32):
             raise OtherCoordinator(
-                "the study is signed by {fingerprint}, which is not the coordinator that was named.",
-                hint="ask the coordinator for its fingerprint by another way (a telephone)",
+                "the study is signed by {fingerprint}, which is not the coordinator that you named.",
+                hint="ask the coordinator for its fingerprint in another way, for example by telephone",
                 fingerprint=card.fingerprint,
             )
         if self.approve is not None and not _matches(self.approve, self.study.digest.hex(), 64):
             raise OtherStudy(
                 "the study at {url} has the digest {digest}, which is not the one approved.",
-                hint="it was changed since: read it again with murmure party look",
+                hint="it has changed since: read it again with murmure party look",
                 url=self.url,
                 digest=self.study.digest.hex(),
             )
@@ -79,8 +79,8 @@ class Invitation:
         )
         if latest is not None and latest["decision"] == "declined":
             raise Declined(
-                "this party said no to {name!r} ({at}), and the coordinator was told.",
-                hint="a no cannot be taken back: ask the coordinator for a new study",
+                "this party declined {name!r} ({at}), and the coordinator was told.",
+                hint="a refusal cannot be withdrawn: ask the coordinator for a new study",
                 name=self.study.name,
                 at=latest["at"],
             )
@@ -96,7 +96,7 @@ class Invitation:
         if self.fingerprint is not None or self.home.store.pinned(self.url) is not None:
             return "approved by --yes, from a pinned coordinator"
         raise NotApproved(
-            "--yes approves whatever stands at the address: name the study, or at least who signs it.",
+            "--yes would approve whatever is at the address: name the study, or at least who signs it.",
             hint="--approve {digest}, or --coordinator-fingerprint",
             digest=self.study.digest.hex(),
         )
@@ -198,7 +198,7 @@ def decline(terms: Invitation, client: Client, why: str) -> None:
     terms.check_signer()
     if home.store.study(study.digest) is not None:
         raise Declined(
-            "this party has joined {name!r} and cannot decline it any more.",
+            "this party has joined {name!r} and can no longer decline it.",
             hint="stop the process that runs it",
             name=study.name,
         )
@@ -222,7 +222,7 @@ def _matches(given: str, expected: str, digits: int) -> bool:
         if len(bytes.fromhex(plain)) == digits // 2:
             return hmac.compare_digest(plain, "".join(expected.split()))
     raise InvalidParameter(
-        "a fingerprint or digest of {digits} hexadecimal digits is wanted, got {plain_count} letters.",
+        "a fingerprint or digest must have {digits} hexadecimal digits, got {plain_count} characters.",
         digits=digits,
         plain_count=len(plain),
     )

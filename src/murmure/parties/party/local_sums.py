@@ -66,9 +66,9 @@ class AllLocalSums(list[LocalSums]):
         local_sum = _sums_in_words(plan, self._rows)
         if any(known.rows != local_sum.rows for known in self) or not self._unchanged():
             raise OtherRows(
-                "the rows have changed since the study began: the difference of two rounds would tell about those that "
-                "changed.",
-                hint="nothing more was sent; keep a copy of the rows for as long as a study takes",
+                "the rows have changed since the study began: the difference between two rounds would reveal the "
+                "rows that changed.",
+                hint="nothing more was sent; keep a copy of the rows for the whole study",
             )
         return local_sum
 

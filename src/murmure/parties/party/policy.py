@@ -53,7 +53,7 @@ class Policy:
         if self.minimum_parties < MIN_PARTIES:
             raise InvalidParameter(
                 "Policy.minimum_parties must be at least {min_parties}, got {got}.",
-                hint="with two parties each can subtract its own sum and has the other's",
+                hint="with two parties, each could subtract its own sum and learn the other's",
                 min_parties=MIN_PARTIES,
                 got=self.minimum_parties,
             )
@@ -62,7 +62,7 @@ class Policy:
         if isinstance(self.minimum_cell, bool) or not isinstance(self.minimum_cell, int) or self.minimum_cell < 1:
             raise InvalidParameter(
                 "Policy.minimum_cell must be a whole number of at least 1, got {got}.",
-                hint="5 is usual; at 1 a sum over a single row may leave",
+                hint="5 is usual; at 1 a sum over a single row may be released",
                 got=shorten(self.minimum_cell),
             )
         if self.guard not in ("columns", "question"):
@@ -78,8 +78,8 @@ class Policy:
         forbidden = {name.casefold() for name in self.forbidden}
         if study.ratio > 1 and not self.rows_are_public:
             raise TooManySums(
-                "{name!r} may ask for more sums than there are rows ({exact_sums:_} exact sums, "
-                "{surely_rows:_} rows): whoever reads the result can solve for single rows.",
+                "{name!r} may ask for more sums than there are rows ({exact_sums:_} exact sums, {surely_rows:_} "
+                "rows): anyone who reads the result could solve for single rows.",
                 hint="ask for a study with fewer sums or more rows; or --rows-are-public, if everybody may see them",
                 name=study.name,
                 exact_sums=study.exact_sums,
@@ -90,7 +90,7 @@ class Policy:
             minimum = plan.parties.minimum
             if minimum < self.minimum_parties:
                 raise TooFewParties(
-                    "question {number} of {name!r} may be answered by {minimum} parties; this party wants at "
+                    "question {number} of {name!r} may be answered by {minimum} parties; this party requires at "
                     "least {minimum_parties}.",
                     hint="ask for a study with a larger minimum, or lower your own (never below {min_parties})",
                     number=number,
@@ -102,7 +102,7 @@ class Policy:
             read = [name for name in question.columns if name.casefold() in forbidden]
             if read:
                 raise ForbiddenColumn(
-                    "question {number} of {name!r} reads column {read!r}, which this party does not give.",
+                    "question {number} of {name!r} reads column {read!r}, which this party does not share.",
                     hint="ask for a study without it",
                     number=number,
                     name=study.name,
@@ -113,11 +113,11 @@ class Policy:
                     Phrase("exact sums") if plan.curator is None else Phrase("sums with noise too small to hide a row")
                 )
                 noise = Phrase(
-                    "with [noise], of epsilon = {max_hiding_epsilon} in all at most",
+                    "with [noise], with a total epsilon of at most {max_hiding_epsilon}",
                     max_hiding_epsilon=MAX_HIDING_EPSILON,
                 )
                 raise NoiseRequired(
-                    "question {number} of {name!r} releases {what}; this party wants noise on all of them.",
+                    "question {number} of {name!r} releases {what}; this party requires noise on all sums.",
                     hint="ask for a study {noise}",
                     number=number,
                     name=study.name,
@@ -136,7 +136,7 @@ class Policy:
             raise refusal(
                 problem,
                 Phrase("question {question} of {name!r}", question=problem.question, name=study.name),
-                Phrase("or --minimum-cell 1, if a sum over one row may leave"),
+                Phrase("or --minimum-cell 1, if a sum over one row may be released"),
                 study.questions[problem.question - 1].takes_noise,
             )
 
@@ -150,7 +150,8 @@ class Policy:
             if question.plan.curator is None:
                 raise OverBudget(
                     "question {number} of {name!r} releases exact sums, which no budget covers.",
-                    hint="ask for a study {detail}; or join without --budget, if these rows may be told of exactly",
+                    hint="ask for a study {detail}; or join without --budget, if exact sums of these rows may be "
+                    "released",
                     number=question.number,
                     name=study.name,
                     detail=Phrase("with [noise]") if question.takes_noise else _without_question(question),
@@ -161,7 +162,7 @@ class Policy:
         other = next((charge for charge in earlier_charges if charge.protects != new[0].protects), None)
         if other is not None:
             raise OverBudget(
-                "{name!r}, which these rows have paid for, protects {protects}, and {study_name!r} "
+                "the earlier study {name!r} of these rows protects {protects}, but {study_name!r} protects "
                 "{new_protects}: their costs do not add up, and no budget can cover both.",
                 hint="ask for a study that protects the same; or join without --budget",
                 name=other.name,
@@ -201,11 +202,11 @@ class Policy:
         if self.allow_more_sums or self.rows_are_public or not (new and earlier) or new + earlier <= allowed:
             return
         raise TooManySums(
-            "{name!r} asks for {new:_} exact sums, and {earlier:_} of the same columns were let go before "
-            "({names}): together more than the {allowed:_} that {surely_rows:_} rows "
-            "allow; from more, single rows could be worked out.",
-            hint="ask for a study {detail}with more rows "
-            "(least_rows); or --allow-more-sums, if the rows are others than before",
+            "{name!r} asks for {new:_} exact sums, and {earlier:_} of the same columns were released before "
+            "({names}): together more than the {allowed:_} that {surely_rows:_} rows allow; from more, single rows "
+            "could be worked out.",
+            hint="ask for a study {detail}with more rows (least_rows); or --allow-more-sums, if these are different "
+            "rows",
             name=study.name,
             new=new,
             earlier=earlier,
@@ -219,8 +220,8 @@ class Policy:
         least = max(self.minimum_rows, study.least_rows or 1)
         if rows < least:
             raise TooFewRows(
-                "there are {rows} rows here, and {name!r} or this party wants at least {least} of each party.",
-                hint="so few rows hide one another badly: take no part, or bring more",
+                "there are {rows} rows here, but {name!r} or this party requires at least {least} from each party.",
+                hint="too few rows hide one another poorly: do not take part, or bring more",
                 rows=rows,
                 name=study.name,
                 least=least,

@@ -41,7 +41,7 @@ def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
         return _duckdb(path, table, query)
     if query is not None:
         raise InvalidParameter(
-            "--query is for a database, and these rows are a file.", hint="leave it out, or name a .duckdb file"
+            "--query is for a database, but these rows are a file.", hint="leave it out, or name a .duckdb file"
         )
     return Path(text)
 
@@ -66,7 +66,7 @@ def _duckdb(path: str, table: str, query: str | None) -> Any:
         raise MissingExtra(Phrase("reading a DuckDB file"), "duckdb", "duckdb") from None
     if bool(table) == bool(query):
         raise InvalidParameter(
-            "{name!r} holds tables: say which rows are meant.",
+            "{name!r} holds tables: say which rows to read.",
             hint="{name}{table_mark}patients, or --query; not both",
             name=Path(path).name,
             table_mark=TABLE_MARK,
@@ -81,7 +81,7 @@ def _duckdb(path: str, table: str, query: str | None) -> Any:
             return connection.table(table)
         statements = connection.extract_statements(query)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise InvalidParameter("--query must be one SELECT.", hint="rows are read, and nothing is written")
+            raise InvalidParameter("--query must be one SELECT.", hint="rows are only read; nothing is written")
         return connection.sql(query)
     except duckdb.Error as error:
         raise InvalidParameter(
@@ -143,7 +143,7 @@ def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
             reason = reason.replace(secret, "***")
         raise InvalidParameter(
             "the rows of postgresql://{parameters}/{parameters_2} cannot be read: {reason}.",
-            hint="look whether the server takes this user, and run the query by itself",
+            hint="check that the server accepts this user, and try the query on its own",
             parameters=parameters.get("host") or "",
             parameters_2=parameters.get("dbname") or "",
             reason=reason,
@@ -156,10 +156,10 @@ def _postgres(url: str, query: str) -> Mapping[str, list[Any]]:
 def _columns(description: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[str, list[Any]]:
     names = [str(column[0]) for column in description or ()]
     if not names:
-        raise InvalidParameter("--query gives no columns.", hint="it must be one SELECT")
+        raise InvalidParameter("--query returns no columns.", hint="it must be one SELECT")
     if len(set(names)) < len(names):
         raise InvalidParameter(
-            "--query gives two columns of one name: {names}.",
+            "--query returns two columns with the same name: {names}.",
             hint="rename one: SELECT a.id AS a_id",
             names=shorten(names, 120),
         )
@@ -168,7 +168,7 @@ def _columns(description: Any, fetch: Callable[[], Iterable[Any]]) -> Mapping[st
         for name, values in zip(names, zip(*rows, strict=True), strict=True):
             columns[name].extend(values)
     if not columns[names[0]]:
-        raise EmptySource("--query gives no rows: there is nobody to add up.", hint="check the table and its filter")
+        raise EmptySource("--query returns no rows: there is nobody to add up.", hint="check the table and its filter")
     return columns
 
 

@@ -219,8 +219,8 @@ class RoundRunner:
                 messages["reveal"] = self.machine.reveal()
         if any(state.sent.get(kind) != message for kind, message in messages.items()):
             raise StoreFailed(
-                "round {number} cannot be resumed: what would be said is not what was written.",
-                hint="the party's file is that of another time, or of another release of the software",
+                "round {number} cannot be resumed: the message would differ from the stored one.",
+                hint="the party's file comes from another time, or from another release of the software",
                 number=self.number,
             )
 
@@ -259,9 +259,9 @@ class RoundRunner:
     def _stop_waiting(self) -> NoReturn:
         self.machine.refuse()
         raise TooFewParties(
-            "no further step came for {wait:g} seconds: too few parties take part, or the coordinator does not go on.",
-            hint="the coordinator was told no; ask it for a new study when the others have time (--wait is how long "
-            "this party waits)",
+            "nothing happened for {wait:g} seconds: too few parties take part, or the coordinator does not continue.",
+            hint="the coordinator was told that this party declines; ask it for a new study when the others have "
+            "time (--wait sets how long this party waits)",
             wait=self.runner.wait,
         )
 
@@ -276,7 +276,7 @@ class RoundRunner:
                 # what became of it: this refusal is not signed, and anybody on the network can forge it.
                 if kind not in ("masked", "agree", "reveal"):
                     raise StudyEnded(
-                        "the {kind} message of round {number} is not taken any more: the study has ended, or the "
+                        "the {kind} message of round {number} is no longer accepted: the study has ended, or the "
                         "others went on without this party.",
                         hint="nothing of this party's rows is in the sum",
                         kind=kind,
@@ -325,10 +325,10 @@ class RoundRunner:
         minimum = self.session.sharing.minimum
         known = {
             "TooFewParties": Phrase(
-                "too few parties take part, or stayed (at least {minimum} were agreed)", minimum=minimum
+                "too few parties take part, or too few stayed (at least {minimum} were agreed)", minimum=minimum
             ),
-            "CohortRefused": Phrase("with what was released before, the sum would tell about too few parties"),
-            "Declined": Phrase("a party took its agreement back"),
+            "CohortRefused": Phrase("combined with earlier releases, the sum would reveal too few parties"),
+            "Declined": Phrase("a party withdrew its agreement"),
         }
         return Phrase("{why} ({reason})", why=known[reason], reason=reason) if reason in known else reason
 
@@ -350,14 +350,14 @@ class RoundRunner:
         try:
             if len(cohort) < policy.minimum_parties:
                 raise TooFewParties(
-                    "the sum would be over {cohort_count} parties, and this party wants {minimum_parties}.",
+                    "the sum would be over {cohort_count} parties, but this party requires {minimum_parties}.",
                     cohort_count=len(cohort),
                     minimum_parties=policy.minimum_parties,
                 )
             if self.number > 1 and cohort != self.session.members:
                 raise CohortRefused(
-                    "round {number} has lost a party since the first round: the difference would tell about it.",
-                    hint="the study ends here; a new one begins with those who are there",
+                    "round {number} has lost a party since the first round: the difference would reveal its sum.",
+                    hint="the study ends here; start a new one with the remaining parties",
                     number=self.number,
                 )
             request = sum_request(study, self.turn)

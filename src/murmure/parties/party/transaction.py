@@ -44,8 +44,8 @@ class PartyTransaction:
             self.run(f"INSERT INTO sent VALUES ({', '.join('?' * len(values))})", *values)
         elif digests[0][0] != digest_of(message):
             raise StoreFailed(
-                "a second {kind} message of round {round} differs from the first: it would undo the masks.",
-                hint="nothing was sent; the party's file is that of another time, or damaged",
+                "a second {kind} message of round {round} differs from the first: it would remove the masks.",
+                hint="nothing was sent; the party's file comes from another time, or is damaged",
                 kind=kind,
                 round=self.round,
             )

@@ -113,7 +113,7 @@ class Study:
                 raise InvalidParameter(
                     "Study.{name} must be 1 to {limit} letters that can be printed, in one line with single blanks, "
                     "got {got}.",
-                    hint="a person decides by it: say it in plain words",
+                    hint="people decide by it: use plain words",
                     name=name,
                     limit=limit,
                     got=shorten(text),
@@ -142,8 +142,8 @@ class Study:
             repeated = next((card.name for card, value in zip(cards, values, strict=True) if counts[value] > 1), None)
             if repeated is not None:
                 raise InvalidParameter(
-                    "Study: the {what} of {repeated!r} stands twice among the coordinator and the roster{plural}.",
-                    hint="every party, and the coordinator too, makes a key of its own (murmure party init)",
+                    "Study: the {what} of {repeated!r} appears twice among the coordinator and the roster{plural}.",
+                    hint="every party, and the coordinator too, creates its own key (murmure party init)",
                     what=what,
                     repeated=repeated,
                     plural=", or looks like another one" * (what == "name"),
@@ -158,10 +158,10 @@ class Study:
                 got=shorten(self.parties),
             )
         if self.plans and self.parties not in (None, self.plans[0].parties):
-            raise InvalidParameter("Study.parties says otherwise than the plans.", hint="leave it out")
+            raise InvalidParameter("Study.parties contradicts the plans.", hint="leave it out")
         if self.sharing.parties != len(self.roster):
             raise InvalidParameter(
-                "Study.roster has {roster_count} parties, and the plans are made for {parties}.",
+                "Study.roster has {roster_count} parties, but the plans are made for {parties}.",
                 hint="PairwiseMasks({roster_count})",
                 roster_count=len(self.roster),
                 parties=self.sharing.parties,
@@ -337,7 +337,7 @@ class Study:
             return Turn(round, self.plans[round - 1], round)
         if round > 1 and len(released) < round - 1 and self.models:
             raise InvalidParameter(
-                "what is asked in round {round} follows from the sums of {round_2} rounds, got {got}.",
+                "what round {round} asks depends on the sums of {round_2} rounds, got {got}.",
                 round=round,
                 round_2=round - 1,
                 got=len(released),
@@ -451,10 +451,10 @@ class Study:
                 "this study cannot be accepted: {message}", hint=error.hint, message=error.message
             ) from None
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError):
-            raise BadMessage("this study cannot be read: a field of it is none that it may hold.", hint=HINT) from None
+            raise BadMessage("this study cannot be read: one of its fields is not valid.", hint=HINT) from None
         # A second spelling of the same study would have a second digest, and so a second signature.
         if out.digest != study_digest(fields):
-            raise BadMessage("this study is not written as this software writes it.", hint=HINT)
+            raise BadMessage("this study is not written in the form that this software writes.", hint=HINT)
         return out
 
     def signed(self, identity: Identity) -> bytes:
@@ -462,7 +462,7 @@ class Study:
         if identity.public != self.coordinator.key:
             raise InvalidParameter(
                 "Study.signed takes the identity of its coordinator, {name} ({fingerprint}).",
-                hint="murmure study init makes it, and murmure study new signs with it",
+                hint="murmure study init creates it, and murmure study new signs with it",
                 name=self.coordinator.name,
                 fingerprint=self.coordinator.fingerprint,
             )
@@ -474,13 +474,13 @@ class Study:
         """The study, once its signature is verified. Whether to trust its coordinator is decided elsewhere."""
         envelope = parse_json(signed)
         if not isinstance(envelope, Mapping) or set(envelope) != {"study", "signature"}:
-            raise BadMessage("this is no signed study.", hint=HINT)
+            raise BadMessage("this is not a signed study.", hint=HINT)
         # Only the version and the card are read before the signature is verified: all else is a stranger's text.
         check_version(envelope["study"])
         try:
             coordinator = Card.from_dict(envelope["study"]["coordinator"])
             signature = bytes.fromhex(envelope["signature"])
         except (MurmureError, TypeError, ValueError):
-            raise BadMessage("this is no signed study: its signature or its coordinator cannot be read.") from None
+            raise BadMessage("this is not a signed study: its signature or its coordinator cannot be read.") from None
         coordinator.verify(SIGNATURE_PREFIX + study_digest(envelope["study"]), signature)
         return cls._from_dict(envelope["study"])

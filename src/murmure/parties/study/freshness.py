@@ -48,13 +48,13 @@ class ReplayFilter:
         """How many messages this party has received; refuses an ASK that was sent before."""
         after, number = parse_body(body)
         if number <= self._last.get(place, -1):
-            raise WrongSession("this ASK message was heard before, or is older than one that was.")
+            raise WrongSession("this ASK message was received before, or is older than one that was.")
         self._last[place] = number
         return after
 
 
 def parse_body(body: bytes) -> tuple[int, int]:
     if len(body) != ASK_BODY.size:
-        raise BadMessage("an inbox is asked for with an ASK message.")
+        raise BadMessage("an inbox must be requested with an ASK message.")
     after, number = ASK_BODY.unpack(body)
     return after, number

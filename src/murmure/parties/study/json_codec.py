@@ -37,11 +37,11 @@ def study_digest(fields: Any) -> bytes:
 def parse_json(text: str | bytes) -> Any:
     # The size is checked before the JSON is parsed: it may come from a stranger.
     if not isinstance(text, str | bytes) or len(text) > MAX_STUDY_BYTES:
-        raise BadMessage("a study is text of at most {max_study_bytes} bytes.", max_study_bytes=MAX_STUDY_BYTES)
+        raise BadMessage("a study must be text of at most {max_study_bytes} bytes.", max_study_bytes=MAX_STUDY_BYTES)
     try:
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError):
-        raise BadMessage("this is no study: it is not JSON, or a key stands twice in it.", hint=HINT) from None
+        raise BadMessage("this is not a study: it is not JSON, or it has the same key twice.", hint=HINT) from None
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def _refuse_constant(text: str) -> Any:
 
 def check_version(fields: Any) -> None:
     if not isinstance(fields, Mapping) or "murmure_study" not in fields:
-        raise BadMessage("this JSON is no study.", hint=HINT)
+        raise BadMessage("this JSON is not a study.", hint=HINT)
     version = fields["murmure_study"]
     if type(version) is not int or version != VERSION:
         raise BadMessage(
@@ -70,7 +70,7 @@ def check_version(fields: Any) -> None:
     expected = FIELDS | MODEL_FIELDS if set(fields) & MODEL_FIELDS else FIELDS
     if set(fields) != expected:
         wrong = sorted(set(fields) ^ expected)
-        raise BadMessage("this study has fields too many or too few: {wrong}.", hint=HINT, wrong=shorten(wrong, 120))
+        raise BadMessage("this study has unknown or missing fields: {wrong}.", hint=HINT, wrong=shorten(wrong, 120))
 
 
 def list_field(fields: Mapping[str, Any], name: str) -> list[Any]:
@@ -125,8 +125,8 @@ def _check_numbers(value: Any) -> None:
             _check_numbers(item)
     elif isinstance(value, str) and (len(value) > MAX_TEXT_LENGTH or POWER.fullmatch(value)):
         raise BadMessage(
-            "a model of this study has a text that is too long, or a number that is: {value}.",
-            hint="at most {max_text_length} letters, and powers of ten of at most 3 digits",
+            "a model of this study has a text or a number that is too long: {value}.",
+            hint="at most {max_text_length} characters, and powers of ten of at most 3 digits",
             value=shorten(value),
             max_text_length=MAX_TEXT_LENGTH,
         )

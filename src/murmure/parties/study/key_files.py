@@ -27,7 +27,7 @@ def read_card(path: Path) -> Card:
         fields = json.loads(text)
     except (ValueError, RecursionError):
         raise InvalidParameter(
-            "{path!r} is no card.", hint="murmure party init writes card.json", path=str(path)
+            "{path!r} is not a card.", hint="murmure party init writes card.json", path=str(path)
         ) from None
     return Card.from_dict(fields)
 
@@ -47,7 +47,7 @@ def others_may_read(path: Path) -> bool:
 def read_file(path: Path, hint: str) -> bytes:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
-            raise InvalidParameter("{path!r} is larger than any such file can be.", hint=hint, path=str(path))
+            raise InvalidParameter("{path!r} is too large to be such a file.", hint=hint, path=str(path))
         return path.read_bytes()
     except OSError as error:
         why = os.strerror(error.errno).lower() if error.errno else str(error)

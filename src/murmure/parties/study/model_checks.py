@@ -14,7 +14,7 @@ from murmure.parties.study.questions import StudyQuestion, first_statistic, text
 MAX_MODELS = 100  # to look at a study is to make the first question of each of its models
 MAX_MODEL_SUMS = 1 << 24  # of one model, in all rounds
 MAX_FIRST_WORDS = 1 << 18  # of 64 bits, in the answers to the first questions of all models
-NO_NOISE = Phrase("noise = false for this model; or leave [noise] out, for exact sums")
+NO_NOISE = Phrase("use noise = false for this model; or leave out [noise], for exact sums")
 
 
 def answer_words(model: Any, first: Any = None) -> int:
@@ -115,7 +115,7 @@ def _check_describable(question: StudyQuestion) -> None:
         describe_model(question, StudyLanguage("en")), describe_model(question, StudyLanguage("fr"))
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         raise InvalidParameter(
-            "Study: question {number}, {kind}, cannot be told in words ({error_kind}).",
+            "Study: question {number}, {kind}, cannot be described in words ({error_kind}).",
             hint="numbers as text: 0.5, 1/3",
             number=question.number,
             kind=question.kind,

@@ -38,7 +38,7 @@ def check_plans(plans: Any, models: Any = ()) -> None:
         _check_question(number, plan)
         if plan.parties != plans[0].parties:
             raise InvalidParameter(
-                "Study: question {number} is shared otherwise than question 1: {parties} and {plan_parties}.",
+                "Study: question {number} is shared differently from question 1: {parties} and {plan_parties}.",
                 hint="the same parties answer all questions of a study, under the same terms",
                 number=number,
                 parties=plan.parties,
@@ -60,7 +60,7 @@ def check_noise(plans: Iterable[Plan]) -> None:
     noisy = [plan for plan in plans if plan.curator is not None]
     if len({(plan.relation, plan.unit, plan.rows_per_person) for plan in noisy}) > 1:
         raise InvalidParameter(
-            "Study: the noise of some questions protects otherwise than that of others, and costs do not add up.",
+            "Study: the noise of the questions does not protect the same unit, so their costs do not add up.",
             hint="one relation, one unit and one rows_per_person for all of them",
         )
 
@@ -82,10 +82,9 @@ def _check_question(number: int, plan: Plan) -> None:
     check_model_plan(number, plan)
     if not is_describable(plan.statistic):
         raise InvalidParameter(
-            "Study: question {number} asks for {statistic}, of which plain words cannot "
-            "tell all; "
-            "there are Sums, {descriptions}.",
-            hint='a regression is products = ["1", "age", "stay"]; whatever else is added up, write it as sums',
+            "Study: question {number} asks for {statistic}, which cannot be described in plain words; there are "
+            "Sums, {descriptions}.",
+            hint='a regression is products = ["1", "age", "stay"]; write everything else as sums',
             number=number,
             statistic=persisted_name(plan.statistic),
             descriptions=", ".join(DESCRIPTIONS),
@@ -96,8 +95,8 @@ def check_visible(number: int, text: str) -> None:
     """Refuse invisible letters: the texts of a model appear in the words that people decide by."""
     if not all(map(_passes, text)):
         raise InvalidParameter(
-            "Study: question {number} has letters that are not seen: {text}.",
-            hint="a person decides by its words, and reads them on a terminal",
+            "Study: question {number} contains invisible characters: {text}.",
+            hint="people decide by its words, and read them on a terminal",
             number=number,
             text=shorten(text),
         )
@@ -114,17 +113,17 @@ def check_model_plan(number: int, plan: Plan) -> None:
     for name in plan.step.columns:
         if not isinstance(name, str) or not is_visible_text(name):
             raise InvalidParameter(
-                "Study: question {number} reads a column whose name has letters that are not seen, or runs of blanks: "
-                "{name}.",
-                hint="a person decides by its words",
+                "Study: question {number} reads a column whose name contains invisible characters or several spaces "
+                "in a row: {name}.",
+                hint="people decide by its words",
                 number=number,
                 name=shorten(name),
             )
     for label in _labels(plan):
         if isinstance(label, str) and not all(map(_passes, label)):
             raise InvalidParameter(
-                "Study: question {number} has a label with letters that are not seen: {label}.",
-                hint="a person decides by its words, and reads them on a terminal: give the label another name",
+                "Study: question {number} has a label with invisible characters: {label}.",
+                hint="people decide by its words, and read them on a terminal: rename the label",
                 number=number,
                 label=shorten(label),
             )
@@ -145,8 +144,8 @@ def check_expressions(number: int, texts: Iterable[str]) -> None:
         bare = QUOTED.sub("", text)
         if bare != unicodedata.normalize("NFKC", bare):
             raise InvalidParameter(
-                "Study: question {number} has letters that are read as others: {text}.",
-                hint="write the plain letter, or the name in `back quotes`",
+                "Study: question {number} contains letters that look like others: {text}.",
+                hint="write the plain letter, or the name in `backquotes`",
                 number=number,
                 text=shorten(text, 100),
             )

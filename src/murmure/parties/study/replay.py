@@ -179,8 +179,8 @@ def _software_error(question: StudyQuestion, raised: Exception) -> MurmureError:
     from murmure.econometrics.errors import FitFailed
 
     return FitFailed(
-        "{kind} could not go on ({raised}: {raised_2}).",
-        hint="no rows have such totals, and somebody told false ones; or it is a mistake of the software: report it",
+        "{kind} could not continue ({raised}: {raised_2}).",
+        hint="no rows can have these totals, so someone reported false ones; or it is a bug: please report it",
         kind=question.kind,
         raised=persisted_name(raised),
         raised_2=shorten(str(raised), 120),
@@ -207,7 +207,7 @@ def _check_agreed(question: StudyQuestion, plan: Plan, sums_so_far: int) -> None
         )
     if sums_so_far > question.sums:
         raise FitFailed(
-            "{kind} asks for {sums_so_far:_} sums in all, and {sums:_} were agreed.",
+            "{kind} asks for {sums_so_far:_} sums in all, but {sums:_} were agreed.",
             kind=question.kind,
             sums_so_far=sums_so_far,
             sums=question.sums,

@@ -161,7 +161,8 @@ def _sharing(where: str, toml: Mapping[str, Any], parties: int) -> PairwiseMasks
                 Phrase("add the cards of the others, or lower the minimum")
                 if parties >= 3
                 else Phrase(
-                    "add the cards of the others: of two, each could subtract its own sum and have the other's"
+                    "add the cards of the others: with two parties, each could subtract its own sum and learn the "
+                    "other's"
                 ),
             )
         dropouts = parties - minimum

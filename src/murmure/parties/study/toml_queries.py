@@ -224,7 +224,11 @@ def _parse_noise(where: str, noise: Any) -> Mapping[str, Any]:
         noise = {"law": LAWS[0], **noise}
     if noise.get("law") not in LAWS:
         got = Phrase("it is left out") if "law" not in noise else Phrase("got {law}", law=shorten(noise["law"]))
-        hint = Phrase('law = "DiscreteGaussian"') if "law" not in noise else Phrase("others cannot be drawn in shares")
+        hint = (
+            Phrase('law = "DiscreteGaussian"')
+            if "law" not in noise
+            else Phrase("other noise cannot be drawn in shares")
+        )
         raise refuse(where, Phrase("law must be one of {laws}; {got}.", laws=", ".join(LAWS), got=got), hint)
     for key in BUDGET:
         value = noise.get(key, 1.0)

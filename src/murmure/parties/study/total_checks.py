@@ -17,7 +17,7 @@ from murmure.statistics.exact.cells import Cells
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.sums import Sums
 
-HINT = Phrase("somebody told false numbers: ask for the study again, among those whom you trust")
+HINT = Phrase("someone reported false numbers: run the study again with parties that you trust")
 
 
 def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> None:
@@ -31,7 +31,7 @@ def check_totals(statistic: Any, sums: Sequence[int], rows: tuple[int, int]) -> 
         for k, (term, v) in enumerate(zip(statistic.figures, figures, strict=True), 1):
             # 0 is always possible: a label that is not listed adds nothing.
             if not min(0, n * term.low) <= v <= max(0, n * term.high):
-                raise _impossible(Phrase("sum {k} is beyond the bounds of {n:_} rows", k=k, n=n))
+                raise _impossible(Phrase("sum {k} is outside the bounds of {n:_} rows", k=k, n=n))
     elif isinstance(statistic, Cells) and not (min(figures) >= 0 and sum(figures) <= n):
         raise _impossible(Phrase("counts of rows are below 0, or more than there are rows"))
 
@@ -51,4 +51,4 @@ def check_matrix(statistic: Any, answer: Any) -> None:
 
 
 def _impossible(what: str) -> FitFailed:
-    return FitFailed("these totals are none that rows can have: {what}.", hint=HINT, what=what)
+    return FitFailed("no rows can have these totals: {what}.", hint=HINT, what=what)

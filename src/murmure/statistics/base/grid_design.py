@@ -123,7 +123,9 @@ def check_target(owner: str, domain: object, target: object) -> None:
         )
     if len(domain.private) < 2:
         raise InvalidParameter(
-            "{owner} needs a column to predict {target!r} from; the schema has no other.", owner=owner, target=target
+            "{owner} needs a column to predict {target!r} from; the schema has no other column.",
+            owner=owner,
+            target=target,
         )
 
 
@@ -157,8 +159,8 @@ class GridDesign:
         ):
             raise InvalidParameter(
                 "radius must be a positive number, or None, got {got}.",
-                hint="it is public, and counts half ranges of columns: a row at all its bounds has radius d in the "
-                "diamond and sqrt(d) in the ball",
+                hint="it is public, in units of half the range of a column: a row with all d columns at a bound has "
+                "radius d in the diamond and sqrt(d) in the ball",
                 got=shorten(radius),
             )
         for name in self.domain.private:

@@ -170,7 +170,7 @@ def merged_schema(owner: str, first: Domain | Schema, second: Domain | Schema) -
         known = out.get(name)
         if isinstance(known, Column) and with_column(known.coded, name) != with_column(column.coded, name):
             raise InvalidParameter(
-                "{owner}: column {name!r} is {domain} in one place, and {column_domain} in another.",
+                "{owner}: column {name!r} is {domain} in one place and {column_domain} in another.",
                 hint="take both from the same schema",
                 owner=owner,
                 name=name,

@@ -16,52 +16,91 @@ def english(one: str, other: str) -> str:
     return one
 
 
-def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> str:
-    """The condition by name, and why it is one too many; without a full stop."""
+def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> Phrase:
+    """The condition by name, and why it is refused; without a full stop."""
     text, other = quote(problem.text), quote(problem.other)
-    about, of, minimum = _rounded_rows(problem.rows, say), problem.of, problem.minimum
+    rows, total, minimum = _rounded_rows(problem.rows, say), problem.of, problem.minimum
     if problem.kind == "few":
-        return say(
-            "{} picks out about {} of {} rows, if values are spread evenly; {} are the fewest",
-            "{} ne retient qu’environ {} lignes sur {}, si les valeurs sont réparties également ; il en faut {}",
-        ).format(text, about, of, minimum)
+        return Phrase(
+            say(
+                "{text} picks out about {rows} of {total} rows, if values are spread evenly; the minimum is {minimum}",
+                "{text} ne retient qu’environ {rows} lignes sur {total}, si les valeurs sont réparties également ; il "
+                "en faut {minimum}",
+            ),
+            text=text,
+            rows=rows,
+            total=total,
+            minimum=minimum,
+        )
     if problem.kind == "rest":
-        return say(
-            "{} leaves out about {} of {} rows, if values are spread evenly, which subtraction then tells; {} are the "
-            "fewest",
-            "{} n’écarte qu’environ {} lignes sur {}, si les valeurs sont réparties également, et une soustraction les "
-            "révèle ; il en faut {}",
-        ).format(text, about, of, minimum)
+        return Phrase(
+            say(
+                "{text} leaves out about {rows} of {total} rows, if values are spread evenly, which subtraction would "
+                "reveal; the minimum is {minimum}",
+                "{text} n’écarte qu’environ {rows} lignes sur {total}, si les valeurs sont réparties également, et une "
+                "soustraction les révèle ; il en faut {minimum}",
+            ),
+            text=text,
+            rows=rows,
+            total=total,
+            minimum=minimum,
+        )
     if problem.kind == "difference":
-        earlier = say(" of an earlier study", " d’une étude précédente") if problem.earlier else ""
-        return say(
-            "{} and {}{} differ in about {} of {} rows, or leave out as few; {} are the fewest",
-            "{} et {}{} ne diffèrent que d’environ {} lignes sur {}, ou en écartent aussi peu ; il en faut {}",
-        ).format(text, other, earlier, about, of, minimum)
+        return Phrase(
+            say(
+                "{text} and {other}{earlier} differ in about {rows} of {total} rows, or leave out as few; the minimum "
+                "is {minimum}",
+                "{text} et {other}{earlier} ne diffèrent que d’environ {rows} lignes sur {total}, ou en écartent aussi "
+                "peu ; il en faut {minimum}",
+            ),
+            text=text,
+            other=other,
+            earlier=Phrase(say(" of an earlier study", " d’une étude précédente")) if problem.earlier else "",
+            rows=rows,
+            total=total,
+            minimum=minimum,
+        )
     if problem.kind == "id":
-        return say(
-            "{} is a condition on {}, which has {} values where a party may have {} rows: like an id, it can pick out "
-            "a single row",
-            "{} est une condition sur {}, qui a {} valeurs là où un participant peut avoir {} lignes : comme un "
-            "identifiant, elle peut isoler une seule ligne",
-        ).format(text, other, problem.size, of)
+        return Phrase(
+            say(
+                "{text} is a condition on {other}, which has {size} values where a party may have {total} rows: like "
+                "an id, it can pick out a single row",
+                "{text} est une condition sur {other}, qui a {size} valeurs là où un participant peut avoir {total} "
+                "lignes : comme un identifiant, elle peut isoler une seule ligne",
+            ),
+            text=text,
+            other=other,
+            size=problem.size,
+            total=total,
+        )
     if problem.kind == "weight":
-        size = f"{problem.size:_}" if problem.size else say("no bound", "aucune borne")
-        return say(
-            "{} gives weights to the same columns of which the largest is {} times the smallest; {} is the most, or "
-            "the rows of the larger weight are read off the first digits",
-            "{} donne aux mêmes colonnes des poids dont le plus grand vaut {} fois le plus petit ; {} au plus, sinon "
-            "les lignes de plus grand poids se lisent dans les premiers chiffres",
-        ).format(text, size, MAX_WEIGHT)
+        return Phrase(
+            say(
+                "{text} weights the same columns, with a largest weight that is {ratio} times the smallest; the "
+                "maximum is {limit}, or the rows of the larger weight could be read off the first digits",
+                "{text} donne aux mêmes colonnes des poids dont le plus grand vaut {ratio} fois le plus petit ; "
+                "{limit} au plus, sinon les lignes de plus grand poids se lisent dans les premiers chiffres",
+            ),
+            text=text,
+            ratio=f"{problem.size:_}" if problem.size else Phrase(say("arbitrarily many", "un nombre illimité de")),
+            limit=MAX_WEIGHT,
+        )
     if problem.kind == "many":
-        return say(
-            "{} and others are {} conditions, too many to be compared with one another",
-            "{} et d’autres sont {} conditions, trop nombreuses pour être comparées entre elles",
-        ).format(text, problem.size)
-    return say(
-        "{} reads columns of so many values that nobody can tell beforehand how many rows it picks out",
-        "{} lit des colonnes de tant de valeurs qu’on ne peut dire d’avance combien de lignes elle retient",
-    ).format(text)
+        return Phrase(
+            say(
+                "{text} and others are {size} conditions, too many to compare with one another",
+                "{text} et d’autres sont {size} conditions, trop nombreuses pour être comparées entre elles",
+            ),
+            text=text,
+            size=problem.size,
+        )
+    return Phrase(
+        say(
+            "{text} reads columns with too many values to tell in advance how many rows it picks out",
+            "{text} lit des colonnes de tant de valeurs qu’on ne peut dire d’avance combien de lignes elle retient",
+        ),
+        text=text,
+    )
 
 
 def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
@@ -86,10 +125,10 @@ def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
 def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> RareCondition:
     """The error. where: what was asked, as a person names it; noise: whether it can be asked with noise."""
     return RareCondition(
-        "{where}: {describe_problem}.",
+        "{where}: {problem}.",
         hint=_hint(problem, way_out, noise),
         where=where,
-        describe_problem=describe_problem(problem, english),
+        problem=describe_problem(problem, english),
     )
 
 

@@ -70,7 +70,7 @@ class CrossProductsEstimate(SumsInterface):
         for name in (a, b):
             if name not in self.factors:
                 raise InvalidParameter(
-                    "{name} is no factor; there are {factors}.",
+                    "{name} is not a factor; there are {factors}.",
                     name=shorten(name),
                     factors=shorten(list(self.factors), 200),
                 )

@@ -30,9 +30,7 @@ class SumsEstimator:
 
     def variance(self, target: str) -> Floats:
         if target != "fixed":
-            raise NoUnbiasedEstimate(
-                "these sums are about the rows that were added up, and no others.", hint=POPULATION_HINT
-            )
+            raise NoUnbiasedEstimate("these sums describe only the rows that were added up.", hint=POPULATION_HINT)
         return np.array([variance_of(law) for law in self.laws]) * self.units**2
 
     def covariance(self, target: str) -> Floats:

@@ -59,7 +59,7 @@ class Cells(ProtectableStatistic):
         names = self.domain.private
         if not isinstance(self.cuts, tuple | list) or len(self.cuts) != len(names):
             raise InvalidParameter(
-                "Cells.cuts must say None or some numbers for each of {names}, got {cuts}.",
+                "Cells.cuts must hold None or some numbers for each of {names}, got {cuts}.",
                 hint="({number}{plural}) counts every value",
                 names=shorten(list(names), 120),
                 cuts=shorten(self.cuts),
@@ -71,7 +71,7 @@ class Cells(ProtectableStatistic):
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
                 "Cells has {width} cells, more than {max_joint_cells}.",
-                hint='cut columns of many values into a few: Cells(schema, (("18", "65"), ...))',
+                hint='group columns with many values: Cells(schema, (("18", "65"), ...))',
                 width=self.width,
                 max_joint_cells=MAX_JOINT_CELLS,
             )
@@ -94,7 +94,7 @@ class Cells(ProtectableStatistic):
         for text in texts:
             if CUT_PATTERN.fullmatch(text) is None or re.search("/0+$", text):
                 raise InvalidParameter(
-                    "Cells.cuts of column {name!r}: {text} is no decimal.", name=name, text=shorten(text)
+                    "Cells.cuts of column {name!r}: {text} is not a decimal.", name=name, text=shorten(text)
                 )
         if any(Fraction(a) >= Fraction(b) for a, b in pairwise(texts)):
             raise InvalidParameter(

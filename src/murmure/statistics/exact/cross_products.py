@@ -75,7 +75,7 @@ class CrossProducts(ExactSums):
             )
         if not isinstance(self.centred, bool) or (self.centred and bits is None):
             raise InvalidParameter(
-                "CrossProducts.centred must be True or False, and goes with bits, got {got}.",
+                "CrossProducts.centred must be True or False, and needs bits, got {got}.",
                 hint="CrossProducts(...).coarse(14)",
                 got=shorten(self.centred),
             )
@@ -105,8 +105,8 @@ class CrossProducts(ExactSums):
         if terms[number].low < 0:
             least = float(terms[number].unit * terms[number].low)
             raise InvalidParameter(
-                "CrossProducts.weight must not be negative; {weight} may be {least:g}, by its public bounds.",
-                hint="give the column a lower bound of 0, or take max(weight, 0)",
+                "CrossProducts.weight must not be negative; by its public bounds, {weight} can be {least:g}.",
+                hint="give the column a lower bound of 0, or use max(weight, 0)",
                 weight=shorten(self.weight, 100),
                 least=least,
             )

@@ -98,7 +98,7 @@ class FunctionSums(TermsStatistic):
                 )
             object.__setattr__(self, name, tuple(text.strip() for text in texts))
         if not self.inputs:
-            raise InvalidParameter("Evaluated.inputs must name one expression at least.")
+            raise InvalidParameter("Evaluated.inputs must name at least one expression.")
         for text in self.at:
             if NUMBER.fullmatch(text) is None or re.search("/0+$", text):
                 raise InvalidParameter(
@@ -106,7 +106,7 @@ class FunctionSums(TermsStatistic):
                 )
             if abs(Fraction(text)) >= BEYOND:
                 raise InvalidParameter(
-                    "Evaluated.at: {text} is beyond floats.", hint="scale the columns", text=shorten(text)
+                    "Evaluated.at: {text} is too large for a float.", hint="scale the columns", text=shorten(text)
                 )
         _ = self.labels
         self._function.check(self.inputs, self.at, self.settings)
@@ -115,8 +115,8 @@ class FunctionSums(TermsStatistic):
         for text, k in zip(self.inputs, numbers, strict=True):
             if terms[k].max_abs * abs(terms[k].unit) >= BEYOND:
                 raise InvalidParameter(
-                    "Evaluated.inputs: {text} may be beyond floats, by the bounds of its columns.",
-                    hint="a smaller power, or log(...)",
+                    "Evaluated.inputs: by the bounds of its columns, {text} can be too large for a float.",
+                    hint="use a smaller power, or log(...)",
                     text=shorten(text),
                 )
         self._keep_columns_read(terms, numbers)
@@ -132,7 +132,7 @@ class FunctionSums(TermsStatistic):
         found = tuple(self._function.labels(self.inputs, self.settings))
         if not found or len(set(found)) != len(found):
             raise InvalidParameter(
-                "function {function!r} must name its figures, each once, got {got}.",
+                "function {function!r} must name each of its figures once, got {got}.",
                 function=self.function,
                 got=shorten(found),
             )
@@ -230,8 +230,8 @@ def check_beyond(statistic: FunctionSums, rows: int) -> None:
     if rows:
         many = Phrase("{rows} row{detail}", rows=rows, detail=Phrase("s add") if rows != 1 else Phrase(" adds"))
         raise OutsideDomain(
-            "{function}: {many} more than 2**{point} to a sum, or what is no number.",
-            hint="the parameters of this step are too far off: start from others, or scale the columns",
+            "{function}: {many} more than 2**{point} to a sum, or something that is not a number.",
+            hint="the parameters of this step are too far off: choose another start, or scale the columns",
             function=statistic.function,
             many=many,
             point=POINT,

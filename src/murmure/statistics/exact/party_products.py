@@ -83,7 +83,7 @@ class WithinPartyProducts(CuratorStatistic):
         for text in factors:
             if not CrossProducts(self.domain, (text,)).figures[0].columns:
                 raise InvalidParameter(
-                    "Within.factors: {text} is the same in every row, and less its mean 0.",
+                    "Within.factors: {text} is the same in every row, so it is 0 once its mean is subtracted.",
                     hint="leave it out",
                     text=shorten(text),
                 )
@@ -256,7 +256,7 @@ class PartyOuterProducts(CuratorStatistic):
         """u u' of one party, from its sums u."""
         if total.n > self.rows:
             raise InvalidParameter(
-                "this party holds {n} rows, and Scattered was asked for parties of at most {rows}.",
+                "this party has {n} rows, but Scattered was asked for parties of at most {rows}.",
                 hint="agree on a larger bound: Scattered(..., rows=...)",
                 n=total.n,
                 rows=self.rows,

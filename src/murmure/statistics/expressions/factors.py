@@ -95,7 +95,7 @@ def check_factors(owner: str, domain: Any, factors: Any) -> tuple[str, ...]:
     for i, text in enumerate(texts):
         if text in texts[:i]:
             raise InvalidParameter(
-                "{owner}.factors names {text} twice.", hint="each factor is named once", owner=owner, text=shorten(text)
+                "{owner}.factors names {text} twice.", hint="name each factor once", owner=owner, text=shorten(text)
             )
     return texts
 
@@ -104,9 +104,7 @@ def read_factor(text: str, terms: Terms) -> int:
     """The term of an expression that is not always 0."""
     number = read_expression(text, terms)
     if terms[number].max_abs == 0:
-        raise InvalidParameter(
-            "expression {text} is 0, whatever a row holds.", hint="leave it out", text=shorten(text, 100)
-        )
+        raise InvalidParameter("expression {text} is 0 in every row.", hint="leave it out", text=shorten(text, 100))
     return number
 
 

@@ -72,7 +72,7 @@ class _Reader:
         if depth > MAX_DEPTH:
             raise self.refuse(
                 Phrase("it is nested more than {max_depth} deep.", max_depth=MAX_DEPTH),
-                Phrase("cut it into several sums"),
+                Phrase("split it into several sums"),
             )
         parse: Callable[[Any, int], int] | None = {
             ast.Constant: self._constant,
@@ -85,7 +85,7 @@ class _Reader:
         }.get(type(node))  # type: ignore[assignment]
         if parse is None:
             raise self.refuse(
-                Phrase("{source_of} cannot stand in it.", source_of=self._source_of(node)),
+                Phrase("{source_of} is not allowed in it.", source_of=self._source_of(node)),
                 Phrase("it takes {grammar}", grammar=GRAMMAR),
             )
         return parse(node, depth + 1)
@@ -95,7 +95,7 @@ class _Reader:
         if not self.terms[out].is_condition:
             raise self.refuse(
                 Phrase(
-                    "{source_of} is neither true nor false, as and, or and not need it.",
+                    "{source_of} is neither true nor false; and, or and not need a condition.",
                     source_of=self._source_of(node),
                 ),
                 Phrase("compare it with something: {source_of} > 0", source_of=self._source_of(node)),
@@ -112,8 +112,8 @@ class _Reader:
         value = self._literal(node)
         if not isinstance(value, Fraction):
             raise self.refuse(
-                Phrase("{source_of} is a label, and no number.", source_of=self._source_of(node)),
-                Phrase('a column of labels is compared: smoker == "yes"'),
+                Phrase("{source_of} is a label, not a number.", source_of=self._source_of(node)),
+                Phrase('compare a column of labels: smoker == "yes"'),
             )
         return self.terms.constant(value)
 
@@ -129,7 +129,7 @@ class _Reader:
         text = ast.get_source_segment(self.source, node) or ""
         if not isinstance(node.value, int | float) or NUMBER.fullmatch(text) is None:
             raise self.refuse(
-                Phrase("{source_of} is no number that can be read exactly.", source_of=self._source_of(node)),
+                Phrase("{source_of} is not a number that can be read exactly.", source_of=self._source_of(node)),
                 Phrase("write a decimal of at most 40 digits, such as 0.5"),
             )
         return Fraction(text)
@@ -150,11 +150,11 @@ class _Reader:
                 ),
                 Phrase("did you mean {quote_name}?", quote_name=quote_name(known[0]))
                 if known
-                else Phrase('a label stands in quotes: smoker == "yes"'),
+                else Phrase('write a label in quotes: smoker == "yes"'),
             )
         if name not in self.schema.private:
             raise self.refuse(
-                Phrase("column {name!r} is public, and public columns are carried and not added up.", name=name),
+                Phrase("column {name!r} is public; public columns are passed through, not added up.", name=name),
                 Phrase("remove public = true from the schema"),
             )
         return name
@@ -165,7 +165,7 @@ class _Reader:
         if not is_number(self.schema, name):
             raise self.refuse(
                 Phrase(
-                    "column {name!r} holds labels, and no numbers: {schema}.",
+                    "column {name!r} holds labels, not numbers: {schema}.",
                     name=name,
                     schema=self.schema[name].describe(),
                 ),
@@ -182,7 +182,7 @@ class _Reader:
             return self.terms.power(self.number(node.left, depth), self._exponent(node.right))
         if not isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
             raise self.refuse(
-                Phrase("{source_of} is no operation that it takes.", source_of=self._source_of(node)),
+                Phrase("{source_of} is not an operation that it takes.", source_of=self._source_of(node)),
                 Phrase("it takes {grammar}", grammar=GRAMMAR),
             )
         a, b = self.number(node.left, depth), self.number(node.right, depth)
@@ -193,7 +193,7 @@ class _Reader:
             if not divisor.is_constant or divisor.low == 0:
                 raise self.refuse(
                     Phrase(
-                        "it divides by {source_of}; only a number other than 0 can divide.",
+                        "it divides by {source_of}; it can only divide by a number other than 0.",
                         source_of=self._source_of(node.right),
                     ),
                     Phrase("ask for both sums, and divide one by the other"),
@@ -219,7 +219,7 @@ class _Reader:
             return self.terms.plus(one, self.condition(node.operand, depth), -1)
         if not isinstance(node.op, ast.USub | ast.UAdd):
             raise self.refuse(
-                Phrase("{source_of} is no operation that it takes.", source_of=self._source_of(node)),
+                Phrase("{source_of} is not an operation that it takes.", source_of=self._source_of(node)),
                 Phrase("it takes {grammar}", grammar=GRAMMAR),
             )
         operand = self.number(node.operand, depth)
@@ -247,7 +247,7 @@ class _Reader:
         sign = SIGNS.get(type(op))
         if sign is None:
             raise self.refuse(
-                Phrase("is, is not, in and not in are no comparisons that it takes."),
+                Phrase("is, is not, in and not in are not comparisons that it takes."),
                 Phrase('region == "north" or region == "west"'),
             )
         for side, other in ((a, b), (b, a)):
@@ -288,7 +288,7 @@ class _Reader:
         known = single or name in ("min", "max")
         if not known or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             raise self.refuse(
-                Phrase("{source_of} is no function that it knows.", source_of=self._source_of(node)),
+                Phrase("{source_of} is not a function that it knows.", source_of=self._source_of(node)),
                 Phrase("it knows min, max, abs, log, exp and sqrt"),
             )
         if single != (len(node.args) == 1) or not node.args:

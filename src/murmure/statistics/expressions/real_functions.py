@@ -73,19 +73,19 @@ def grid_of_function(name: str, low: Fraction, high: Fraction) -> tuple[Fraction
     """The unit, and the bounds of v, of a function of what lies between low and high."""
     if name == "log" and low <= 0:
         raise InvalidParameter(
-            "log of a number that may be {low:g}, by its public bounds.",
-            hint="give the column a lower bound above 0, or take log(max(x, 0.5)) or log(x + 1)",
+            "log of a number that, by its public bounds, can be {low:g}.",
+            hint="give the column a lower bound above 0, or use log(max(x, 0.5)) or log(x + 1)",
             low=float(low),
         )
     if name == "sqrt" and low < 0:
         raise InvalidParameter(
-            "sqrt of a number that may be {low:g}, by its public bounds.",
-            hint="give the column a lower bound of 0, or take sqrt(max(x, 0))",
+            "sqrt of a number that, by its public bounds, can be {low:g}.",
+            hint="give the column a lower bound of 0, or use sqrt(max(x, 0))",
             low=float(low),
         )
     if name == "exp" and max(abs(low), abs(high)) > MAX_EXPONENT:
         raise InvalidParameter(
-            "exp of a number that may be {high:g}, by its public bounds: it is read up to {max_exponent}.",
+            "exp of a number that, by its public bounds, can be {high:g}: at most {max_exponent} is allowed.",
             hint="divide it by a number, or give the column tighter bounds",
             high=float(high if high > -low else low),
             max_exponent=MAX_EXPONENT,

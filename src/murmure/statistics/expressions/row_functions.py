@@ -99,7 +99,8 @@ class Residuals(RowFunction):
     def labels(self, inputs: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, ...]:
         if len(inputs) < 2:
             raise InvalidParameter(
-                "Evaluated.inputs of residuals: the outcome and one term at least, got {got}.", got=shorten(inputs)
+                "Evaluated.inputs of residuals must hold the outcome and at least one term, got {got}.",
+                got=shorten(inputs),
             )
         if len(settings) != 1 or settings[0] not in self.kinds:
             raise InvalidParameter(
@@ -118,7 +119,7 @@ class Residuals(RowFunction):
     def check(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> None:
         if len(at) != len(inputs) - 1:
             raise InvalidParameter(
-                "Evaluated.at of residuals: a coefficient for each of {input_count} terms, got {got}.",
+                "Evaluated.at of residuals must hold a coefficient for each of {input_count} terms, got {got}.",
                 input_count=len(inputs) - 1,
                 got=len(at),
             )

@@ -16,16 +16,18 @@ QUOTED = re.compile(r"(`[^`]*`|'[^'\\]*'|\"[^\"\\]*\")")
 def parsed(text: object) -> tuple[ast.expr, str, dict[str, str]]:
     """The tree, the source that its positions refer to, and which words of it replace which quoted names."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidParameter("wanted text that says what is added up.", hint='"age", or "age * stay"')
+        raise InvalidParameter("wanted text that says what to add up.", hint='"age", or "age * stay"')
     if len(text) > MAX_LETTERS:
         raise InvalidParameter(
-            "it has {text_count} letters; at most {max_letters} are read.",
-            hint="cut it into several sums",
+            "it has {text_count} characters; at most {max_letters} are allowed.",
+            hint="split it into several sums",
             text_count=len(text),
             max_letters=MAX_LETTERS,
         )
     if any(c in text for c in "\x00\n\r") or "#" in QUOTED.sub("", text):
-        raise InvalidParameter("it holds a line break, a comment or no text at all.", hint="an expression is one line")
+        raise InvalidParameter(
+            "it contains a line break or a comment, or no text at all.", hint="an expression is one line"
+        )
     source, names = without_quotes(text.strip())
     try:
         with warnings.catch_warnings():
@@ -51,7 +53,7 @@ def without_quotes(text: str) -> tuple[str, dict[str, str]]:
             names[placeholder] = part[1:-1]
             out.append(f" {placeholder} ")
         elif "`" in part and part[0] not in "'\"":
-            raise InvalidParameter("a back quote is not closed.", hint="`length of stay` has one on each side")
+            raise InvalidParameter("a backquote is not closed.", hint="`length of stay` has one on each side")
         else:
             out.append(part)
     return "".join(out).strip(), names

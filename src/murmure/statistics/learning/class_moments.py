@@ -80,7 +80,7 @@ class ClassMoments(ProtectableStatistic):
             )
         if not self.attributes:
             raise InvalidParameter(
-                "ClassMoments: the schema has no attribute beside the target {target!r}.", target=self.target
+                "ClassMoments: the schema has no attribute besides the target {target!r}.", target=self.target
             )
         for name in self.numbers:
             if self.domain[name].size > MAX_MOMENT_VALUES:
@@ -247,7 +247,7 @@ class ClassMoments(ProtectableStatistic):
         return out
 
     def why_unanswerable(self, affine: Any) -> str | None:
-        return Phrase("it asks for exact or noisy sums; of randomised rows ask ClassPairs")
+        return Phrase("it asks for exact or noisy sums; for randomised rows use ClassPairs")
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         codes = self._codes(x)

@@ -39,7 +39,7 @@ class ClassPairs(BaseStatistic):
             raise InvalidParameter("ClassPairs.domain must be a Schema, got {got}.", got=shorten(self.domain))
         if not self.attributes:
             raise InvalidParameter(
-                "ClassPairs: the schema has no attribute beside the target {target!r}.", target=self.target
+                "ClassPairs: the schema has no attribute besides the target {target!r}.", target=self.target
             )
         _ = self.pairs  # refuses a target that is not a column, and too many combinations
 

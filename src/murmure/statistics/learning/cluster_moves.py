@@ -68,7 +68,7 @@ class ClusterMoves(ProtectableStatistic):
             )
         if self.norm == "l2" and sum(far * far for far in self._far) >= EXACT:
             raise InvalidParameter(
-                "ClusterMoves: squared lengths of offsets may pass 2**53, where floats are not exact.",
+                "ClusterMoves: squared lengths of offsets can exceed 2**53, beyond which floats are not exact.",
                 hint="a coarser grid, fewer columns, or centres inside the box",
             )
         if not 0 < self.count_share < 1:

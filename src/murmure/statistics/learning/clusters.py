@@ -84,7 +84,7 @@ class Clusters(ProtectableStatistic):
         reach = max(abs(v) for row in (*centres, self.corner) for v in row)
         if 3 * d * reach * reach >= EXACT:
             raise InvalidParameter(
-                "Clusters: distances may pass 2**53 in {d} coordinates up to {reach}.",
+                "Clusters: distances can exceed 2**53 in {d} coordinates up to {reach}.",
                 hint="use smaller scales, or a coarser grid (fewer cells)",
                 d=d,
                 reach=reach,
@@ -185,7 +185,7 @@ class Clusters(ProtectableStatistic):
         return [f"cluster {i}: people" for i in range(k)] + [f"cluster {i}: {n}" for i in range(k) for n in names]
 
     def why_unanswerable(self, affine: Any) -> str | None:
-        return Phrase("the nearest centre of a randomised row is not that of the row")
+        return Phrase("the nearest centre of a randomised row may differ from that of the true row")
 
     def reference(self, x: tuple[Array, ...]) -> Floats:
         """By Python's integers, row by row."""
