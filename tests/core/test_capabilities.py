@@ -48,7 +48,6 @@ PROBED = {
         "kind pyarrow_dtype shape sparse storage to_arrow_reader to_arrow_table tolist",
         "engines/sources/row_groups.py": "value_type",
         "engines/sources/tables.py": "collect_schema column_names names schema",
-        "engines/spark.py": "mapInArrow",
         "learn/base.py": "tolist",
         "learn/learner_summary.py": "shape",
         "learn/training_table.py": "__array__ column_names columns dtype iloc names ndim schema toarray",
@@ -80,24 +79,13 @@ PROBED = {
         "econometrics/design/formula.py": "args lhs msg rhs token",
         "econometrics/design/formula_names.py": "value",
         "laws/kernel_loader.py": "_cache _cache_file save_overload",
+        "learn/folds.py": "? get_params",
+        "learn/transform_output.py": "_sklearn_output_config",
         "parties/http/routes.py": "sender",
     },
     ANYTHING: {
         "attacks/released_values.py": "__dict__ ?",
         "econometrics/steps/digest_of_code.py": "__closure__ __code__ __defaults__ __globals__ __kwdefaults__",
-    },
-    "an account of a ledger, or something that pays as one": {
-        "run/billing.py": "account pay",
-        "show/report_content.py": "account dataset ledger number",
-    },
-    # Not yet: these ask our own objects.
-    "engines and their steps": {"engines/spark.py": "columns lenient", "run/totals.py": "accepts"},
-    "words of studies, and advice": {
-        "advise/advice.py": "g scale w",
-        "advise/record_advice.py": "variance_polynomial",
-        "local/base/oracle_choice.py": "scale",
-        "parties/study/model_words.py": "later_rounds limit_in_words words",
-        "parties/study/question_words.py": "absent q",
     },
 }
 # Where the name of a class decides: it is looked up among the names that JSON knows, or belongs to another library.

@@ -17,6 +17,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.show import STYLE, drawing, save_figure
+from murmure.core.types import NumberDomain
 from murmure.local.base.oracle_choice import ENTRIES, MEAN_ORACLES, SHARE_ORACLES
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def advise(
             got=shorten(rank_by),
         )
     question = statistic or ("mean" if isinstance(domain, Interval | Decimals) else "histogram")
-    if question not in ("histogram", "mean") or (question == "mean" and not hasattr(domain, "scale")):
+    if question not in ("histogram", "mean") or (question == "mean" and not isinstance(domain, NumberDomain)):
         raise InvalidParameter(
             'advise.statistic must be "histogram" or, for numbers, "mean", got {got}.', got=shorten(statistic)
         )
@@ -264,11 +265,6 @@ def _check_shares(domain: Domain, shares: Any) -> Any:
 
 
 def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
-    detail = ""
-    if hasattr(mechanism, "g"):
-        detail = f"g = {mechanism.g}"
-    elif hasattr(mechanism, "w"):
-        detail = f"w = {mechanism.size}"
     return {
         "mechanism": type(mechanism).__name__,
         "epsilon": mechanism.epsilon,
@@ -276,7 +272,7 @@ def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -
         "worst_variance": worst,
         "var_star": star,
         "report_bits": float(mechanism.report_bits),
-        "detail": detail,
+        "detail": mechanism.detail,
         "best": False,
     }
 

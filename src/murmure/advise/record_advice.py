@@ -31,6 +31,7 @@ from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.show import STYLE, drawing
 from murmure.core.types import NoAffine
+from murmure.local.base.randomisers import NumericOracle
 from murmure.local.base.record_mechanism import protocol_names
 from murmure.local.rsfd import FAKES, RSFD
 from murmure.local.smp import SMP
@@ -100,7 +101,7 @@ def _variances(mechanism: Any, people: int, shares: Sequence[Floats]) -> list[Fl
 
 
 def _estimates_mean(part: Any) -> bool:
-    return hasattr(part, "variance_polynomial")
+    return isinstance(part, NumericOracle)
 
 
 def mean_variance(mechanism: Any, people: int, shares: Sequence[Floats]) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from murmure.catalogue import solution_names
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, account_options, check_budget_option, open_account, warn
 from murmure.cli.option_words import option
@@ -27,24 +28,7 @@ if TYPE_CHECKING:
     from murmure.ledger.account import Account
     from murmure.run.tables.sanitiser import Receipt
 
-SOLUTION_NAMES = (
-    "auto",
-    "smp",
-    "smp-round-robin",
-    "spl",
-    "plain",
-    "rsfd-grr",
-    "rsfd-sue-z",
-    "rsfd-sue-r",
-    "rsfd-oue-z",
-    "rsfd-oue-r",
-    "rsrfd-grr",
-    "rsrfd-sue-r",
-    "rsrfd-oue-r",
-    "adp",
-    "adp-spl",
-    "adp-rsfd",
-)
+SOLUTION_NAMES = ("auto", *solution_names())
 PER_COLUMN = ("plain", "spl")
 ASSUMED_PEOPLE = 10_000  # if unknown: all variances shrink alike, so the choice hardly depends on it
 EXAMPLE = Phrase("murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet")

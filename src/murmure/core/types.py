@@ -333,6 +333,14 @@ class FromCounts(Statistic):
         def from_counts(self, counts: Ints, /) -> Ints: ...  # in the last axis; the last count is that of nobody
 
 
+class Described(Statistic):
+    """It adds up a function of rows, which it says in words."""
+
+    if TYPE_CHECKING:
+
+        def words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
+
+
 class Nested(Statistic):
     """It asks another question, `statistic`, of parts of the rows."""
 
@@ -374,6 +382,11 @@ class Certifiable:
 
 class Mechanism(Certifiable):
     """The person slot: a function from a value to a law."""
+
+    @property
+    def detail(self) -> str:
+        """What it chose by itself, for a table of advice: "g = 4"."""
+        return ""
 
     if TYPE_CHECKING:
 
@@ -455,6 +468,14 @@ class Model:
     @property
     def max_sums(self) -> int | None:
         """The most sums of all rounds; None: it declares none."""
+        return None
+
+    def limit_in_words(self) -> tuple[str, str] | None:
+        """How far it can go between parties, in English and French; None: that does not depend on what it asks."""
+        return None
+
+    def later_rounds(self) -> tuple[str, str] | None:
+        """What it asks after its first question, in English and French; None: the same again, or nothing."""
         return None
 
     @property

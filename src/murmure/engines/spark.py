@@ -34,7 +34,7 @@ from murmure.core.errors import (
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import FrameEngine, Total
 from murmure.engines.base.java import java_home
-from murmure.engines.base.task import Task, rows_in
+from murmure.engines.base.task import BatchStep, Task, rows_in
 from murmure.engines.sources.arrow_cells import inexact_names, plain_type
 from murmure.engines.sources.column_batches import ROWS, pick_column
 from murmure.engines.sources.row_groups import LocatedTask, RowGroup, read_groups, row_groups, scanned_files
@@ -79,13 +79,13 @@ class Spark(FrameEngine):
     entry = EngineEntry(order=20)
 
     def total(self, step: SparkStep, source: Any, rng: Random | None = None) -> Total:
-        """The sum of step(task) over all batches. `step.columns`, where there is such a thing, are all that is read.
+        """The sum of step(task) over all batches. `step.columns` are all that is read; None: all of them are.
 
         `step.lenient`: no row may decide whether there is an error, so types are fitted without refusing any number.
         Where workers read the rows, each batch gets a generator derived from `rng`; tasks that are sent bring theirs.
         """
         rng = random_or_secure(rng, "Spark.total")
-        parts = list(self._parts(step, source, rng, getattr(step, "columns", None)))
+        parts = list(self._parts(step, source, rng, _columns_of(step)))
         if not parts:
             raise EmptySource(
                 "the source has no rows: there is nobody to add up.",
@@ -127,7 +127,7 @@ class Spark(FrameEngine):
             from pyspark.sql.pandas.types import from_arrow_schema
             from pyspark.sql.types import BinaryType
 
-            frame = _select(frame, getattr(function, "columns", None))
+            frame = _select(frame, _columns_of(function))
             work = _mapper(function, rng, plain, frame.columns)
             mapped = _numbered_columns(frame).mapInArrow(work, from_arrow_schema(plain).add(ERROR_COLUMN, BinaryType()))
             mapped = mapped.localCheckpoint()
@@ -457,6 +457,10 @@ def _on_partition(step: Any, run: Callable[[Any, Iterator[Any]], Iterator[Any]])
     return on_partition
 
 
+def _columns_of(step: Any) -> Sequence[str] | None:
+    return step.columns if isinstance(step, BatchStep) else None
+
+
 def _over_frame(step: SparkStep, rng: Random, names: list[str]) -> OnPartition:
     return _on_partition(step, lambda loaded, batches: _add(loaded, _numbered_tasks(batches, rng, names)))
 
@@ -464,7 +468,7 @@ def _over_frame(step: SparkStep, rng: Random, names: list[str]) -> OnPartition:
 def _over_groups(step: SparkStep, rng: Random, shares: list[list[RowGroup]], schema: Any) -> OnPartition:
     def run(loaded: Any, batches: Iterator[Any]) -> Iterator[Any]:
         mine = [group for batch in batches for share in batch.column(0).to_pylist() for group in shares[share]]
-        return _add(loaded, read_groups(mine, schema, rng, getattr(loaded, "lenient", False)))
+        return _add(loaded, read_groups(mine, schema, rng, isinstance(loaded, BatchStep) and loaded.lenient))
 
     return _on_partition(step, run)
 

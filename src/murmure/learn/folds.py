@@ -24,7 +24,7 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.fixed import float_up
 from murmure.learn.upstream import stack_level
-from murmure.plan.privacy import Local, noise_in
+from murmure.plan.privacy import Central, Local, Secure, noise_in
 
 UNPROTECTED = (
     "Scores of held-out rows, and the candidate that wins by them, are exact: no noise protects them, so they are for "
@@ -134,7 +134,8 @@ def _cost_of_fit(estimator: Any) -> tuple[Cost, float]:
             hint="search_cost(GridSearchCV(NaiveBayes(...), ...), X, y)",
             estimator=shorten(estimator),
         )
-    return sequential(map(cost_of, privacies)), max(float(getattr(privacy, "delta", 0.0)) for privacy in privacies)
+    deltas = [privacy.delta if isinstance(privacy, Central | Secure) else 0.0 for privacy in privacies]
+    return sequential(map(cost_of, privacies)), max(deltas)
 
 
 def _learners(estimator: Any) -> list[Any]:
@@ -154,7 +155,9 @@ def _learners(estimator: Any) -> list[Any]:
 
 
 def _is_learner(part: Any) -> bool:
-    return hasattr(part, "_rows_to_learn")
+    from murmure.learn.base import Learner
+
+    return isinstance(part, Learner)
 
 
 def cost_of(privacy: Any) -> Cost:

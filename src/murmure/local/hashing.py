@@ -41,6 +41,10 @@ class LocalHashing(FrequencyOracle):
     epsilon: float
 
     @property
+    def detail(self) -> str:
+        return f"g = {self.g}"
+
+    @property
     def g(self) -> int:
         raise NotImplementedError
 

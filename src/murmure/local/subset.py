@@ -53,6 +53,10 @@ class SubsetSelection(PackedOracle):
         options=(OptionForm("w", "SubsetSelection: the size of the set.", kind="whole", metavar="W", order=60),),
     )
 
+    @property
+    def detail(self) -> str:
+        return f"w = {self.size}"
+
     def __post_init__(self) -> None:
         check_domain(self, self.domain)
         room_for_cells("SubsetSelection", self.domain.size)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from murmure.core.errors import OutsideDomain
 from murmure.core.schema import Schema
 from murmure.core.types import Total
-from murmure.engines.base.task import Task, column_of_batch
+from murmure.engines.base.task import BatchStep, Task, column_of_batch
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
 
 
 @dataclass(frozen=True)
-class TallyStep:
+class TallyStep(BatchStep):
     """One batch: randomised and added up where it lies. It travels to other threads, processes and machines."""
 
     plan: Plan

@@ -21,7 +21,7 @@ from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, Ph
 from murmure.core.notices import with_assumption
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import with_progress
-from murmure.engines.base.task import Task, column_of_batch, unrandomised
+from murmure.engines.base.task import BatchStep, Task, column_of_batch, unrandomised
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.engines.sources.tables import column_names, open_table
 from murmure.plan.plan import Plan
@@ -147,7 +147,7 @@ def _is_column(value: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class ReportTallyStep:
+class ReportTallyStep(BatchStep):
     """One batch of reports, read and added up. It travels to threads and to Spark's workers."""
 
     plan: Plan

@@ -21,6 +21,20 @@ class Task:
         return rows_in(self.batch)
 
 
+class BatchStep:
+    """What happens to one batch, as far as an engine must know before it reads. Other functions read all columns."""
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """All that is read of a table; None: all columns are."""
+        return None
+
+    @property
+    def lenient(self) -> bool:
+        """Whether no row may decide if there is an error: types are fitted without refusing any number."""
+        return False
+
+
 def rows_in(batch: Any) -> int:
     """How many rows a batch holds: the length of an array, the rows of a table."""
     if hasattr(batch, "num_rows"):

@@ -12,6 +12,7 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.column_estimates import by_mean
 from murmure.core.fixed import MIN_EPSILON
 from murmure.core.schema import Schema
+from murmure.core.types import NumberDomain
 from murmure.local.base.record_mechanism import check_weights
 
 Criterion = Literal["variance", "varstar"]
@@ -94,7 +95,7 @@ def build_parts(
             name = oracle[i]
         else:
             # A number with few values is estimated by its shares, which also give the mean.
-            number = by_mean(domain) or (numbers and hasattr(domain, "scale"))
+            number = by_mean(domain) or (numbers and isinstance(domain, NumberDomain))
             name = numeric if number else oracle
         out.append(_build_part(domain, epsilon, name, numeric, by))
     return tuple(out)

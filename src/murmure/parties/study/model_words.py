@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from murmure.core.types import Described
 from murmure.parties.study.question_words import StudyLanguage, describe_statistic, is_describable
 from murmure.parties.study.questions import StudyQuestion, designs_of, settings_of
 from murmure.statistics.exact.cells import Cells
@@ -79,7 +80,8 @@ def _setting_lines(model: Any, say: StudyLanguage) -> list[str]:
 
 def _limit_lines(model: Any, say: StudyLanguage) -> list[str]:
     """How far a model can go between parties, where that depends on what it asks (times, and sums at each)."""
-    return [say(*model.limit_in_words())] if hasattr(model, "limit_in_words") else []
+    limit = model.limit_in_words()
+    return [] if limit is None else [say(*limit)]
 
 
 def _value(value: Any, say: StudyLanguage) -> str:
@@ -115,10 +117,10 @@ def _first_round(question: StudyQuestion, say: StudyLanguage) -> list[str]:
             return [products]
         weighed = say("each product is multiplied by {}", "chaque produit est multiplié par {}")
         return [products, weighed.format(say.quote(statistic.weight))]
-    if hasattr(statistic, "words"):
+    if isinstance(statistic, Described):
         first = say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))
-        continues = hasattr(question.model, "later_rounds")
-        return [first, say(*question.model.later_rounds())] if continues else [first]
+        later = question.model.later_rounds()
+        return [first] if later is None else [first, say(*later)]
     return []
 
 

@@ -53,7 +53,7 @@ class StudyLanguage:
 
     def domain(self, domain: Domain) -> str:
         """What a column may hold, and what a missing value counts as, if it counts."""
-        absent = getattr(domain, "absent", None)
+        absent = domain.absent
         counts = self("; nothing counts as {}", " ; rien compte comme {}").format(self.quote(str(absent)))
         return self._holds(domain) + ("" if absent is None else counts)
 

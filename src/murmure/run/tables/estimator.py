@@ -11,7 +11,7 @@ from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanMis
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.types import Answer, Release, Statistic, Total
 from murmure.engines.base.progress import with_progress
-from murmure.engines.base.task import Task, unrandomised
+from murmure.engines.base.task import BatchStep, Task, unrandomised
 from murmure.engines.sources.table_reader import TableReader
 from murmure.engines.sources.tables import open_table
 from murmure.plan.plan import Plan
@@ -20,7 +20,7 @@ from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table
 
 
 @dataclass(frozen=True)
-class TableTallyStep:
+class TableTallyStep(BatchStep):
     """One batch of a sanitised table, added up."""
 
     plan: Plan

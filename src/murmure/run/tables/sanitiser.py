@@ -20,7 +20,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Mechanism
 from murmure.engines.base.progress import with_progress
-from murmure.engines.base.task import Task, numbered
+from murmure.engines.base.task import BatchStep, Task, numbered
 from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type
 from murmure.engines.sources.rows_per_person import InvalidPolicy, RowsPerPerson, refuse_inexact_names, with_unit
 from murmure.engines.sources.table_reader import TableReader
@@ -57,7 +57,7 @@ class Receipt:
 
 
 @dataclass(frozen=True)
-class Sanitiser:
+class Sanitiser(BatchStep):
     """What happens to one batch; it travels to threads and to the workers of an engine."""
 
     plan: Plan

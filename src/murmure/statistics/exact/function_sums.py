@@ -31,7 +31,7 @@ from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array
+from murmure.core.types import Array, Described
 from murmure.statistics.base.exact_sums import TermsStatistic
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.double_double import lows_of
@@ -68,7 +68,7 @@ class FunctionSumsEstimate(SumsEstimate):
 
 
 @dataclass(frozen=True)
-class FunctionSums(TermsStatistic):
+class FunctionSums(TermsStatistic, Described):
     """`Evaluated(schema, "residuals", ("stay", "1", "age"), at=("2.5", "1/30"), settings=("scores",))`.
 
     function: a name in row_functions.FUNCTIONS. inputs: expressions of the columns, which the function gets as floats,

@@ -22,7 +22,7 @@ from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Integers
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array
+from murmure.core.types import Array, Described
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.exact.function_sums import FunctionSums, FunctionSumsEstimate, check_beyond
 from murmure.statistics.expressions.factors import rounded_columns
@@ -32,7 +32,7 @@ MAX_FIGURES = 1 << 16  # figures
 
 
 @dataclass(frozen=True)
-class FunctionSumsByPlace(CuratorStatistic):
+class FunctionSumsByPlace(CuratorStatistic, Described):
     """of: its first figure is the number of the row's place, 0 .. places - 1; its last `besides` figures have none."""
 
     of: FunctionSums

@@ -32,7 +32,7 @@ from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
-from murmure.core.types import Array, Total
+from murmure.core.types import Array, Described, Total
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
@@ -171,7 +171,7 @@ class WithinPartyProducts(CuratorStatistic):
 
 
 @dataclass(frozen=True)
-class PartyOuterProducts(CuratorStatistic):
+class PartyOuterProducts(CuratorStatistic, Described):
     """u u' of every party, u its own sum of a function of its rows: clusters that are parties.
 
     u is a whole number of 2**-62; u u' is rounded to 2**-point (halves up). rows: the most rows of a party; it adds at
