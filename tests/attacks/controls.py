@@ -268,9 +268,9 @@ BROKEN = (
     Control(naive_bayes_private_n, _BOTH, _with(_BOTH, x0=1.0, y=1), "question 3 of 3 has another sensitivity"),
     Control(naive_bayes_forced_to_n, _BOTH, _with(_BOTH, y=1), r"the result\[0\]: something was released"),
     Control(naive_bayes_classes_from_y, _FLAT, _with(_FLAT, y=1), "asks more than the 1 questions"),
-    Control(naive_bayes_warns_of_an_empty_class, _FLAT, _with(_FLAT, y=1), "another warning"),
-    Control(naive_bayes_fails_on_an_empty_class, _FLAT, _with(_FLAT, y=1), "another error"),
-    Control(naive_bayes_fails_on_nan, _BOTH, _with(_BOTH, x0=float("nan"), y=1), "another error"),
+    Control(naive_bayes_warns_of_an_empty_class, _FLAT, _with(_FLAT, y=1), "a different warning"),
+    Control(naive_bayes_fails_on_an_empty_class, _FLAT, _with(_FLAT, y=1), "a different error"),
+    Control(naive_bayes_fails_on_nan, _BOTH, _with(_BOTH, x0=float("nan"), y=1), "a different error"),
     Control(
         naive_bayes_label_may_change,
         _BOTH,

@@ -386,7 +386,7 @@ def test_declared_errors_must_still_be_the_same() -> None:
             raise ValueError("two")
 
     for ask in (says_n, only_one):
-        with pytest.raises(AuditFailed, match="another error"):
+        with pytest.raises(AuditFailed, match="a different error"):
             replay_audit(ask, [1], [1, 2], allow_raise=True)
 
 
@@ -403,7 +403,7 @@ def test_a_run_without_questions_fails() -> None:
 
 def test_a_block_says_what_its_squares_must_be() -> None:
     """l2 is a sum of squares; whoever takes it for a norm is told, and told what would fit."""
-    with pytest.raises(InvalidParameter, match=r"(?s)of 1 entry.*sum of SQUARES.*squares add up to 2500"):
+    with pytest.raises(InvalidParameter, match=r"(?s)of width 1.*sum of SQUARES.*squares add up to 2500"):
         Block("s", 1, l1=50, l2=50)
     with pytest.raises(InvalidParameter, match=r"(?s)of 3 entries.*from 34 \(spread evenly\) to 100 \(in one"):
         Block("s", 3, l1=10, l2=10)

@@ -107,7 +107,7 @@ def test_a_schema_in_words() -> None:
         (lambda: Column(Categories(["1", "x"]), missing="value", missing_value="1.0"), r"'1.0' is already a label"),
         (lambda: Column(Categories(3), missing="value", missing_value="02"), r"'02' is already a label"),
         (lambda: Column(Categories(["a", "b"]), missing="value", missing_value="nan"), r"'nan' is not a label"),
-        (lambda: Column(SMOKER, missing="constant", missing_value="no", public=True), r"carried as it is"),
+        (lambda: Column(SMOKER, missing="constant", missing_value="no", public=True), r"passed through unchanged"),
         (lambda: Column(SMOKER, public="yes"), r"Column\.public must be true or false, got 'yes'"),
         (lambda: Column(SMOKER, public=1), r"Column\.public must be true or false, got 1"),
         (lambda: Column(SMOKER, note=5), r"Column\.note must be text, got 5"),

@@ -357,7 +357,7 @@ def test_paths_to_nothing(tmp_path: Path) -> None:
         "*.arrow": r"no file matches '.*\*.arrow'",
         "empty": "the folder '.*empty' holds no file ending in .parquet",
         "deep": r"(?s)holds no file.*by a pattern: '.*deep/\*\*/\*.parquet'",
-        "link.csv": "link.csv' is a link to 'nowhere', which is not there",
+        "link.csv": "link.csv' is a link to 'nowhere', which does not exist",
         "pipe.csv": "pipe.csv' is not a file",
         "t.xlsx": "cannot read 't.xlsx': wanted a file ending in",
         "n" * 300 + ".csv": "file name too long",
@@ -439,7 +439,7 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
             {"kinds": {"age": "int"}},
             r"kinds\['age'\] must be one of text, integer, real, decimal, boolean, name, got 'int'",
         ),
-        ({"columns": []}, "names no column"),
+        ({"columns": []}, "columns is empty"),
         ({"columns": ["age", "age"]}, "two columns called 'age'"),
         ({"rows": 0}, "rows must be at least 1"),
     ):

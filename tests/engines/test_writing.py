@@ -226,7 +226,7 @@ def test_somebody_else_wrote_it_meanwhile(tmp_path: Path) -> None:
     """Nobody's table is replaced unless that was asked for, not even one that came during the run."""
     path = tmp_path / "t.csv"
     with (
-        pytest.raises(CannotWrite, match=r"(?s)file exists.*somebody else"),
+        pytest.raises(CannotWrite, match=r"(?s)file exists.*another process"),
         write_table(path, TABLE.schema, {"k": "v"}) as out,
     ):
         out.write(TABLE)

@@ -270,7 +270,7 @@ def test_how_many_cells_a_report_supports_follows_from_the_law(name: str, size: 
 def test_three_hundred_and_three_hundred_are_not_five_hundred() -> None:
     domain = mu.Categories(["no", "yes"])
     for mechanism in (mu.GRR(domain, 1.0), mu.Warner(domain, 1.0), mu.SubsetSelection(domain, 1.0)):
-        with pytest.raises(InvalidParameter, match="500 reports add up to 500, got 600"):
+        with pytest.raises(InvalidParameter, match="500 reports must add up to 500, got 600"):
             mechanism.estimate(np.array([300, 300]), 500)
     plan = mu.Plan(mu.Histogram(domain))
     with pytest.raises(InvalidParameter, match="add up to 500, got 600"):

@@ -113,7 +113,7 @@ def test_a_value_outside_its_bound_stops_at_its_party_with_the_row() -> None:
 
 def test_what_parties_bring_is_checked() -> None:
     plan = mu.Plan(mu.Sum(SCHEMA["age"]), parties=mu.PairwiseMasks(5, rows=10))
-    with pytest.raises(OutOfBound, match="party 3: these are 11 rows"):
+    with pytest.raises(OutOfBound, match="party 3: there are 11 rows"):
         mu.run(plan, TABLES)
     with pytest.raises(InvalidParameter, match="5 parties, got 4"):
         mu.run(plan, TABLES[:4])

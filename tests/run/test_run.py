@@ -194,7 +194,7 @@ def test_the_row_of_an_error_is_the_row_of_the_source() -> None:
 )
 def test_an_empty_source_is_refused(plan: mu.Plan, empty: Any) -> None:
     """Nobody to add up: an error with a way out, not a division by zero."""
-    with pytest.raises(EmptySource, match=r"the source holds no rows: .*\n  Hint: "):
+    with pytest.raises(EmptySource, match=r"the source has no rows: .*\n  Hint: "):
         mu.run(plan, empty)
 
 

@@ -416,7 +416,7 @@ def test_the_roster_names_each_key_and_each_party_once() -> None:
     cards = [identity(i).card(f"party {i}") for i in range(PARTIES)]
     with pytest.raises(InvalidParameter, match="one key twice"):
         session(roster=(*cards[:3], Card("x", cards[0].key)))
-    with pytest.raises(InvalidParameter, match="alike"):
+    with pytest.raises(InvalidParameter, match="the same name"):
         session(roster=(*cards[:3], Card(cards[0].name.upper(), cards[3].key)))
     with pytest.raises(RosterDiffers):
         Party(session(), identity(1), 0, fixed("seed"))

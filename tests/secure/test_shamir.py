@@ -119,7 +119,7 @@ def test_shares_that_belong_to_no_secret_are_refused():
     stream = random_bytes(3, 48)
     a = int.from_bytes(stream, "big") % P
     wrong = {x: ((2**256 + a * x) % P).to_bytes(33, "big") for x in (1, 2)}
-    with pytest.raises(SharesDoNotFit, match="no secret"):
+    with pytest.raises(SharesDoNotFit, match="do not belong to a secret"):
         join(wrong, 2)
 
 

@@ -106,7 +106,7 @@ MUTANTS = {
     ),
     "a row that matches may be exchanged for one that does not": (
         Mutant(mu.Where(mu.Sum(mu.Integers(90, 99, "a")), REGION, is_in=("north",)), block(1, replace_l1=9)),
-        "replacing a row moves",
+        "replacing a row can remove",
     ),
     "a block left out": (Mutant(MEAN, {"blocks": lambda good: good.blocks[:2]}), "do not add up"),
     "largest too small": (Mutant(MEAN, {"largest": lambda good: 9}), "more than largest"),

@@ -218,7 +218,7 @@ def test_what_is_read_can_be_shown() -> None:
     assert "2 rows; known exactly; numbers of dose count as the middles of their cells" in repr(found)
     assert "<td>81</td>" in found.estimate._repr_html_()
     assert '"exact": "31/60"' in found.to_json()
-    with pytest.raises(NoUnbiasedEstimate, match="about the rows that were added up"):
+    with pytest.raises(NoUnbiasedEstimate, match="only the rows that were added up"):
         found.estimate.interval(0.95, "superpopulation")
 
 

@@ -77,7 +77,7 @@ class Sums(ExactSums[SumsEstimate]):
         for text, number in zip(texts, numbers, strict=True):
             if text in known:
                 raise InvalidParameter(
-                    "Sums.expressions names {text} twice.", hint="ask for each sum once", text=shorten(text)
+                    "Sums.expressions names {text} twice.", hint="each sum is asked once", text=shorten(text)
                 )
             if terms[number].max_abs == 0:
                 raise InvalidParameter(

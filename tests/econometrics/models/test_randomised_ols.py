@@ -254,7 +254,7 @@ def test_an_outcome_may_be_randomised_by_one_bit() -> None:
     assert (np.abs(made.params - wanted.params) < 5 * made.bse).all()  # another seed fails once in some 100 000
     assert (made.bse > 1.5 * wanted.bse).all()
     assert made.rsquared is made.scale is made.fvalue is None
-    assert any("tell no squares" in note for note in made.notes)
+    assert any("give no squares" in note for note in made.notes)
     # a label as the outcome is its own square
     table = {**rows, "smoker": written("smoker", warner, rows["smoker"], rng)}
     share = randomised_ols("smoker ~ age", table, schema=SCHEMA, randomised={"smoker": warner})
@@ -340,8 +340,8 @@ def test_questions_that_do_not_fit_together_are_refused() -> None:
 
 
 REFUSED: dict[str, Any] = {
-    "a square of one bit": ("pain ~ income", {"income": mu.Duchi(SCHEMA["income"], 1.0)}, "tell no squares"),
-    "Hybrid with little": ("pain ~ income", {"income": mu.Hybrid(SCHEMA["income"], 0.5)}, "tell no squares"),
+    "a square of one bit": ("pain ~ income", {"income": mu.Duchi(SCHEMA["income"], 1.0)}, "give no squares"),
+    "Hybrid with little": ("pain ~ income", {"income": mu.Hybrid(SCHEMA["income"], 0.5)}, "give no squares"),
     "a power": ("pain ~ I(income ** 2)", {"income": mu.Piecewise(SCHEMA["income"], 1.0)}, r"needs income \*\* 4"),
     "a third power": ("I(income ** 3) ~ age", {"income": mu.Piecewise(SCHEMA["income"], 1.0)}, r"income \*\* 3"),
     "a logarithm": ("pain ~ log(income + 1)", {"income": mu.Piecewise(SCHEMA["income"], 1.0)}, "no other function"),

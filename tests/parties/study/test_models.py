@@ -250,7 +250,7 @@ def test_a_model_says_nothing_before_its_last_sum(known: None) -> None:
     for upto, over in ((2, True), (1, False), (0, False), (2, True)):
         (fit,) = study.outcome(released[:upto])
         assert fit.over is over
-    with pytest.raises(InvalidParameter, match="follows from the sums of 1 rounds, got 0"):
+    with pytest.raises(InvalidParameter, match="depends on the sums of 1 rounds, got 0"):
         study.plan(2, [])
     with pytest.raises(InvalidParameter, match="rounds 1 to 2"):
         study.plan(4, released)
@@ -307,7 +307,7 @@ def test_collinear_columns_end_the_model_with_their_names() -> None:
         ("mistake", FitFailed, "could not continue (ZeroDivisionError", 1),
         ("printing", FitFailed, "could not continue (ValueError: 'a sum of squares')", 2),
         ("another column", FitFailed, "asks about 'stay', which was not agreed", 1),
-        ("too many sums", FitFailed, "asks for 12 sums in all, and 4 were agreed", 1),
+        ("too many sums", FitFailed, "asks for 12 sums in all, but 4 were agreed", 1),
         ("too many rounds", FitFailed, "more than the 1 rounds that were agreed", 1),
         ("refused", InvalidParameter, "nothing", 1),
     ],
@@ -429,7 +429,7 @@ def test_few_parties_are_not_asked_for_products_of_own_totals() -> None:
         for terms in ({}, {"parties": mu.PairwiseMasks(3, dropouts=0, colluders=0, rows=1000)}):
             with pytest.raises(mu.MurmureError, match="need at least 4 honest parties"):
                 study_of(model, **terms)
-        with pytest.raises(mu.MurmureError, match="take 4 honest parties, but there may be only 3"):
+        with pytest.raises(mu.MurmureError, match="need at least 4 honest parties, but there may be only 3"):
             ask(model, ROWS + ROWS[:1], privacy=mu.Secure(dropouts=0, colluders=0))
 
 
@@ -521,7 +521,7 @@ def test_totals_that_no_rows_have_end_a_model_at_once() -> None:
 
     assert study.outcome([true])[0].error is None
     assert "where the study allows 60 to 3_000" in told(at0=59) and "3_000" in told(at0=3001)
-    assert "beyond the bounds of 60 rows" in told(**{f"at{squares}": -1})
+    assert "outside the bounds of 60 rows" in told(**{f"at{squares}": -1})
     assert "beyond the bounds" in told(**{f"at{squares}": 60 * 99 * 99 + 1})
     assert "larger than the sums of squares allow" in told(**{f"at{squares}": 1})
     assert "larger than the sums of squares allow" in told(**{f"at{product}": 60 * 99 * 60})

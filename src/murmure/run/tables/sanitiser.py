@@ -272,7 +272,7 @@ class _Rows:
             self.moved.update(moved)
             yield batch
         if self.read == 0:
-            raise EmptySource("the source holds no rows: there is nothing to sanitise.")
+            raise EmptySource("the source has no rows: there is nothing to sanitise.")
         if self.rows == 0:
             raise EmptySource("none of {read} rows fits the schema: there is nothing to write.", read=self.read)
 
