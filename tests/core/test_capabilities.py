@@ -94,7 +94,7 @@ NAMED = {
     "engines/sources/arrow_cells.py",
     "parties/study/model_checks.py",
     "parties/study/question_words.py",
-    "plan/codec.py",
+    "core/codec.py",
     "plan/plan.py",
     "run/outside_reports.py",
 }

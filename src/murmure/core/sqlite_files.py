@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 
 PATIENCE = 60  # seconds that a transaction waits for other processes
 MIN_FILE_BYTES = 512  # the smallest page of SQLite
@@ -92,24 +92,24 @@ class SQLiteFile:
         """Refuse what is not ours, or cut short; at the same cost however long the file is."""
         with self.errors():
             if not self.path.is_file():
-                raise NotAFile("it is not a file")
+                raise NotAFile(Phrase("it is not a file"))
             if self.path.stat().st_size < MIN_FILE_BYTES:
-                raise Damaged("the file is empty or cut short")
+                raise Damaged(Phrase("the file is empty or cut short"))
         with self.reading() as run:
             ((pages,),), ((size,),) = run("PRAGMA page_count"), run("PRAGMA page_size")
             if self.path.stat().st_size < pages * size:  # SQLite takes a missing part of a page for zeros
-                raise Damaged("the file is cut short")
+                raise Damaged(Phrase("the file is cut short"))
             if not run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", self._meta):
-                raise OtherProgram("it is a database of another program")
+                raise OtherProgram(Phrase("it is a database of another program"))
             if run("SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index')"):
-                raise HasTriggers("it has triggers or views, which could undo what is written")
+                raise HasTriggers(Phrase("it has triggers or views, which could undo what is written"))
 
     def check_pages(self) -> None:
         """Refuse what is damaged anywhere: all of it is read."""
         with self.reading() as run:
             report = run("PRAGMA quick_check(1)")
             if report != [("ok",)]:
-                raise Damaged(f"the file is damaged ({report[0][0]})")
+                raise Damaged(Phrase("the file is damaged ({report})", report=report[0][0]))
 
     def facts(self, run: Run) -> dict[str, str]:
         """What the file says about itself."""

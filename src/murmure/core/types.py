@@ -539,9 +539,12 @@ class FrameEngine(Engine, Protocol):
         schema: Any,
         rng: Random | None = None,
         metadata: Mapping[str, str] | None = None,
-    ) -> Any: ...  # a frame of what function(task) returns, an Arrow batch of this schema: computed once, with metadata
+    ) -> Any:
+        """A frame of what function(task) returns, an Arrow batch of this schema: computed once, with metadata."""
+        ...
+
     def metadata(self, frame: Any) -> Mapping[str, str]: ...  # what `map` wrote; nothing of other frames
-    def arrow_types(self, frame: Any, columns: Iterable[str] | None = None) -> dict[str, Any]: ...
+    def arrow_types(self, frame: Any, columns: Iterable[str] | None = None) -> dict[str, Any]: ...  # by column
     def bounded(self, source: Any, columns: Sequence[str], unit: str, rows: int) -> Any: ...  # rows of each person
 
 

@@ -25,10 +25,10 @@ from murmure.ledger.words import system_reason
 
 DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
 HINTS: dict[type[FileProblem], str] = {
-    NotAFile: "name another ledger",
+    NotAFile: Phrase("name another ledger"),
     Damaged: DAMAGED,
-    OtherProgram: "name another file for the ledger",
-    HasTriggers: "remove them",
+    OtherProgram: Phrase("name another file for the ledger"),
+    HasTriggers: Phrase("remove them"),
 }
 
 
@@ -61,7 +61,7 @@ class SQLite(SQLiteFile):
 def _why(error: Exception) -> tuple[str, str | None]:
     text = str(error)
     if isinstance(error, FileProblem):
-        return text, HINTS[type(error)]
+        return error.args[0], HINTS[type(error)]
     if isinstance(error, OSError):
         return system_reason(error), Phrase("name another ledger")
     if "locked" in text or "busy" in text:

@@ -11,6 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from murmure.core.errors import Phrase
 from murmure.core.sqlite_files import Damaged, NotAFile, OtherProgram, SQLiteFile, table_statements, why
 from murmure.parties.party.refusals import StoreFailed
 from murmure.parties.party.tables import INDEXES, TABLES, VERSION
@@ -37,7 +38,7 @@ class PartyFile(SQLiteFile):
         super().check_intact()
         with self.errors():
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
-                raise self._unusable("others may read it", f"chmod 600 {self.path.name}")
+                raise self._unusable(Phrase("others may read it"), Phrase("chmod 600 {name}", name=self.path.name))
         self.check_pages()
         with self.reading() as run:
             if self.facts(run).get("version") != VERSION:
@@ -63,14 +64,16 @@ class PartyFile(SQLiteFile):
 
     def _store_error(self, error: Exception) -> StoreFailed:
         if isinstance(error, FileExistsError):
-            return self._unusable("there is one already", "name another folder")
+            return self._unusable(Phrase("there is one already"), Phrase("name another folder"))
         if isinstance(error, NotAFile):
-            return self._unusable("there is no such file", "murmure party init makes it")
+            return self._unusable(Phrase("there is no such file"), Phrase("murmure party init makes it"))
         if isinstance(error, OtherProgram):
-            return self._unusable(f"it is no party's file of version {VERSION}", "name another folder")
+            return self._unusable(
+                Phrase("it is not a party's file of version {version}", version=VERSION), Phrase("name another folder")
+            )
         if isinstance(error, Damaged):
-            return self._unusable("the file is damaged", "restore it from a copy")
-        return self._unusable(why(error), "nothing was sent that is not in it; repair the cause, then go on")
+            return self._unusable(Phrase("the file is damaged"), Phrase("restore it from a copy"))
+        return self._unusable(why(error), Phrase("nothing was sent that is not in it; repair the cause, then go on"))
 
     def _unusable(self, reason: str, hint: str) -> StoreFailed:
         return StoreFailed(
