@@ -248,7 +248,7 @@ def test_somebody_can_do_it(capability: type, classes: list[type]) -> None:
     assert [cls for cls in below if cls.__module__ != types.__name__] and inspect.getdoc(capability)
     for name in declared(capability):
         assert [cls for cls in below if name in vars(cls)], f"nobody sets {name}"
-        (line,) = (text for text in lines if text.strip().startswith((f"{name}:", f"def {name}(")))
+        (line,) = (text for text in lines if text.startswith(f"    {name}:") or text.strip().startswith(f"def {name}("))
         assert "  # " in line or inspect.getdoc(getattr(capability, name)), f"{name} does not say what it is"
 
 
