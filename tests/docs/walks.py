@@ -94,7 +94,8 @@ class Trace:
         if not name.startswith("murmure"):
             return
         code = frame.f_code
-        if code.co_name == "<module>":
+        # The catalogue reads which module to import off the files: that is a part of importing it.
+        if code.co_name == "<module>" or (name, code.co_name) == ("murmure.catalogue", "_table"):
             self._imports += 1 if event == "call" else -1
         elif event == "call" and not self._imports and "<lambda>" not in code.co_qualname:
             function = code.co_qualname.replace("<locals>.", "")

@@ -169,9 +169,9 @@ def open_account(
     """The account of the people in this file: by its name, or by the bytes of the data."""
     from murmure.ledger.ledger import Ledger, default_place
 
+    name = _dataset_name(source) if dataset is None else dataset
     book = Ledger(default_place() if ledger is None else ledger)
     warn_lost_key(book, warnings)
-    name = _dataset_name(source) if dataset is None else dataset
     try:
         account = book.account_of(source, dataset, who, fresh)
     except LedgerFailed:

@@ -236,6 +236,12 @@ class Statistic(Generic[Answer]):
     if TYPE_CHECKING:
 
         @property
+        def wide(self) -> bool: ...  # whether sums may pass 2**63 - 1: they are Python's integers
+        @property
+        def weights(self) -> str | None: ...  # the public column that says how much each person counts
+        @property
+        def max_entry(self) -> int: ...  # what the report of one person can add to one entry, at most
+        @property
         def domain(self) -> Domain | Schema: ...
         @property
         def width(self) -> int: ...  # of the sum
@@ -252,10 +258,8 @@ class Statistic(Generic[Answer]):
         def finish(self, estimate: Any, /) -> Any: ...  # what is released of it
         def in_words(self) -> str: ...  # for a ledger and a release: "Mean of age by region"
 
-    @property
-    def wide(self) -> bool:
-        """Whether sums may pass 2**63 - 1: they are Python's integers."""
-        return False
+    else:
+        wide, weights, max_entry = False, None, 1
 
     @property
     def formulas(self) -> tuple[str, ...]:
@@ -263,16 +267,6 @@ class Statistic(Generic[Answer]):
         return ()
 
     # Reports of people
-    @property
-    def weights(self) -> str | None:
-        """The public column that says how much each person counts."""
-        return None
-
-    @property
-    def max_entry(self) -> int:
-        """What the report of one person can add to one entry, at most."""
-        return 1
-
     def weigh(self, rows: Any) -> Ints | None:
         """The weight of each row; None: all count the same."""
         return None
@@ -368,16 +362,13 @@ class Certifiable:
         def domain(self) -> Any: ...  # a Domain; of records, a Schema
         @property
         def channel(self) -> Any: ...  # the integers of the law
+        @property
+        def assumption(self) -> str | None: ...  # what its certificate rests on
+        @property
+        def asked(self) -> float | None: ...  # the epsilon that was asked for; None: it follows from other settings
 
-    @property
-    def assumption(self) -> str | None:
-        """What its certificate rests on."""
-        return None
-
-    @property
-    def asked(self) -> float | None:
-        """The epsilon that was asked for; None: it follows from other settings."""
-        return None
+    else:
+        assumption = asked = None
 
 
 class Mechanism(Certifiable):
