@@ -257,10 +257,10 @@ def test_nothing_else_is_written_over(made: Path, tmp_path: Path) -> None:
     refused(call(source, "--html", source), "one of the tables being read")
     refused(call(source, "--html", linked), "one of the tables being read")
     refused(call(source, "--html", made / "a.html", "--truth", tmp_path / "no.csv"), "there is no file")
-    refused(call(made / "smp.csv", "--html", made / "smp.csv-metadata.json"), "ends in .html or .htm")
+    refused(call(made / "smp.csv", "--html", made / "smp.csv-metadata.json"), "end in .html or .htm")
     refused(call(source, "--html", html), "notes.html' exists and is not a page that Murmure wrote")
     refused(call(source, "--plot", photo), "photo.png' exists and is not a PNG picture")
-    refused(call(source, "--html", tmp_path / "nodir" / "x.html"), "nodir/x.html'", "make the folder first")
+    refused(call(source, "--html", tmp_path / "nodir" / "x.html"), "nodir/x.html'", "create the folder first")
     assert source.read_bytes() == before and html.read_text() == "<p>mine</p>" and photo.read_text() == "a,b\n"
     assert call(source, "--html", tmp_path / "new.html").exit_code == 0
     assert call(source, "--html", tmp_path / "new.html").exit_code == 0  # a page of ours
@@ -271,7 +271,7 @@ def test_a_full_disk_gets_a_way_out(made: Path, tmp_path: Path, monkeypatch: pyt
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    refused(call(made / "spl.parquet", "--html", tmp_path / "x.html"), "x.html': no space left on device", "make room")
+    refused(call(made / "spl.parquet", "--html", tmp_path / "x.html"), "x.html': no space left on device", "free some space")
 
 
 def test_many_values_on_a_terminal(tmp_path: Path) -> None:

@@ -351,7 +351,7 @@ def test_a_model_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch)
         patch.setattr(Path, "write_text", half)
         result = call("linear", *MODELS["linear"], "--epsilon", 2, "--force")
 
-    assert result.exit_code == 2 and "make room" in result.output
+    assert result.exit_code == 2 and "free some space" in result.output
     assert Path("model.json").read_text() == before
     assert parts() == []
 
