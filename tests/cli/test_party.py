@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure.cli import main, party_join
+from murmure.ledger.ledger import Ledger
 from murmure.parties.coordinator.folders import CoordinatorFolder, StudyFolder
 from murmure.parties.party.folder import PartyFolder as PartyHome
 from murmure.parties.study.document import Study
@@ -116,7 +117,8 @@ class Town:
             os.close(pipe)
 
     def join(self, i: int, url: str, *more: Any) -> tuple[Any, ...]:
-        return "join", url, "--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv", *more
+        rows = ("--rows", self.folder / f"r{i}.csv", "--ledger", self.folder / f"l{i}.db")
+        return "join", url, "--home", self.folder / f"p{i}", *rows, *more
 
     def child(self, i: int, url: str) -> int:
         """A party that says yes, in a process of its own."""
@@ -263,6 +265,41 @@ def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch:
             ("stay", 2.0, 0.0),
         ]
     assert "noisy sums of age, stay over 3 parties" in text
+
+
+def test_a_noisy_study_is_charged_to_the_account_of_the_rows(town: Town, tmp_path: Path) -> None:
+    """The ledger of a party's own questions holds it, once; what is left there stops the next study."""
+    cards = tuple(one.card for one in town.parties)
+    (tmp_path / "noisy.toml").write_text(TOML.replace("Stay 2026", "First") + NOISE)
+    town.study = Study.from_toml(tmp_path / "noisy.toml", cards, town.home.card)
+    town.served = StudyFolder.create(town.home, town.study)
+    town.digest = town.study.digest.hex()
+    ledger = Ledger(town.folder / "l0.db")
+    ledger.set_budget("r0.csv", 1.75)
+    with town.serving() as url:
+        own = town.join(0, url, "--minimum-parties", 3, "--approve", town.digest)
+        others = [town.child(i, url) for i in (1, 2)]
+        assert call(*own).exit_code == 0
+        for pid in others:
+            os.waitpid(pid, 0)
+        assert call(*own).exit_code == 0  # again: the result is there, and nothing is paid twice
+    (entry,) = (entry for entry in ledger.history() if entry.kind == "charge")
+
+    assert (entry.dataset, entry.epsilon, entry.plan) == ("r0.csv", 1.0, f"{town.digest} round 1")
+    assert ledger.left("r0.csv").epsilon == 0.75 and ledger.verify() == 2
+    assert Ledger(town.folder / "l1.db").spent("r1.csv").epsilon == 1.0  # without a budget it is added up
+    (tmp_path / "second.toml").write_text(TOML.replace("Stay 2026", "Second") + NOISE)
+    town.study = Study.from_toml(tmp_path / "second.toml", cards, town.home.card)
+    town.served = StudyFolder.create(town.home, town.study)
+    with town.serving() as url:
+        again = town.join(0, url, "--minimum-parties", 3, "--approve", town.study.digest.hex(), "--no-decline")
+        kind, said = refused(*again)
+        # A ledger that is newer than the first study: what that cost counts there too.
+        late = town.folder / "late.db"
+        Ledger(late).set_budget("r0.csv", 1.75)
+        also = refused(*again, "--ledger", late)[0]
+        assert town.came() == 0
+    assert kind == also == "OverBudget" and "does not cover this" in said
 
 
 def test_a_key_that_changed(town: Town, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ class Town:
                 child.end()
 
     def words(self, i: int, url: str, *more: Any) -> tuple[Any, ...]:
-        rows = ("--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv")
+        rows = ("--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv", "--ledger", self.folder / f"l{i}")
         terms = ("--approve", self.study.digest.hex(), "--minimum-parties", 3, "--wait", LONGEST / 2)
         return "party", "join", url, *rows, *terms, *more
 

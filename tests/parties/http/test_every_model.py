@@ -98,6 +98,7 @@ def played(folder: Path, toml: str, tables: Tables) -> list[Any]:
 
     def joins(k: int) -> Callable[[int], None]:
         rows = ("--home", folder / f"p{k}", "--rows", folder / f"r{k}.csv", "--approve", study.digest.hex())
+        rows = (*rows, "--ledger", folder / f"l{k}")
 
         def work(pipe: int) -> None:
             args = ["party", "join", url, *map(str, rows), "--minimum-parties", "3", "--rows-are-public", "--json"]

@@ -128,7 +128,7 @@ class Town:
             os.close(pipe)
 
     def join(self, i: int, url: str, *more: Any) -> tuple[Any, ...]:
-        rows = ("--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv")
+        rows = ("--home", self.folder / f"p{i}", "--rows", self.folder / f"r{i}.csv", "--ledger", self.folder / f"l{i}")
         return "party", "join", url, *rows, "--approve", self.study.digest.hex(), "--minimum-parties", 3, *more
 
     def child(self, i: int, url: str, *more: Any, before: Callable[[], None] = lambda: None) -> tuple[int, int]:
