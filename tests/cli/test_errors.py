@@ -141,7 +141,11 @@ MISTAKES = {
         "one report",
     ),
     "no plan": (["certify", "--plan", "/no/such/plan.json"], "cannot read", "to_json"),
-    "plan and options": (["certify", "--plan", "x", "--epsilon", "1"], "no mechanism's options", "already says everything"),
+    "plan and options": (
+        ["certify", "--plan", "x", "--epsilon", "1"],
+        "no mechanism's options",
+        "already says everything",
+    ),
     "a slip of the pen": (
         [*ADVISE, "--catgories", "4"],
         "there is no option --catgories.",

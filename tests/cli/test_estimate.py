@@ -271,7 +271,9 @@ def test_a_full_disk_gets_a_way_out(made: Path, tmp_path: Path, monkeypatch: pyt
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_text", full)
-    refused(call(made / "spl.parquet", "--html", tmp_path / "x.html"), "x.html': no space left on device", "free some space")
+    refused(
+        call(made / "spl.parquet", "--html", tmp_path / "x.html"), "x.html': no space left on device", "free some space"
+    )
 
 
 def test_many_values_on_a_terminal(tmp_path: Path) -> None:
