@@ -405,7 +405,7 @@ def test_a_block_says_what_its_squares_must_be() -> None:
     """l2 is a sum of squares; whoever takes it for a norm is told, and told what would fit."""
     with pytest.raises(InvalidParameter, match=r"(?s)of width 1.*sum of SQUARES.*squares add up to 2500"):
         Block("s", 1, l1=50, l2=50)
-    with pytest.raises(InvalidParameter, match=r"(?s)of 3 entries.*from 34 \(spread evenly\) to 100 \(in one"):
+    with pytest.raises(InvalidParameter, match=r"(?s)of width 3.*from 34 \(spread evenly\) to 100 \(in one"):
         Block("s", 3, l1=10, l2=10)
     Block("s", 3, l1=10, l2=34), Block("s", 3, l1=10, l2=100)
 

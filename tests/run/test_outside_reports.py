@@ -378,7 +378,7 @@ def test_a_plan_without_a_place_at_the_person_has_no_reports() -> None:
             mu.Plan(mu.Histogram(QUESTION), person=mu.Warner(QUESTION), parties=mu.PairwiseMasks(3)), reports=ANSWERS
         )
     smoker: Any = SCHEMA["smoker"]
-    with pytest.raises(mu.MurmureError, match="whose they are"):
+    with pytest.raises(mu.MurmureError, match="do not say who sent them"):
         unit = mu.Plan(mu.Histogram(smoker), person=mu.Warner(smoker), unit="id", rows_per_person=2)
         mu.run(unit, reports={"id": [1, 2], "smoker": ["no", "yes"]})
 

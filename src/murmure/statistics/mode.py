@@ -62,7 +62,7 @@ class Chosen(Releasable):
     def plot(self, *asked: Any, **how: Any) -> Any:
         """A choice has nothing to draw: this raises."""
         raise NoUnbiasedEstimate(
-            "a choice has no figure to plot: {label!r} is one label.", hint=FIGURES_HINT, label=self.label
+            "a choice has no figure to plot: {label!r} is a label.", hint=FIGURES_HINT, label=self.label
         )
 
     def __repr__(self) -> str:

@@ -254,7 +254,7 @@ def test_an_outcome_may_be_randomised_by_one_bit() -> None:
     assert (np.abs(made.params - wanted.params) < 5 * made.bse).all()  # another seed fails once in some 100 000
     assert (made.bse > 1.5 * wanted.bse).all()
     assert made.rsquared is made.scale is made.fvalue is None
-    assert any("give no squares" in note for note in made.notes)
+    assert any("tell no squares" in note for note in made.notes)
     # a label as the outcome is its own square
     table = {**rows, "smoker": written("smoker", warner, rows["smoker"], rng)}
     share = randomised_ols("smoker ~ age", table, schema=SCHEMA, randomised={"smoker": warner})

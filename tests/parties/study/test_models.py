@@ -522,7 +522,7 @@ def test_totals_that_no_rows_have_end_a_model_at_once() -> None:
     assert study.outcome([true])[0].error is None
     assert "where the study allows 60 to 3_000" in told(at0=59) and "3_000" in told(at0=3001)
     assert "outside the bounds of 60 rows" in told(**{f"at{squares}": -1})
-    assert "beyond the bounds" in told(**{f"at{squares}": 60 * 99 * 99 + 1})
+    assert "outside the bounds" in told(**{f"at{squares}": 60 * 99 * 99 + 1})
     assert "larger than the sums of squares allow" in told(**{f"at{squares}": 1})
     assert "larger than the sums of squares allow" in told(**{f"at{product}": 60 * 99 * 60})
     counts = study_of(ECDF(AGES, "age"), ratio=Fraction(9))
