@@ -217,7 +217,7 @@ BAD_PRIORS = {
     '{"smoker": [0.7, 0.3]}': "must name the columns",
     '{"smoker": {"no": 1.0}, "region": [1], "kids": [1]}': "labels are not those of the schema",
     '{"smoker": [0.7, 0.7], "region": [0.5, 0.25, 0.25], "kids": [0.2, 0.2, 0.2, 0.2, 0.2]}': "2 shares that sum to 1",
-    '{"smoker": 3, "region": [1], "kids": [1]}': "is no list of shares",
+    '{"smoker": 3, "region": [1], "kids": [1]}': "is not a list of shares",
     '{"plan": "x", "figures": [{"column": "smoker", "label": "no", "share": 1}]}': "no shares of column 'region'",
     '{"plan": "x", "figures": [3]}': "is not a release",
 }

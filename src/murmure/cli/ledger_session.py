@@ -26,7 +26,7 @@ NO_LEDGER_WARNING = (
     "Asking again, or averaging answers, undoes the noise."
 )
 SEED_WARNING = (
-    "WARNING: --seed is for experiments: whoever knows the seed takes the noise off again. NOT FOR REAL PEOPLE."
+    "WARNING: --seed is for experiments: anyone who knows the seed can remove the noise. NOT FOR REAL PEOPLE."
 )
 
 
@@ -216,7 +216,7 @@ def _dataset_name(source: str) -> str:
     name = Path(source).name
     if not name or any(sign in name for sign in "*?["):
         raise UsageError(
-            "the pattern {source} is no name: whose budget pays?", "--dataset visits, for example", source=source
+            "the pattern {source} is not a name: whose budget pays?", "--dataset visits, for example", source=source
         )
     return name
 

@@ -127,7 +127,7 @@ def sanitise(
     built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
     if seed is not None:
-        built.warn("--seed is for experiments: whoever knows the seed undoes every report. NOT FOR REAL PEOPLE.")
+        built.warn("--seed is for experiments: anyone who knows the seed can undo every report. NOT FOR REAL PEOPLE.")
     paths = _unsanitised_paths(source, schema)
     _check_output(output, paths, force)
     accounts = _open_accounts(sources, output, ledger, dataset, who, built.warnings)
@@ -403,7 +403,7 @@ def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[
         return [float(shares[label]) for label in labels]
     except (TypeError, ValueError):
         raise UsageError(
-            "{name!r}, column {name_2!r}: {shares} is no list of shares.",
+            "{name!r}, column {name_2!r}: {shares} is not a list of shares.",
             name=path.name,
             name_2=name,
             shares=shorten(shares),
@@ -474,7 +474,7 @@ def _show(receipt: Receipt, built: BuiltSolution, sources: tuple[str, ...], outp
     if receipt.seeded:
         table.add_row("seeded", "an experiment, NOT FOR REAL PEOPLE; the file says so too")
     out.print(table)
-    out.print("\nWhat whoever sees it can learn", style="bold")
+    out.print("\nWhat anyone who sees it can learn", style="bold")
     out.print(both_certificates(plan, receipt.guarantees))
     out.print(promise(receipt.guarantees["reader"]))
     out.print()

@@ -94,7 +94,7 @@ class Postgres:
                 if kind != [("p", "r")]:
                     raise ledger_failed(
                         self.name,
-                        Phrase("{table} is no table that survives a crash of the server", table=table),
+                        Phrase("{table} is not a table that survives a crash of the server", table=table),
                         Phrase("make it one"),
                     )
                 if run("SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)", table):

@@ -23,7 +23,7 @@ def checked_name(what: str, name: object) -> str:
         or name.strip() != name
     ):
         raise InvalidParameter(
-            "the name of a {what} must be 1 to {max_name_length} letters without control characters or "
+            "the name of a {what} must be 1 to {max_name_length} characters, without control characters or "
             "space around them, got "
             "{name}.",
             what=what,
