@@ -190,5 +190,5 @@ def test_kappa_is_monotone_and_refuses_what_is_not_proven() -> None:
         small = (2 * skellam_rho(Fraction(v), 1, 0), 2 * skellam_rho(Fraction(v), 1, 1))
         assert math.isclose(small[0] * v * v, 11 / 12, rel_tol=2 / v + 1e-9)
         assert small[1] == pytest.approx(float(small[0] + values_of(v)), rel=1e-12)
-    with pytest.raises(InvalidParameter, match="variance of 4"):
+    with pytest.raises(InvalidParameter, match="variance of at least 4"):
         kappa(Fraction(399, 100))
