@@ -314,7 +314,7 @@ class Account:
             why = Phrase("one person may have several") if asked.unit == ROW else Phrase("they are other people")
         elif asked.unit != currency.unit:
             way_out, why = (
-                Phrase("--unit row, or another account: --dataset"),
+                Phrase("--unit row; or --relation add/remove, at four times the cost; or another account: --dataset"),
                 Phrase("the number of people is not protected"),
             )
         else:
