@@ -52,7 +52,7 @@ def test_a_ledger_that_is_not_there(place: Path, args: tuple[Any, ...]) -> None:
     """A mistyped name is no empty ledger; looking makes none."""
     ran, held = call(*args), json.loads(call(*args, "--json").output)
 
-    assert ran.exit_code == 2 and f"there is no ledger at {str(place)!r}; the first budget makes one" in ran.stderr
+    assert ran.exit_code == 2 and f"there is no ledger at {str(place)!r}; setting a budget creates one" in ran.stderr
     assert "there is no ledger at" in held["error"]["message"]
     assert "empty" not in ran.output and not place.exists()
 
@@ -142,7 +142,7 @@ def test_a_budget_is_set_shown_and_changed(place: Path) -> None:
     [
         (("budget", "patients", "--epsilon", -1), "--epsilon must be a positive finite number"),
         (("budget", "patients", "--epsilon", 1, "--delta", 2), "--delta must be at least 0"),
-        (("budget", "patients", "--delta", 1e-6), "--delta says nothing without --epsilon"),
+        (("budget", "patients", "--delta", 1e-6), "--delta has no effect without --epsilon"),
         (("budget", "patients", "--epsilon", 1, "--relation", "swap"), "--relation"),
         (("budget", "a\nb", "--epsilon", 1), "the name of a dataset"),
         (("answer", 7), "there is no ledger"),

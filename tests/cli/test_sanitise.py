@@ -359,7 +359,7 @@ def test_outputs(folder: Path) -> None:
     assert Path("out.parquet").read_bytes() == there
     assert len(charges(folder / NAME)) == first["ledger"]["charge"] == 1
     assert answer("people.parquet", "--force")["ledger"]["total"] == 2
-    refused(call("out.parquet", out="twice.parquet"), "out.parquet is sanitised already")
+    refused(call("out.parquet", out="twice.parquet"), "out.parquet is already sanitised")
     assert Path("people.parquet").read_bytes() == before
 
 

@@ -36,7 +36,7 @@ from murmure.core.random import Random
 from murmure.core.types import Total
 from murmure.engines import spark as engine
 from murmure.engines.base import java
-from murmure.engines.base.task import Task
+from murmure.engines.base.task import BatchStep, Task
 from murmure.engines.sources.row_groups import scanned_files
 from murmure.engines.sources.tables import open_table
 from murmure.engines.spark import Spark, SparkFailed, session
@@ -50,6 +50,20 @@ WANTED = [int(AGE.sum()), int((AGE**2).sum()), int((CITY == "Brest").sum())]
 PROCESSES = Path("/proc/self/stat").exists()
 
 
+def reading(function: Callable[[Task], Any], names: tuple[str, ...]) -> Any:
+    """The function as a step that reads some columns only; its class is sent by value, as nested functions are."""
+
+    class Reading(BatchStep):
+        @property
+        def columns(self) -> tuple[str, ...]:
+            return names
+
+        def __call__(self, task: Task) -> Any:
+            return function(task)
+
+    return Reading()
+
+
 def moments() -> Any:
     """A step with columns: sums of ages and their squares, and how many live in Brest."""
 
@@ -58,8 +72,7 @@ def moments() -> Any:
         age, city = task.batch["age"].to_numpy(), task.batch["city"].to_pylist()
         return Total(len(task), np.array([age.sum(), (age**2).sum(), city.count("Brest")], np.int64))
 
-    step.columns = ["age", "city"]  # type: ignore[attr-defined]
-    return step
+    return reading(step, ("age", "city"))
 
 
 def of_array() -> Callable[[Task], Total]:
@@ -161,8 +174,7 @@ def test_a_filter_is_honoured(spark: Any, folder: Path) -> None:
 
 def test_a_missing_column_is_named(spark: Any, folder: Path) -> None:
     """Before anything runs, for frames and for files."""
-    step = of_array()
-    step.columns = ["aeg"]  # type: ignore[attr-defined]
+    step = reading(of_array(), ("aeg",))
 
     for source in (str(folder), spark.read.parquet(str(folder))):
         with pytest.raises(MissingColumn, match="'aeg'"):
@@ -297,9 +309,10 @@ def test_only_the_columns_of_the_function_are_sent(spark: Any) -> None:
     def function(task: Task) -> Any:
         return pa.RecordBatch.from_arrays(task.batch.columns, ["bits", "id"])
 
-    function.columns = ("a.b", "id")  # type: ignore[attr-defined]
     frame = spark.range(3).selectExpr("id", "unhex('CAFE') as `a.b`", "id + 1 as other")
-    out = Spark(spark).map(function, frame, pa.schema([("bits", pa.binary(2)), ("id", pa.int64())]))
+    out = Spark(spark).map(
+        reading(function, ("a.b", "id")), frame, pa.schema([("bits", pa.binary(2)), ("id", pa.int64())])
+    )
 
     assert sorted(map(tuple, out.select("id", "bits").collect())) == [(i, b"\xca\xfe") for i in range(3)]
     assert Spark.arrow_types(frame, ["id"]) == {"id": pa.int64()}

@@ -160,7 +160,7 @@ def test_a_ledger_that_may_not_be_written(full: Path) -> None:
     shutil.rmtree(folder)
 
     assert said.startswith("60\n"), said
-    assert said.count("it may not be written. Nothing was charged, and nothing may be released.") == 2, said
+    assert said.count("it cannot be written to. Nothing was charged, and nothing may be released.") == 2, said
     assert entries == 61
 
 

@@ -110,7 +110,7 @@ def test_people_take_no_rows(place: str) -> None:
     ledger.set_budget("people", 10.0, unit="patient")
     with pytest.raises(InvalidParameter, match=r"counts people by column 'patient' \(add/remove\).*may have several"):
         pay(ledger)
-    with pytest.raises(InvalidParameter, match="other people"):
+    with pytest.raises(InvalidParameter, match="different people"):
         pay(ledger, unit="household")
     with pytest.raises(InvalidParameter, match="number of rows is not protected"):
         pay(ledger, unit="patient", relation=REPLACE)

@@ -98,7 +98,7 @@ def test_a_first_budget_changes_none(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path / "ledger.db")
     for _ in range(2):
         assert ledger.set_budget("people", 1.0, first=True).epsilon == 1.0
-    with pytest.raises(InvalidParameter, match="has a budget already"):
+    with pytest.raises(InvalidParameter, match="already has a budget"):
         ledger.set_budget("people", 100.0, first=True)
 
 

@@ -49,7 +49,7 @@ def open_ledger(where: str | None, new: bool = False) -> Ledger:
     book = Ledger(where or default_place())
     if not new and not book.exists():
         raise UsageError(
-            "there is no ledger at {name!r}; the first budget makes one.",
+            "there is no ledger at {name!r}; setting a budget creates one.",
             "--ledger or MURMURE_LEDGER names another; murmure ledger budget NAME --epsilon 1 makes this one",
             name=book.name,
         )
@@ -171,7 +171,7 @@ def budget(
     options = {"--delta": delta, "--relation": relation, "--unit": unit, "--who": who}
     given = [name for name, value in options.items() if value is not None]
     if epsilon is None and given:
-        raise UsageError("{given} says nothing without --epsilon.", "add --epsilon to set a budget", given=given[0])
+        raise UsageError("{given} has no effect without --epsilon.", "add --epsilon to set a budget", given=given[0])
     book = open_ledger(where, new=epsilon is not None)
     if epsilon is not None:
         old = book.budget(dataset)  # what is not given stays unchanged

@@ -34,7 +34,7 @@ def _split_numbers(ctx: click.Context, param: click.Parameter, value: str | None
             float(part)
         except ValueError:
             raise UsageError(
-                "{opt}: {part} is no number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
+                "{opt}: {part} is not a number.", "{opt} 0,10,20.5", opt=param.opts[0], part=shorten(part)
             ) from None
     return parts
 

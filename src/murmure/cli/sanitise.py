@@ -192,7 +192,7 @@ def _unsanitised_paths(source: Any, schema: Schema) -> tuple[Path, ...]:
     table = open_table(source, list(schema), schema.kinds)
     if PLAN_KEY in table.metadata:
         raise UsageError(
-            "{source_name} is sanitised already.",
+            "{source_name} is already sanitised.",
             "sanitise the original; murmure estimate reads this one",
             source_name=table.source_name,
         )

@@ -311,7 +311,7 @@ class Account:
     def _other_currency(self, asked: Currency, currency: Currency) -> InvalidParameter:
         if asked.unit != currency.unit and currency.unit != ROW:
             way_out = Phrase("--unit {unit} and --rows-per-person, or unit={unit!r} in Python", unit=currency.unit)
-            why = Phrase("one person may have several") if asked.unit == ROW else Phrase("they are other people")
+            why = Phrase("one person may have several") if asked.unit == ROW else Phrase("they are different people")
         elif asked.unit != currency.unit:
             way_out, why = (
                 Phrase("--unit row; or --relation add/remove, at four times the cost; or another account: --dataset"),

@@ -34,7 +34,7 @@ from murmure.ledger.tables import (
 from murmure.ledger.upgrade import states_of_first_version, upgrade_tables
 
 STEP = 64  # entries that every charge verifies, in turn
-CHANGED = Phrase("restore it from a copy; murmure ledger show checks all of it")
+CHANGED = Phrase("restore it from a backup; murmure ledger show checks all of it")
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ class OpenJournal:
         self.run(insert(ACCOUNTS), entry.dataset, written.number, text)
         # Read back in the same transaction: a trigger, or a database that rounds, would change a charge.
         if self._select('WHERE "number" = ?', written.number) != [row] or self.state(entry.dataset) != after:
-            raise ledger_failed(self.name, Phrase("the charge did not stay as it was written"), CHANGED)
+            raise ledger_failed(self.name, Phrase("the charge was not stored as written"), CHANGED)
         return written, after
 
     def state_upgraded(self, state: AccountState) -> None:

@@ -223,7 +223,7 @@ def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:
     dataset, old = state.dataset, state.budget
     if first and old is not None and old != new:
         raise InvalidParameter(
-            "{dataset!r} has a budget already: epsilon {epsilon:g}, delta {delta:g}, {currency}.",
+            "{dataset!r} already has a budget: epsilon {epsilon:g}, delta {delta:g}, {currency}.",
             hint="it is changed by {budget_command}",
             dataset=dataset,
             epsilon=old.epsilon,

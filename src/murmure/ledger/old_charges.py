@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OLD_NAME = "murmure-ledger.jsonl"
 VERSION = 1
-DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
+DAMAGED = Phrase("restore it from a backup; putting it aside forgets what these people have paid")
 
 
 @dataclass(frozen=True)

@@ -173,7 +173,7 @@ class Postgres:
                     hint="ask the same again: an answer about the same file that was paid for is found",
                     name=self.name,
                 ) from None
-            raise ledger_failed(self.name, error, Phrase("look whether the server runs and takes this user")) from None
+            raise ledger_failed(self.name, error, Phrase("check that the server runs and accepts this user")) from None
         except (psycopg.Error, UnicodeError) as error:
             raise ledger_failed(self.name, error) from None
 

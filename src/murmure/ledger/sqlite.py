@@ -23,7 +23,7 @@ from murmure.ledger.store import PATIENCE, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION
 from murmure.ledger.words import system_reason
 
-DAMAGED = Phrase("restore it from a copy; putting it aside forgets what these people have paid")
+DAMAGED = Phrase("restore it from a backup; putting it aside forgets what these people have paid")
 HINTS: dict[type[FileProblem], str] = {
     NotAFile: Phrase("name another ledger"),
     Damaged: DAMAGED,
@@ -50,7 +50,7 @@ class SQLite(SQLiteFile):
                 raise ledger_failed(
                     self.name,
                     Phrase("there is no folder {parent!r}", parent=str(self.path.parent)),
-                    Phrase("make the folder first"),
+                    Phrase("create the folder first"),
                 )
         self.make_whole({"version": VERSION})
 
@@ -71,9 +71,9 @@ def _why(error: Exception) -> tuple[str, str | None]:
     if "not a database" in text:
         return Phrase("the file is not a ledger, or it is damaged"), DAMAGED
     if "readonly" in text:
-        return Phrase("it may not be written"), Phrase("ask its owner, or name another ledger")
+        return Phrase("it cannot be written to"), Phrase("ask its owner, or name another ledger")
     if "unable to open" in text:
-        return Phrase("it cannot be opened"), Phrase("look whether the file and its folder may be read and written")
+        return Phrase("it cannot be opened"), Phrase("check that the file and its folder can be read and written")
     if "full" in text:
-        return Phrase("the disk is full"), Phrase("make room, then try again")
+        return Phrase("the disk is full"), Phrase("free some space, then try again")
     return text, None

@@ -54,7 +54,7 @@ def checked_delta(delta: object) -> float:
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
         raise InvalidParameter(
             "budget.delta must be at least 0 and below 1, got {got}.",
-            hint="delta is far below one in the number of people: 1e-6 for a hundred thousand",
+            hint="choose delta well below 1 / (number of people): 1e-6 for a hundred thousand",
             got=shorten(delta),
         )
     return float(delta)
