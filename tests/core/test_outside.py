@@ -232,7 +232,7 @@ values = ["no", "yes"]
         (lambda: mu.Integers(0, 9, outside="cut"), "outside must be one of"),
         (lambda: mu.Categories(LABELS, outside="clamp"), "labels have no order"),
         (lambda: mu.Column(mu.Categories(LABELS), outside="clamp"), "labels have no order"),
-        (lambda: mu.Column(mu.Integers(0, 9), public=True, outside="clamp"), "carried as it is"),
+        (lambda: mu.Column(mu.Integers(0, 9), public=True, outside="clamp"), "passed through unchanged"),
         (lambda: Schema({"age": mu.Integers(0, 9)}, outside="ignore"), "outside must be one of"),
         (lambda: Schema.from_toml('outside = 3\n[columns.a]\ntype="boolean"\n'), "outside must be one of"),
         (lambda: mu.Column(mu.Integers(0, 9, outside="clamp"), missing="constant", missing_value=12), "missing_value"),

@@ -47,7 +47,7 @@ def test_a_trigger_cannot_undo_a_charge(tmp_path: Path, trigger: str) -> None:
     with pytest.raises(LedgerFailed, match="triggers or views"):
         Ledger(tmp_path / "ledger.db")
     if "TRIGGER" in trigger:  # and one that was opened before
-        with pytest.raises(LedgerFailed, match="did not stay"):
+        with pytest.raises(LedgerFailed, match="was not stored as written"):
             ledger.account("people").pay(plan="q", about="", cost=Cost(0.1, 0.01), answers=[], relation="add/remove")
 
 

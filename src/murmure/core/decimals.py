@@ -124,7 +124,7 @@ class Decimals(NumberDomain):
             )
         if (exact * 10**self.places).denominator != 1:
             raise InvalidParameter(
-                "Decimals.{name} must have at most places = {places} decimals, got {got}.",
+                "Decimals.{name} must have at most {places} decimals (places), got {got}.",
                 hint="use more places, or round the bound yourself",
                 name=name,
                 places=self.places,

@@ -224,7 +224,7 @@ def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:
     if first and old is not None and old != new:
         raise InvalidParameter(
             "{dataset!r} already has a budget: epsilon {epsilon:g}, delta {delta:g}, {currency}.",
-            hint="it is changed by {budget_command}",
+            hint="change it with {budget_command}",
             dataset=dataset,
             epsilon=old.epsilon,
             delta=old.delta,

@@ -251,7 +251,7 @@ def test_a_column_of_floats_names_nobody(ids: list[Any], frame: str, tmp_path: P
         table = pa.table({"id": pa.array([None if i is None else float(i) for i in ids]), "flag": columns["flag"]})
     table = to_parquet(table, tmp_path) if frame == "parquet" else table
     ledger = mu.Ledger(tmp_path / "ledger.db")
-    ledger.set_budget("people", epsilon=1.5)
+    ledger.set_budget("people", epsilon=1.5, unit="id")
 
     with pytest.raises(mu.MurmureError, match=r"column 'id' holds floats .*\n.*load the column as text"):
         mu.run(plan, table, ledger=ledger.account("people"))
