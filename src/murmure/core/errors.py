@@ -119,14 +119,17 @@ class MurmureError(Exception):
 
     @property
     def template(self) -> str:
+        """The sentence, with placeholders."""
         return self.message.template
 
     @property
     def hint_template(self) -> str | None:
+        """The way out, with placeholders, if there is one."""
         return None if self.hint is None else self.hint.template
 
     @property
     def fields(self) -> dict[str, Any]:
+        """What fills the placeholders of both."""
         return self.message.fields | (self.hint.fields if self.hint is not None else {})
 
     @property

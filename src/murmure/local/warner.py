@@ -115,6 +115,7 @@ class Warner(YesNo):
 
     @property
     def asked(self) -> float | None:
+        """The epsilon that was asked for."""
         return self.epsilon
 
     @cached_property

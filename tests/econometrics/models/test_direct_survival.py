@@ -341,7 +341,7 @@ def test_curves_of_odd_rows() -> None:
     with pytest.raises(EmptyCategory, match="'C'"):
         ec.kaplan_meier("t", far, event="e", by="g", schema=wide)
     assert ec.kaplan_meier("t", far, event="e", by="g", schema=wide, groups=["A", "B"]).n == 90
-    with pytest.raises(InvalidParameter, match="may be negative"):
+    with pytest.raises(InvalidParameter, match="can be negative"):
         ec.kaplan_meier("t", far | {"t": [-1, *far["t"][1:]]}, event="e", by="g")
     with pytest.raises(InvalidParameter, match="no label 'D'"):
         ec.kaplan_meier("t", far, event="e", by="g", schema=wide, groups=["A", "D"])

@@ -240,7 +240,7 @@ def test_ecdf_on_a_grid_counts_up_to_and_with_its_points(rows: pd.DataFrame) -> 
     out = ecdf("pay", rows, grid=[0, "20000.5", 30000, 90000], schema=SCHEMA)
     assert out.shares == pytest.approx([(rows.pay <= c).mean() for c in (0, 20000.5, 30000, 90000)], **CLOSE)
     assert out(30000) == (rows.pay <= 30000).mean()
-    with pytest.raises(InvalidParameter, match="none of them"):
+    with pytest.raises(InvalidParameter, match="is not one of them"):
         out(30001)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from murmure.core.codec import Codec
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, PlanRefused, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.coding import MAX_COLUMNS
@@ -111,7 +111,10 @@ class Design:
     def from_dict(cls, raw: Any) -> Design:
         if not isinstance(raw, Mapping) or raw.get("type") != "Design":
             raise InvalidParameter("this is not the JSON of a design: {raw}.", raw=shorten(raw, 120))
-        return DESIGNS.from_fields(cls, {n: v for n, v in raw.items() if n != "type"}, "Design")  # type: ignore[no-any-return]
+        try:
+            return DESIGNS.from_fields(cls, {n: v for n, v in raw.items() if n != "type"}, "Design")  # type: ignore[no-any-return]
+        except PlanRefused as error:
+            raise InvalidParameter("{message}", hint=error.hint, message=error.message) from None
 
 
 DESIGNS = Codec("design", {"Schema": Schema.from_dict})

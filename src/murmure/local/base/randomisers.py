@@ -153,6 +153,7 @@ class FrequencyOracle(Randomiser):
 
     @property
     def asked(self) -> float:
+        """The epsilon that was asked for."""
         return self.epsilon
 
     @property
@@ -230,6 +231,7 @@ class NumericRandomiser(Randomiser):
 
     @property
     def asked(self) -> float:
+        """The epsilon that was asked for."""
         return self.epsilon
 
     @property

@@ -72,6 +72,7 @@ class RecordMechanism(Mechanism):
 
     @property
     def asked(self) -> float | None:
+        """The epsilon that was asked for."""
         return self.requested_epsilon("record")
 
     @property
