@@ -178,7 +178,7 @@ def test_what_is_no_json_is_refused(model: dict[str, Any], tmp_path: Path, monke
         with pytest.raises(InvalidParameter):
             load_model(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidParameter, match="no text"):
+    with pytest.raises(InvalidParameter, match="is not text"):
         load_model(path)
     with pytest.raises(InvalidParameter, match="no such file"):
         load_model(tmp_path / "none.json")

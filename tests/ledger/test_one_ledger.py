@@ -551,3 +551,188 @@ def test_a_name_for_old_charges(folder: Path) -> None:
     )
     with pytest.raises(MurmureError):
         Ledger(DEFAULT_FILE).set_budget("everybody", 0.1)
+
+
+# ---- what a hostile reader of this ledger found
+
+
+def test_an_account_looks_at_the_file_again(folder: Path) -> None:
+    """The file changed, or is another one of the same name: it is neither answered nor charged as the old one."""
+    ledger = Ledger(folder / "l.db")
+    ledger.set_budget("p", 9.0, relation="replace")
+    account = ledger.account_of("people.csv", dataset="p")
+    first = mu.run(COUNT, "people.csv", ledger=account)
+    assert mu.run(COUNT, "people.csv", ledger=account).charge.earlier
+    Path("people.csv").write_text("smoker,age\nno,5\n")
+    changed = mu.run(COUNT, "people.csv", ledger=account)
+
+    assert not changed.charge.earlier and changed.charge.number == first.charge.number + 1
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_a_file_that_changes_while_it_is_read(folder: Path, table: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is released: the answer would be kept under bytes that it is not about."""
+    ledger = Ledger(folder / "l.db")
+    ledger.set_budget("people.csv", 9.0, relation="replace")
+    encode = type(SCHEMA["age"]).parse
+
+    def meanwhile(self: Any, *args: Any) -> Any:
+        with Path("people.csv").open("a") as file:
+            file.write("no,5\n")
+        return encode(self, *args)
+
+    if table:
+        monkeypatch.setattr(type(SCHEMA["age"]), "parse", meanwhile)
+    else:
+        count = mu.Count.tally
+        monkeypatch.setattr(mu.Count, "tally", lambda self, x: (meanwhile(SCHEMA["age"], [1]), count(self, x))[1])
+    with pytest.raises(MurmureError, match="changed while it was read"):
+        if table:
+            mu.sanitise("people.csv", mu.SPL(SCHEMA, epsilon=1.0), folder / "out.csv", ledger=ledger)
+        else:
+            mu.run(COUNT, "people.csv", ledger=ledger)
+
+    assert ledger.spent("people.csv").charges == 0 and not (folder / "out.csv").exists()
+
+
+def test_parts_of_people_are_no_parts_of_rows(tmp_path: Path) -> None:
+    """A later visit in the north takes its person out of the south: both parts pay for one row."""
+    ledger = Ledger(tmp_path / "l.db")
+    ledger.set_budget("p", 2.0)
+    account = ledger.account("p")
+    account.pay(plan="a", about="", cost=Cost(2.0, 2.0), relation="add/remove", part=("site", "north"))
+    with pytest.raises(BudgetExhausted):
+        account.pay(plan="b", about="", cost=Cost(1.0, 0.5), relation="add/remove", part=("site", "south"), unit="id")
+    ledger.set_budget("q", 9.0, unit="id")
+    for site in ("north", "south"):
+        ledger.account("q", part=("site", site)).pay(
+            plan=site, about="", cost=Cost(1.0, 0.5), relation="add/remove", unit="id"
+        )
+    assert ledger.spent("q").epsilon == 1.0
+    ledger.set_budget("q", 9.0, unit="row")
+    ledger.account("q", part=("site", "east")).pay(plan="e", about="", cost=Cost(1.0, 0.5), relation="add/remove")
+
+    assert ledger.spent("q").epsilon == 3.0 and ledger.verify() == 7
+
+
+def test_two_copies_of_old_charges_that_went_on_apart(folder: Path) -> None:
+    """What they share is taken over once; what each has alone is not forgotten."""
+    from murmure.ledger.old_charges import _checksum, import_old_charges
+
+    text = (FIXTURES / OLD_NAME).read_text()
+    last = json.loads(text.splitlines()[-1])
+    ledger, names = Ledger(folder / "l.db"), []
+    for epsilon in (0.5, 7.0):
+        line = {**last, "number": last["number"] + 1, "epsilon": {**last["epsilon"], "person": epsilon}}
+        line["check"] = _checksum(last["check"], line)
+        names.append(folder / f"{epsilon}" / OLD_NAME)
+        names[-1].parent.mkdir()
+        names[-1].write_text(text + json.dumps(line) + "\n")
+    first, second = (import_old_charges(ledger, path, "all") for path in names)
+
+    assert len(first) == len(text.splitlines()) + 1 and [c.cost.epsilon for c in second] == [7.0]
+    assert import_old_charges(ledger, names[0], "all") == []
+    ledger.refuse_unimported(*(path.parent for path in names))
+
+
+def test_people_between_parties_in_version_1() -> None:
+    from murmure.ledger.upgrade import _unit_of
+
+    about = (
+        "column patient tells people apart, nobody has more than 2 rows, and all rows of a person are at one party"
+    )
+    entry = Entry(1, "", "charge", "x", "p", "add/remove", 1.0, 0.5, certificate={"assumption": about})
+
+    assert _unit_of(entry) == "patient"
+
+
+def test_people_are_not_counted_in_two_tables(folder: Path) -> None:
+    from murmure import econometrics
+
+    privacy = mu.Central(epsilon=1.0)
+    os.link("people.csv", "again.csv")
+    with pytest.raises(MurmureError, match="read twice"):
+        econometrics.describe(["people.csv", "again.csv"], columns=["age"], schema=SCHEMA, privacy=privacy)
+    with pytest.raises(MurmureError, match="nobody bounds them"):
+        econometrics.describe(
+            [{"age": [3], "id": ["a"]}, {"age": [4], "id": ["a"]}],
+            columns=["age"],
+            schema=SCHEMA,
+            privacy=mu.Central(epsilon=1.0, unit="id", rows_per_person=1),
+        )
+
+
+def test_several_tables_are_recognised_by_none_of_them(folder: Path) -> None:
+    """Another second table is another question; a table in a list keeps its own account."""
+    for name, age in (("b.csv", 20), ("c.csv", 90)):
+        Path(name).write_text("smoker,age\n" + f"no,{age}\n" * 200)
+    words = ("describe", "people.csv", "--columns", "age", "--schema", "schema.toml", "--epsilon", "5")
+    first = answer(*words[:2], "b.csv", *words[2:], "--dataset", "all", "--budget", "20")
+    second = answer(*words[:2], "c.csv", *words[2:], "--dataset", "all")
+
+    assert not second["ledger"]["again"] and first["ledger"]["charge"] != second["ledger"]["charge"]
+    refused = call(*SANITISE[:2], "b.csv", *SANITISE[2:], "--dataset", "all", "-o", "out.csv")
+    assert refused.exit_code == 2 and "several tables are recognised apart" in refused.output
+    Path("x").mkdir()
+    Path("x/b.csv").write_text("smoker,age\nno,3\n")
+    refused = call("sanitize", "b.csv", "x/b.csv", *SANITISE[2:], "-o", "out.csv")
+    assert refused.exit_code == 2 and "one account" in refused.output
+    both = answer(*SANITISE[:2], "b.csv", *SANITISE[2:], "-o", "out.csv")
+    assert both["ledger"]["dataset"] == "b.csv"
+    assert Ledger(DEFAULT_FILE).spent("people.csv").epsilon == Ledger(DEFAULT_FILE).spent("b.csv").epsilon == 2.0
+
+
+def test_of_several_accounts_a_budget_wins(folder: Path) -> None:
+    ledger = Ledger(folder / "l.db")
+    ledger.set_budget("patients", 1.0, relation="replace")
+    for name in ("alpha", "patients"):
+        mu.sanitise("people.csv", mu.SPL(SCHEMA, epsilon=1.0), ledger=ledger.account(name))
+    shutil.copy("people.csv", "copy.csv")
+    with pytest.raises(BudgetExhausted, match="'patients'"):
+        mu.sanitise("copy.csv", mu.SPL(SCHEMA, epsilon=1.0), ledger=ledger)
+
+
+def test_tables_of_a_part_and_of_nobody_are_refused(folder: Path) -> None:
+    ledger = Ledger(folder / "l.db")
+    with pytest.raises(MurmureError, match="a part of the people"):
+        mu.sanitise("people.csv", mu.SPL(SCHEMA, epsilon=1.0), ledger=ledger.account("p", part=("site", "north")))
+    with pytest.raises(MurmureError, match="empty list"):
+        mu.sanitise("people.csv", mu.SPL(SCHEMA, epsilon=1.0), folder / "out.csv", ledger=[])
+    assert not (folder / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql://user:p@s3cret@host/db",
+        "postgresql://user:pa/s3cret@host:5432/db",
+        "host=h dbname=d password = s3cret",
+        Path("postgresql://u:s3cret@h/db"),
+    ],
+    ids=str,
+)
+def test_no_part_of_a_password_is_repeated(where: Any, folder: Path) -> None:
+    pytest.importorskip("psycopg", reason="PostgreSQL needs the extra postgres")
+    with pytest.raises(MurmureError) as caught:
+        Ledger(where)
+
+    assert "s3cret" not in str(caught.value) and not [p for p in folder.rglob("*") if "s3cret" in p.name]
+
+
+def test_a_study_is_charged_to_the_account_of_its_rows_only(tmp_path: Path) -> None:
+    """A party with two data sets: what the one paid is not charged to the other; what no ledger has, is."""
+    from murmure.parties.party.ledger_account import StudyAccount
+    from murmure.parties.study.costs import ProtectedUnit, StudyCharge
+
+    ledger, rows = Ledger(tmp_path / "l.db"), ProtectedUnit("add/remove", "row", 1)
+    studies = [StudyCharge(name * 32, name, 1, ("age",), Cost(1.0, 0.5), rows) for name in ("aa", "bb", "cc")]
+    north, south = (StudyAccount(ledger.account(name)) for name in ("north", "south"))
+    north.pay(studies[0])
+    south.pay(studies[1], studies[:1])
+    north.pay(studies[2], studies[:2])
+    north.pay(studies[2], studies[:2])
+
+    assert (ledger.spent("north").epsilon, ledger.spent("south").epsilon) == (2.0, 1.0)
+    late = Ledger(tmp_path / "late.db")
+    StudyAccount(late.account("north")).pay(studies[2], studies[:2])
+    assert late.spent("north").epsilon == 3.0

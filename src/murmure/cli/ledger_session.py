@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import option_group
-from murmure.core.errors import BudgetExhausted, LedgerFailed, MurmureError, Phrase
+from murmure.core.errors import BudgetExhausted, Phrase
 
 if TYPE_CHECKING:
     from murmure.core.random import Random
@@ -172,12 +173,10 @@ def open_account(
     name = _dataset_name(source) if dataset is None else dataset
     book = Ledger(default_place() if ledger is None else ledger)
     warn_lost_key(book, warnings)
-    try:
-        account = book.account_of(source, dataset, who, fresh)
-    except LedgerFailed:
-        raise
-    except MurmureError:  # a file that is not there: the command says so in its own words
+    # Several tables have no bytes of their own. A file that is not there: the command says so in its own words.
+    if source is None or not (os.path.exists(source) or _is_pattern(source)):
         return book.account(name, who, fresh=fresh)
+    account = book.account_of(source, dataset, who, fresh)
     if account.dataset != name:
         warn(
             warnings,
@@ -212,9 +211,13 @@ def single_source(sources: Sequence[str]) -> str:
     return sources[0]
 
 
+def _is_pattern(source: Any) -> bool:
+    return any(sign in os.fspath(source) for sign in "*?[")
+
+
 def _dataset_name(source: str) -> str:
     name = Path(source).name
-    if not name or any(sign in name for sign in "*?["):
+    if not name or _is_pattern(name):
         raise UsageError(
             "the pattern {source} is not a name: whose budget pays?", "--dataset visits, for example", source=source
         )

@@ -174,8 +174,16 @@ def _open_accounts(
     warnings: list[str],
 ) -> list[Account]:
     """The account of every source, or the one that --dataset names; old charges beside them must be known first."""
-    named = sources if dataset is None else sources[:1]
-    accounts = [open_account(source, ledger, dataset, who, warnings) for source in named]
+    if dataset is not None and len(sources) > 1:
+        raise UsageError(
+            "--dataset names one account, and several tables are recognised apart.",
+            "leave it out: the account of each table pays; or put them into one folder",
+        )
+    accounts = [open_account(source, ledger, dataset, who, warnings) for source in sources]
+    if len({account.dataset for account in accounts}) < len(accounts):
+        raise UsageError(
+            "two of these tables have one account: their people would pay twice.", "put them into one folder"
+        )
     if output.resolve() == Path(accounts[0].ledger.name).resolve():
         raise UsageError(
             "{output!r} cannot be the ledger too.", "leave --ledger out, or name another file", output=str(output)

@@ -29,6 +29,7 @@ class Codec:
     what: the word for such a thing in messages. readers: of what a field may hold and writes itself, by its "type".
     nested: the types of what a field may hold and this codec writes. coins: the fields whose fractions are written as
     text, "1/3"; elsewhere they are objects. mappings: whether a field may hold a mapping, from columns to names.
+    domain: the reader of a field of that name, which refuses what is not a domain.
     """
 
     what: str
@@ -36,6 +37,7 @@ class Codec:
     nested: Collection[str] = ()
     coins: Collection[str] = ()
     mappings: bool = False
+    domain: Callable[[Any], Any] | None = None
 
     def to_dict(self, thing: Any, named: bool = True) -> dict[str, Any]:
         """The persisted name of the type, and every field, for JSON. named=False: without that name."""
@@ -114,7 +116,9 @@ class Codec:
             return self.readers[kind](value)
         if kind in self.nested:
             return self.from_dict(value, self.nested)
-        if self.mappings and name != "domain":
+        if name == "domain" and self.domain is not None:
+            return self.domain(value)
+        if self.mappings:
             return value
         if kind == "Fraction":
             return Fraction(value["value"])

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +22,7 @@ from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
 from murmure.plan.codec import LEFT_OUT
 from murmure.plan.plan import Plan
-from murmure.plan.privacy import Clear, Local, Secure, check_privacy, noise_in, rules_of
+from murmure.plan.privacy import Central, Clear, Local, Secure, check_privacy, noise_in, rules_of
 from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
 from murmure.run.totals import SeparateTables
@@ -134,6 +136,25 @@ def _ledger_name(model: Any, privacy: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
+def _refuse_people_twice(owner: str, privacy: Any, tables: Sequence[Any]) -> None:
+    """With noise a person counts once: a table must not come twice, nor a person's rows in several tables."""
+    inodes: set[tuple[int, int]] = set()
+    for path in (table for table in tables if isinstance(table, str | os.PathLike) and os.path.exists(table)):
+        status = os.stat(path)
+        if (status.st_dev, status.st_ino) in inodes:
+            raise InvalidParameter(
+                "{owner}: {path!r} is read twice: its people would count twice.", owner=owner, path=os.fspath(path)
+            )
+        inodes.add((status.st_dev, status.st_ino))
+    if isinstance(privacy, Central) and privacy.unit != "row" and len(tables) > 1:
+        raise InvalidParameter(
+            "{owner}: the rows of one {unit} may be in several of these tables, where nobody bounds them.",
+            hint="put them into one table, or count rows: unit='row'",
+            owner=owner,
+            unit=privacy.unit,
+        )
+
+
 def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | None, int | None]:
     """Privacy and data, checked together; how many tables there are in the clear, and how many parties are present."""
     privacy = Clear() if privacy is None else check_privacy(owner, privacy)
@@ -144,6 +165,8 @@ def resolve_data(owner: str, privacy: Any, data: Any) -> tuple[Any, Any, int | N
             owner=owner,
         )
     several = isinstance(data, list | tuple)
+    if several and noise_in(privacy) is not None:
+        _refuse_people_twice(owner, privacy, data)
     if several and not data:
         raise InvalidParameter(
             "{owner}: the list of tables is empty.", hint="give one table for each party", owner=owner

@@ -16,10 +16,10 @@ from murmure.core.types import Relation
 from murmure.ledger.currency import RELATIONS, ROW, Currency, times
 from murmure.ledger.entries import Entry, LedgerAnswers, Part, answer_rows, answers_checksum
 from murmure.ledger.figures import remaining_in_words, rounded_up
-from murmure.ledger.fingerprint import files_of, fingerprint, open_key
+from murmure.ledger.fingerprint import file_stamps, files_of, fingerprint, open_key
 from murmure.ledger.store import ledger_failed
 from murmure.ledger.sums import AccountState, Budget, Remaining, Spent
-from murmure.ledger.words import checked_part, json_safe, plain_text, system_reason
+from murmure.ledger.words import checked_name, checked_part, json_safe, plain_text, system_reason
 
 if TYPE_CHECKING:
     from murmure.ledger.journal import OpenJournal
@@ -90,20 +90,20 @@ class Account:
     fingerprint: str | None = None
     part: Part | None = None
     fresh: bool = False
-    source: str | None = field(default=None, repr=False)  # the file whose bytes the fingerprint is of
+    source: tuple[Any, ...] | None = field(default=None, repr=False)  # the file, as it was when it was fingerprinted
 
     def of_file(self, source: str | os.PathLike[str], new_ledger: bool = False) -> Account:
         """The same account, for exactly the data in this file (folder, pattern): fingerprinted by all their bytes.
 
         new_ledger: make the ledger, if there is none yet.
         """
-        name = os.fspath(source)
-        if self.source == name:
+        look = (os.path.abspath(source), file_stamps(files_of(source)))
+        if self.source == look and self.fingerprint is not None:
             return self
         path = self.ledger._store.key_path
         if not self.ledger.exists():
             if not new_ledger:
-                return self  # nothing was ever paid
+                return replace(self, source=look)  # nothing was ever paid
             self.ledger._store.create()
         try:
             key = open_key(path)
@@ -116,7 +116,16 @@ class Account:
                     error=system_reason(error),
                 ),
             ) from None
-        return replace(self, fingerprint=fingerprint(files_of(source), key), source=name)
+        return replace(self, fingerprint=fingerprint(files_of(source), key), source=look)
+
+    def check_unchanged(self) -> None:
+        """Refuse what was computed while the file changed: its answer would be kept under the bytes of another."""
+        if self.source is not None and self.source[1] != file_stamps(files_of(self.source[0])):
+            raise InvalidParameter(
+                "{source!r} changed while it was read: nothing was charged, and nothing is released.",
+                hint="ask again once nobody writes to it",
+                source=self.source[0],
+            )
 
     def other_datasets(self) -> list[str]:
         """Other names in this ledger that exactly these data were charged to: then the same people have two budgets."""
@@ -156,11 +165,7 @@ class Account:
         """The charge that paid for this plan on exactly these data."""
         if self.fingerprint is None or self.fresh:
             return None
-        wanted = (self.dataset, seeded, part or (None, None))
-        for entry in journal.paid_entries(self.fingerprint, plan):
-            if wanted == (entry.dataset, entry.seeded, (entry.partition, entry.part)):
-                return entry
-        return None
+        return journal.paid_entry(self.fingerprint, self.dataset, plan, seeded, part)
 
     def pay(
         self,
@@ -235,6 +240,8 @@ class Account:
         currency, paid = self._converted(state, entry.cost, asked)
         if asked != currency:
             entry = replace(entry, asked=json_safe({**vars(entry.cost), **vars(asked)}))
+        if asked.unit != currency.unit:  # parts of people are no parts of rows
+            entry = replace(entry, partition=None, part=None)
         entry = replace(
             entry,
             relation=currency.relation,
@@ -254,7 +261,7 @@ class Account:
                 dataset=self.dataset,
                 got=shorten(relation),
             )
-        return Currency(relation, unit)
+        return Currency(relation, checked_name("unit", unit))
 
     def _charge(self, entry: Entry, state: AccountState, earlier: bool = False) -> Charge:
         currency = Currency(entry.relation, entry.unit or ROW)
@@ -286,7 +293,8 @@ class Account:
         budget = state.budget
         if needs_budget and budget is None:
             raise self._no_budget()
-        _, paid = self._converted(state, cost, asked)
+        currency, paid = self._converted(state, cost, asked)
+        part = part if asked.unit == currency.unit else None
         if budget is not None and not covers(budget.epsilon, budget.delta, state.total(paid, part)):
             pure = f"epsilon {rounded_up(paid.epsilon)}" if paid.epsilon < math.inf else "Gaussian noise"
             pays = f" (rho {rounded_up(paid.rho)})" if budget.delta else ", which only a budget with a delta pays"

@@ -77,6 +77,20 @@ def open_key(path: Path) -> bytes:
     return key
 
 
+def file_stamps(paths: Sequence[Path]) -> tuple[tuple[int, ...], ...]:
+    """What changes when somebody writes to a file: compared before and after it is read."""
+    out = []
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise InvalidParameter(
+                "cannot read {path!r}: {error}.", path=str(path), error=system_reason(error)
+            ) from None
+        out.append((status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(out)
+
+
 def files_of(source: str | os.PathLike[str]) -> Sequence[Path]:
     """The files behind a path: itself, or those of a folder or a pattern, as the tables are read."""
     path = Path(source)

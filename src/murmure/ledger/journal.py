@@ -110,15 +110,25 @@ class OpenJournal:
         rows = self._select('WHERE "number" = ?', number)
         return self._checked(rows[0]) if rows else None
 
-    def paid_entries(self, fingerprint: str, plan: str) -> list[Entry]:
-        """The charges that paid for this plan on exactly these data, first to last."""
-        rows = self._select('WHERE "fingerprint" = ? AND "plan" = ? ORDER BY "number"', fingerprint, plan)
-        return [self._checked(row) for row in rows]
+    def paid_entry(
+        self, fingerprint: str, dataset: str, plan: str, seeded: bool, part: tuple[str, str] | None
+    ) -> Entry | None:
+        """The first charge that paid for this plan on exactly these data."""
+        where = 'WHERE "fingerprint" = ? AND "dataset" = ? AND "plan" = ? AND "seeded" = ?'
+        where += ' AND "partition" IS NULL' if part is None else ' AND "partition" = ? AND "part" = ?'
+        values = (fingerprint, dataset, plan, int(seeded), *(part or ()))
+        rows = self._select(f'{where} ORDER BY "number" LIMIT 1', *values)
+        return self._checked(rows[0]) if rows else None
+
+    def is_charged(self, fingerprint: str, plan: str) -> bool:
+        """Whether any account paid for this."""
+        return bool(self._select('WHERE "fingerprint" = ? AND "plan" = ? LIMIT 1', fingerprint, plan))
 
     def datasets_of(self, fingerprint: str) -> list[str]:
         """The accounts that exactly these data were charged to, first to last."""
-        rows = self._select('WHERE "fingerprint" = ? ORDER BY "number"', fingerprint)
-        return list(dict.fromkeys(self._checked(row).dataset for row in rows))
+        sql = f'SELECT min("number") FROM "{ENTRIES}" WHERE "fingerprint" = ? GROUP BY "dataset" ORDER BY 1'
+        first = [self.entry(number) for (number,) in self.run(sql, fingerprint)]
+        return [entry.dataset for entry in first if entry is not None]
 
     def has_fingerprints(self) -> bool:
         """Whether files were charged, and not only names that a person gave."""

@@ -213,10 +213,15 @@ class Ledger:
         if dataset is not None:
             return self.account(dataset, who, fresh=fresh).of_file(source)
         account = self.account(Path(source).name or "data", who, fresh=fresh).of_file(source)
-        others = account.other_datasets()
-        if others and self.state(account.dataset).currency is None:
-            return replace(account, dataset=others[0])
-        return account
+        with self._journal.reading() as journal:
+            if journal is None or account.fingerprint is None:
+                return account
+            known = journal.datasets_of(account.fingerprint)
+            if not known or account.dataset in known:
+                return account
+            # Of several accounts with these bytes, one that a budget limits.
+            limited = [name for name in known if journal.state(name).budget is not None]
+            return replace(account, dataset=(limited or known)[0])
 
 
 def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 OLD_NAME = "murmure-ledger.jsonl"
 VERSION = 1
+MAX_LINE_BYTES = 1 << 16
 DAMAGED = Phrase("restore it from a backup; putting it aside forgets what these people have paid")
 
 
@@ -70,11 +72,6 @@ class OldCharges:
             lines.append(line)
         return cls(path, tuple(lines))
 
-    @property
-    def note(self) -> str | None:
-        """The key under which a ledger remembers that it has taken these lines over."""
-        return f"imported {self.lines[0]['check']}" if self.lines else None
-
     def names(self) -> list[list[str]]:
         """For every line, the names of the data that paid; a file that came back under another name has its first.
 
@@ -96,16 +93,14 @@ class OldCharges:
 def import_old_charges(ledger: Ledger, path: Path, dataset: str | None = None) -> list[Charge]:
     """Take every charge of the file over, once: lines that the ledger has already are passed over."""
     old = OldCharges.read(path)
-    note = old.note
-    if note is None:
+    if not old.lines:
         return []
     if not ledger.exists():
         ledger._store.create()
     out: list[Charge] = []
     with ledger._journal.writing() as journal:
-        done = int(journal.note(note) or 0)
-        for number, (line, names) in enumerate(zip(old.lines, old.names(), strict=True), 1):
-            if number <= done:
+        for line, names in zip(old.lines, old.names(), strict=True):
+            if journal.note(_note(line)) is not None:
                 continue
             for name in dict.fromkeys([dataset] * len(names) if dataset else names):
                 charge = _charge_of(line, path)
@@ -114,8 +109,15 @@ def import_old_charges(ledger: Ledger, path: Path, dataset: str | None = None) -
                 if counted is not None and counted.unit != charge["unit"]:
                     name = " by ".join((name, charge["unit"]))
                 out.append(ledger.account(name).record_past(journal, **charge))
-        journal.set_note(note, str(len(old.lines)))
+            journal.set_note(_note(line), path.name)
     return out
+
+
+def _note(line: Mapping[str, Any]) -> str:
+    """What a ledger remembers of a line that it took over. Its check covers all lines before it, so two copies of a
+    file that went on differently share what they have in common, and nothing else.
+    """
+    return f"imported {line['check']}"
 
 
 def _charge_of(line: Mapping[str, Any], path: Path) -> dict[str, Any]:
@@ -136,19 +138,34 @@ def refuse_unimported(ledger: Ledger, folders: Iterable[Path]) -> None:
     for path in dict.fromkeys(Path(folder).resolve() / OLD_NAME for folder in folders):
         if not path.exists():
             continue
-        old = OldCharges.read(path)
         with ledger._journal.reading() as journal:
-            done = 0 if journal is None or old.note is None else int(journal.note(old.note) or 0)
-        if done < len(old.lines):
+            last = _parsed(_last_line(path))
+            if journal is not None and last is not None and journal.note(f"imported {last.get('check')}") is not None:
+                continue  # with the last line all are known
+            unknown = [
+                line for line in OldCharges.read(path).lines if journal is None or journal.note(_note(line)) is None
+            ]
+        if unknown:
             raise LedgerFailed(
                 "{path!r} holds {number} charges of murmure 0.5 that the ledger {name!r} "
                 "does not know: what these people have paid would be forgotten. Nothing is released.",
-                hint="take them over once: murmure ledger import {path_2} --ledger {name}",
+                hint="take them over once: murmure ledger import {quoted} --ledger {place}",
                 path=str(path),
-                number=len(old.lines) - done,
+                number=len(unknown),
                 name=ledger.name,
-                path_2=path,
+                quoted=shlex.quote(str(path)),
+                place=shlex.quote(ledger.name),
             )
+
+
+def _last_line(path: Path) -> bytes:
+    """The last whole line, from the last bytes of the file."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - MAX_LINE_BYTES))
+            return file.read().rstrip(b"\n").rpartition(b"\n")[2]
+    except OSError:
+        return b""
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

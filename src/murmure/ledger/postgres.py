@@ -47,6 +47,13 @@ class Postgres:
             raise InvalidParameter(
                 "the address of the ledger cannot be read.", hint="write postgresql://user@host:5432/database"
             ) from None
+        server, number, database = (str(parameters.get(key) or "") for key in ("host", "port", "dbname"))
+        if "@" in server + database or ":" in database or (number and not number.replace(",", "").isdecimal()):
+            # A password with @, / or : that is not escaped: what follows it would be taken for the host.
+            raise InvalidParameter(
+                "the address of the ledger cannot be read.",
+                hint="write postgresql://user@host:5432/database, and keep the password in ~/.pgpass",
+            )
         self._url = url
         # tcp_user_timeout: lost packets must not look like a slow server for ever.
         self._options = {

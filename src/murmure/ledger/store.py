@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -36,7 +37,8 @@ def open_store(where: str | os.PathLike[str]) -> Store:
         from murmure.ledger.postgres import Postgres
 
         return Postgres(where)
-    if isinstance(where, str) and (where.startswith(("postgresql:", "postgres:")) or "password=" in where):
+    text = os.fspath(where)
+    if re.match(r"postgres(ql)?:", text) or re.search(r"\b(ssl)?passw(or)?d\s*=", text):
         raise InvalidParameter(  # without quoting it: there may be a password in it
             "the address of the ledger cannot be read.", hint="write postgresql://user@host:5432/database"
         )

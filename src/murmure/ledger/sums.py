@@ -107,8 +107,11 @@ class AccountState:
         """The same charges, counted in another currency."""
         steps = 1 if self.currency is None or not self.charges else self.currency.steps_to(currency)
         assert steps is not None, "refused before"
-        totals = {part: cost.times(steps) for part, cost in self.totals.items()}
-        return replace(self, currency=currency, totals=totals)
+        totals = dict(self.totals)
+        if self.currency is not None and self.currency.unit != currency.unit:
+            # A row may move its person from one part to another: parts of people are no parts of rows.
+            totals = {EVERYBODY: ExactCost().plus(self.total())}
+        return replace(self, currency=currency, totals={part: cost.times(steps) for part, cost in totals.items()})
 
     def total(self, more: Cost | None = None, part: Part | None = None) -> Cost:
         """All charges, and one more. Those to everybody add up; of each partition, the part that paid most counts (two

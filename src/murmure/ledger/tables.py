@@ -19,7 +19,7 @@ TABLES: dict[str, dict[str, tuple[str, str]]] = {
         "value": (
             "TEXT NOT NULL",
             "its value; version: that of these tables; verified: the last entry that was checked; imported and the "
-            "first check of a file: how many of its lines were taken over",
+            "check of a line of murmure-ledger.jsonl: it was taken over",
         ),
     },
     ENTRIES: {
@@ -65,7 +65,7 @@ FIRST_TABLES = (META, ENTRIES, ANSWERS)
 FIRST_INDEXES = (f'CREATE UNIQUE INDEX "{ANSWERS}_entry" ON "{ANSWERS}" ("entry", "place")',)
 NEW_INDEXES = (
     f'CREATE INDEX "{ENTRIES}_dataset" ON "{ENTRIES}" ("dataset", "number")',
-    f'CREATE INDEX "{ENTRIES}_fingerprint" ON "{ENTRIES}" ("fingerprint", "plan")',
+    f'CREATE INDEX "{ENTRIES}_fingerprint" ON "{ENTRIES}" ("fingerprint", "dataset", "plan")',
 )
 INDEXES = (*FIRST_INDEXES, *NEW_INDEXES)
 

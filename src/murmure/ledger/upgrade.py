@@ -31,7 +31,7 @@ from murmure.ledger.tables import (
     create_sql,
 )
 
-UNIT_IN_WORDS = re.compile(r"column (.+) tells people apart; of one person")
+UNIT_IN_WORDS = re.compile(r"column (.+?) tells people apart[;,]")
 
 
 def states_of_first_version(entries: Sequence[Entry]) -> dict[str, AccountState]:

@@ -22,9 +22,8 @@ COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact f
 DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
 
 
-PARTS = Codec(
-    "part", {"Schema": Schema.from_dict, **dict.fromkeys(DOMAINS, domain_from_dict)}, QUESTIONS, COINS, mappings=True
-)
+READERS = {"Schema": Schema.from_dict, **dict.fromkeys(DOMAINS, domain_from_dict)}
+PARTS = Codec("part", READERS, QUESTIONS, COINS, mappings=True, domain=domain_from_dict)
 part_to_dict, part_from_dict = PARTS.to_dict, PARTS.from_dict
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost, pure_cost
-from murmure.core.errors import AlreadyPaid, InvalidParameter, Phrase, PlanMismatch, PlanRefused
+from murmure.core.errors import AlreadyPaid, InvalidParameter, LedgerFailed, Phrase, PlanMismatch, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Relation
 from murmure.plan.plan import Plan
@@ -81,6 +81,7 @@ class Payment:
         if len(protected) > 1:
             raise PlanRefused("Plan refused: one fit mixes two neighbouring relations, whose costs do not add up.")
         ((relation, unit),) = protected
+        self.account.check_unchanged()
         try:
             self.charge = self.account.pay(
                 plan=self.request.name,
@@ -93,7 +94,14 @@ class Payment:
                 once=True,
             )
         except AlreadyPaid:
-            return self.lookup()
+            paid = self.lookup()
+            if paid is None:
+                raise LedgerFailed(
+                    "the ledger {name!r} lost an answer that was paid for.",
+                    hint="restore it from a backup",
+                    name=self.account.ledger.name,
+                ) from None
+            return paid
         return None
 
 
@@ -110,11 +118,18 @@ class TablePayment:
     def open(cls, ledger: Any, source: Any, plan: Plan, rng: Random, out: Any) -> TablePayment:
         """ledger: an account, a ledger, or one account for each source. Refuses early what could not be paid."""
         given = [] if ledger is None else ledger if isinstance(ledger, list | tuple) else [ledger]
+        if ledger is not None and not given:
+            raise InvalidParameter("sanitise.ledger is an empty list: nobody would be charged.", hint="leave it out")
         sources = source if isinstance(source, list | tuple) and len(given) > 1 else [source] * len(given)
         accounts = tuple((account_for(one, frame), frame) for one, frame in zip(given, sources, strict=True))
         name = "" if out is None else f" {os.path.basename(os.fspath(out))}"
         payment = cls(accounts, plan, rng.is_seeded, f"sanitised table{name}: {plan.describe()}")
         for account, _ in accounts:
+            if account.part is not None:
+                raise InvalidParameter(
+                    "a sanitised table shows how many rows it has, so it cannot be charged to a part of the people.",
+                    hint="charge all of them: leave out part",
+                )
             account.check(payment.cost, needs_budget=False, **payment.protects)
         return payment
 
@@ -129,6 +144,8 @@ class TablePayment:
     def pay(self) -> Charge | None:
         """Charge every account, each once for this table; the last charge."""
         charge = None
+        for account, _ in self.accounts:
+            account.check_unchanged()
         for account, source in self.accounts:
             # The first charge makes the ledger, and the key by which it recognises these bytes.
             charge = account_for(account, source, new_ledger=True).pay(

@@ -294,7 +294,7 @@ def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None
     released.check(first, 1, range(5), record=True)
     with pytest.raises(CohortRefused, match="round 1 is not unmasked") as refusal:
         released.check(study("age", "2 * age"), 1, range(4))
-    assert "about 1 alone (Clinique des Lilas)" in str(refusal.value)  # and no 64 digits
+    assert "reveal 1 alone (Clinique des Lilas)" in str(refusal.value)  # and no 64 digits
     for other in map(study, ("age ** 2", "1 + age", "stay")):  # other questions; their numbers of rows are the same
         with pytest.raises(CohortRefused, match="about 1 alone"):
             released.check(other, 1, range(4))
@@ -311,13 +311,13 @@ def test_a_difference_hides_more_than_the_colluders(place: Path) -> None:
 
     office.check(study("First", 1), 1, range(12), record=True)
     office.check(study("Second", 1), 1, range(9))
-    with pytest.raises(CohortRefused, match="about 3 alone") as refusal:
+    with pytest.raises(CohortRefused, match="reveal 3 alone") as refusal:
         office.check(study("Third", 2), 1, range(9))
     assert all(f"Party {n}" in str(refusal.value) for n in (10, 11, 12)) and "the minimum is 4" in str(refusal.value)
     office.check(study("Third again", 2), 1, range(8), record=True)
     with pytest.raises(CohortRefused):  # what the earlier study guards against holds on
         office.check(study("Fourth", 1), 1, range(11))
-    with pytest.raises(CohortRefused, match="about 3 alone"):
+    with pytest.raises(CohortRefused, match="reveal 3 alone"):
         office.check(study("Fifth", 1), 1, [*range(5), 8, 9, 10, 11])
 
 

@@ -135,7 +135,7 @@ def test_pauses_grow_and_it_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
-    with pytest.raises(Unreachable, match="goes on where it stopped"):
+    with pytest.raises(Unreachable, match="resumes where it stopped"):
         client_of(f"http://127.0.0.1:{port}", patience=60.0).study()
 
     assert pauses[:4] == pytest.approx([0.1, 0.2, 0.4, 0.8])
@@ -222,7 +222,7 @@ def test_a_coordinator_that_starts_again_is_waited_for() -> None:
     "raw", [b"", b"\1\0\0\0", b"\1\0\0\0\5\0\0\0abc", b"\0\0\0\0x", b"\xff\xff\xff\xff", b"\1\0\0\0\xff\xff\xff\xffabc"]
 )
 def test_an_inbox_that_is_cut_is_refused(raw: bytes) -> None:
-    with serving(lambda h: say(h, 200, raw)) as (url, _), pytest.raises(Untrusted, match=r"cut short|longer"):
+    with serving(lambda h: say(h, 200, raw)) as (url, _), pytest.raises(Untrusted, match=r"truncated|longer"):
         client_of(url).inbox(lambda: b"ask", 0, 1000)
 
 

@@ -112,7 +112,7 @@ def test_sqlite(light: str, wanted: Any) -> None:
         (None, InvalidParameter, "need a query"),
         ("DELETE FROM patients", InvalidParameter, "cannot be read"),
         ("ATTACH 'other.db' AS o", InvalidParameter, "cannot be read"),
-        ("SELECT age, age FROM patients", InvalidParameter, "two columns of one name"),
+        ("SELECT age, age FROM patients", InvalidParameter, "two columns with the same name"),
         ("SELECT age FROM patients WHERE age > 200", EmptySource, "nobody"),
         ("SELECT age FROM patients; DELETE FROM patients", InvalidParameter, "cannot be read"),
     ],

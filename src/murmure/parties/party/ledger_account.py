@@ -6,7 +6,7 @@ party's own file keeps which columns a study read; what is left of a budget is t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -31,10 +31,9 @@ class StudyAccount:
         charges = charges_of(study)
         if not charges:
             return
-        paid = [charge for charge in earlier if not self._is_paid(charge)]
         with _as_refusals():
             self.account.check(
-                total_cost([*paid, *(charge for charge in charges if not self._is_paid(charge))]),
+                total_cost(self._unpaid([*self._of_these_people(earlier, charges[0]), *charges])),
                 relation=charges[0].protects.relation,  # type: ignore[arg-type]
                 unit=charges[0].protects.unit,
                 needs_budget=False,
@@ -42,9 +41,8 @@ class StudyAccount:
 
     def pay(self, charge: StudyCharge, earlier: Iterable[StudyCharge] = ()) -> None:
         """Charge one round, once; and first what this party paid before it had a ledger."""
-        for past in earlier:
-            if past != charge and not self._is_paid(past):
-                self._pay(past)
+        for past in self._unpaid(self._of_these_people(earlier, charge)):
+            self._pay(past)
         self._pay(charge)
 
     def _pay(self, charge: StudyCharge) -> None:
@@ -59,9 +57,18 @@ class StudyAccount:
                 needs_budget=False,
             )
 
-    def _is_paid(self, charge: StudyCharge) -> bool:
-        with _as_refusals():
-            return self._named(charge).find(_name(charge)) is not None
+    def _of_these_people(self, earlier: Iterable[StudyCharge], charge: StudyCharge) -> list[StudyCharge]:
+        """What this party paid before it had a ledger, where it protected the same as this charge does."""
+        return [past for past in earlier if past.protects == charge.protects and past != charge]
+
+    def _unpaid(self, charges: Sequence[StudyCharge]) -> list[StudyCharge]:
+        """Those that no account of this ledger has paid."""
+        with _as_refusals(), self.account.ledger._journal.reading() as journal:
+            return [
+                charge
+                for charge in charges
+                if journal is None or not journal.is_charged(f"study {charge.study}", _name(charge))
+            ]
 
     def _named(self, charge: StudyCharge) -> Account:
         """A round is recognised by its study, wherever the rows come from."""
