@@ -638,9 +638,7 @@ def test_two_copies_of_old_charges_that_went_on_apart(folder: Path) -> None:
 def test_people_between_parties_in_version_1() -> None:
     from murmure.ledger.upgrade import _unit_of
 
-    about = (
-        "column patient tells people apart, nobody has more than 2 rows, and all rows of a person are at one party"
-    )
+    about = "column patient tells people apart, nobody has more than 2 rows, and all rows of a person are at one party"
     entry = Entry(1, "", "charge", "x", "p", "add/remove", 1.0, 0.5, certificate={"assumption": about})
 
     assert _unit_of(entry) == "patient"

@@ -238,8 +238,8 @@ def test_the_ledger_says_which_charge_and_what_is_left(tmp_path: Path) -> None:
     assert "no ledger" not in english and "Seeded" not in english and "secure randomness" in english
     assert "<b>patients &lt;b&gt;</b>" in page and str(tmp_path) not in page
     mu.run(plan, rows(), ledger=account)  # in memory: it cannot be known for the same data, and is paid again
-    assert "in the ledger: epsilon 1 of 3 is left" in said(report_html(release, ledger=account))[0]
-    with pytest.raises(mu.MurmureError, match="holds no charge for plan"):
+    assert "in the ledger, charge 2: epsilon 1 of 3 is left" in said(report_html(release, ledger=account))[0]
+    with pytest.raises(mu.MurmureError, match="no charge for plan"):
         report_html(made(QUESTIONS["sum"])[1], ledger=account)
     with pytest.raises(mu.MurmureError, match="ledger must be an account"):
         report_html(release, ledger=ledger)

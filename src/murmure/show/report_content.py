@@ -54,11 +54,10 @@ class PaidCharge:
     def of(cls, account: Any, release: Release) -> PaidCharge | None:
         """The charge that the release itself names; or, of a release without one, the charge that its plan finds."""
         charge = release.charge
-        if charge is not None and charge.budget is not None:
-            budget = charge.budget
-            return cls(charge.dataset, charge.number, charge.left.epsilon, budget.epsilon, budget.delta)
         if account is None:
-            return None
+            if charge is None or charge.budget is None:
+                return None
+            return cls(charge.dataset, charge.number, charge.left.epsilon, charge.budget.epsilon, charge.budget.delta)
         from murmure.ledger.account import Account
 
         if not isinstance(account, Account):
@@ -68,17 +67,18 @@ class PaidCharge:
                 got=shorten(type(account).__name__),
             )
         ledger, dataset = account.ledger, account.dataset
-        charges = [e.number for e in ledger.history(dataset) if e.kind == "charge" and e.plan == release.plan]
+        numbers = [charge.number] if charge is not None and charge.dataset == dataset else []
+        numbers = numbers or [e.number for e in ledger.history(dataset) if e.plan == release.plan]
         state = ledger.state(dataset)
-        if not charges or state.budget is None:
+        if not numbers or state.budget is None:
             raise PlanMismatch(
-                "the ledger holds no charge for plan {plan} of {dataset!r}.",
+                "the ledger has no charge for plan {plan} of {dataset!r}.",
                 hint="pass the account that paid for this release",
                 plan=release.plan[:12],
                 dataset=dataset,
             )
         # Several charges for one plan are fresh draws: which of them is shown is not known.
-        number = charges[0] if len(charges) == 1 else None
+        number = numbers[0] if len(numbers) == 1 else None
         return cls(dataset, number, state.left().epsilon, state.budget.epsilon, state.budget.delta)
 
 

@@ -280,7 +280,7 @@ def test_a_short_token_opens_nothing(hands: Any) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="modes of files")
 def test_a_key_that_others_may_read(hands: Any) -> None:
     (hands.home.path / "identity.key").chmod(0o644)
-    with pytest.raises(InvalidParameter, match="others may read"):
+    with pytest.raises(InvalidParameter, match="other users can read"):
         _ = type(hands.home)(hands.home.path).identity
 
 
