@@ -38,7 +38,7 @@ class PartyFile(SQLiteFile):
         super().check_intact()
         with self.errors():
             if os.name == "posix" and self.path.stat().st_mode & 0o077:
-                raise self._unusable(Phrase("others may read it"), Phrase("chmod 600 {name}", name=self.path.name))
+                raise self._unusable(Phrase("other users can read it"), Phrase("chmod 600 {name}", name=self.path.name))
         self.check_pages()
         with self.reading() as run:
             if self.facts(run).get("version") != VERSION:
