@@ -28,9 +28,11 @@ from murmure.core.schema import Schema
 from murmure.core.types import Certificate, NumberDomain
 from murmure.learn.base import EXECUTION_PARAMETERS, Learner
 from murmure.plan.codec import PARTS
+from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
 VERSION = 1
 PRIVACY = ("Clear", "Central", "Secure", "Local")
+LATER_RULES = {"rows_are_public": False, "minimum_cell": MINIMUM_CELL}  # of Secure, which models of 0.5 do not name
 MAX_MODEL_BYTES = 1 << 26  # of a file
 MAX_ARRAY_CELLS = 1 << 22  # of an array, of its text, and of the labels of a schema
 MODEL_MARK = b'"murmure-model"'
@@ -129,7 +131,8 @@ def learner_from_dict(document: Any, what: str = "this") -> Learner:
         if {*EXECUTION_PARAMETERS, "schema", "privacy"} & document["parameters"].keys():
             raise KeyError("parameters")
         learner: Learner = getattr(learn, name)(**{n: _from_json(v) for n, v in document["parameters"].items()})
-        learner.privacy = PARTS.from_dict(document["privacy"], PRIVACY)
+        later = LATER_RULES if document["privacy"]["type"] == "Secure" else {}
+        learner.privacy = PARTS.from_dict({**later, **document["privacy"]}, PRIVACY)
         learner.schema = learner.schema_ = _parse_schema(document["schema"])
         for attribute, value in document["learned"].items():
             if not attribute.endswith("_") or attribute.startswith("_") or attribute in NOT_SAVED:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.core.catalogue_entries import EngineEntry
-from murmure.core.types import Total
+from murmure.core.types import Engine, Total
 from murmure.engines.memory import Memory
 
 
 @dataclass(frozen=True)
-class OneByOne:
+class OneByOne(Engine):
     """Adds batch after batch on one thread.
 
     >>> import murmure as mu
