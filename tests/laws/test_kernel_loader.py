@@ -97,6 +97,7 @@ def test_processes_that_save_at_once_lose_nothing(folder: Path) -> None:
     assert misses(start(folder, "kept", *TYPES)) == 0
 
 
+@pytest.mark.slow
 def test_numba_alone_does_lose_them(folder: Path) -> None:
     """The control: without a lock the same processes overwrite one another's entries, or even break."""
     running = together(folder, "alone")

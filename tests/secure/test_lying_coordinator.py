@@ -425,6 +425,7 @@ def test_version_0_5_0_opened_one_party_by_a_lie_about_who_is_alive(n: int, d: i
     assert opens(PairwiseMasks(n, dropouts=d), split_alive, Party, real=1) is None
 
 
+@pytest.mark.slow
 def test_version_0_5_0_opened_an_arc_against_its_own_rule_for_lying_coordinators() -> None:
     """Degree 28, threshold 15, no colluder: 16 parties of the 179 that were promised."""
     old = OldRing(200, dropouts=20, graph="sparse")

@@ -178,7 +178,12 @@ def audited(ask: Any, holder: str, names: Any, odds: Any, folder: Path) -> int:
     return read
 
 
-@pytest.mark.parametrize("holder", HOLDERS)
+QUICK = {"CSV", "pandas", "polars", "duckdb"}  # the others read by the same functions: with script/test --all
+
+
+@pytest.mark.parametrize(
+    "holder", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in HOLDERS]
+)
 def test_the_audit_with_one_row_that_changes_types(holder: str, tmp_path: Path) -> None:
     """Every column, every odd cell: with the noisy answers frozen, the second run releases the same."""
     assert audited(ASKS["marginals"], holder, SCHEMA, ODD.values(), tmp_path) >= 40

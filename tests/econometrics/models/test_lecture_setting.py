@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from fractions import Fraction
 
+import pytest
+
 import murmure as mu
 from murmure import econometrics
 from murmure.econometrics.algebra.matrices import solve
@@ -23,6 +25,7 @@ def rows() -> dict[str, list[float]]:
 SCHEMA = mu.Schema({name: mu.Decimals(0, "0.99", 2) for name in (*(f"z{j}" for j in range(1, N + 1)), "y")})
 
 
+@pytest.mark.slow
 def test_one_row_each() -> None:
     """beta = (Z'Z)^-1 Z'y and S^2 of the pooled rows, from 200 parties of one row: no digit differs."""
     table = rows()
