@@ -680,6 +680,20 @@ def test_several_tables_are_recognised_by_none_of_them(folder: Path) -> None:
     assert Ledger(DEFAULT_FILE).spent("people.csv").epsilon == Ledger(DEFAULT_FILE).spent("b.csv").epsilon == 2.0
 
 
+def test_the_files_of_a_pattern_pay_each_from_its_account(folder: Path) -> None:
+    """As the help has it, without a name; the account is that of a question about one of the files."""
+    for i in range(2):
+        Path(f"visits-{i}.csv").write_text("smoker,age\n" + f"no,{20 + i}\n" * 50)
+    said = answer("sanitize", "visits-*.csv", *SANITISE[2:], "-o", "out.csv")
+    ledger = Ledger(DEFAULT_FILE)
+
+    assert said["rows_out"] == 100 and ledger.datasets() == ["visits-0.csv", "visits-1.csv"]
+    assert [ledger.spent(name).epsilon for name in ledger.datasets()] == [2.0, 2.0]
+    assert ledger.account_of("visits-1.csv").other_datasets() == []
+    named = answer("sanitize", "visits-*.csv", *SANITISE[2:], "-o", "named.csv", "--dataset", "visits")
+    assert named["ledger"]["dataset"] == "visits"
+
+
 def test_of_several_accounts_a_budget_wins(folder: Path) -> None:
     ledger = Ledger(folder / "l.db")
     ledger.set_budget("patients", 1.0, relation="replace")
@@ -734,3 +748,11 @@ def test_a_study_is_charged_to_the_account_of_its_rows_only(tmp_path: Path) -> N
     late = Ledger(tmp_path / "late.db")
     StudyAccount(late.account("north")).pay(studies[2], studies[:2])
     assert late.spent("north").epsilon == 3.0
+    # An account of exchanges counts what was paid for presence, at two steps; one of people counts no rows.
+    other = Ledger(tmp_path / "other.db")
+    other.set_budget("north", 9.0, relation="replace")
+    other.set_budget("people", 9.0, unit="patient")
+    people = StudyCharge("dd" * 32, "dd", 1, ("age",), Cost(1.0, 0.5), ProtectedUnit("add/remove", "patient", 2))
+    StudyAccount(other.account("north")).pay(studies[1], studies[:1])
+    StudyAccount(other.account("people")).pay(people, studies)
+    assert (other.spent("north").epsilon, other.spent("people").epsilon) == (4.0, 1.0)

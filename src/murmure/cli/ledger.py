@@ -31,7 +31,7 @@ def ledger() -> None:
     murmure ledger answer 2                       what charge 2 paid for
     murmure ledger import murmure-ledger.jsonl    take over the charges of murmure 0.5
 
-    Without a budget nothing is released but sanitised tables, which are added up all the same. The ledger is a file of
+    Without a budget only sanitised tables and studies are released, and they are charged too. The ledger is a file of
     SQLite, or a database postgresql://user@host/database; --ledger or MURMURE_LEDGER names it. Each command takes
     --json.
     """
@@ -165,8 +165,8 @@ def budget(
     """Set what the people of DATASET may pay in all; without --epsilon, show it.
 
     It can be raised later, or lowered to what is spent; each time stays in the history. Decide before you look at
-    answers: what is promised is the largest budget that was ever set. --relation replace and --unit row count what was
-    paid anew, at twice the cost; the other way round nothing can be counted.
+    answers: what is promised is the largest budget that was ever set. A change to --relation replace or to --unit row
+    counts earlier charges again, at twice their cost; the reverse is refused.
     """
     options = {"--delta": delta, "--relation": relation, "--unit": unit, "--who": who}
     given = [name for name, value in options.items() if value is not None]

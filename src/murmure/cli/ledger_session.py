@@ -174,7 +174,7 @@ def open_account(
     book = Ledger(default_place() if ledger is None else ledger)
     warn_lost_key(book, warnings)
     # Several tables have no bytes of their own. A file that is not there: the command says so in its own words.
-    if source is None or not (os.path.exists(source) or _is_pattern(source)):
+    if source is None or not (os.path.exists(source) or is_pattern(source)):
         return book.account(name, who, fresh=fresh)
     account = book.account_of(source, dataset, who, fresh)
     if account.dataset != name:
@@ -211,13 +211,13 @@ def single_source(sources: Sequence[str]) -> str:
     return sources[0]
 
 
-def _is_pattern(source: Any) -> bool:
+def is_pattern(source: Any) -> bool:
     return any(sign in os.fspath(source) for sign in "*?[")
 
 
 def _dataset_name(source: str) -> str:
     name = Path(source).name
-    if not name or _is_pattern(name):
+    if not name or is_pattern(name):
         raise UsageError(
             "the pattern {source} is not a name: whose budget pays?", "--dataset visits, for example", source=source
         )

@@ -14,7 +14,14 @@ import click
 
 from murmure.catalogue import solution_names
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.ledger_session import LedgerSession, account_options, check_budget_option, open_account, warn
+from murmure.cli.ledger_session import (
+    LedgerSession,
+    account_options,
+    check_budget_option,
+    is_pattern,
+    open_account,
+    warn,
+)
 from murmure.cli.option_words import option
 from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
 from murmure.cli.outputs import refuse_existing
@@ -130,6 +137,9 @@ def sanitise(
         built.warn("--seed is for experiments: anyone who knows the seed can undo every report. NOT FOR REAL PEOPLE.")
     paths = _unsanitised_paths(source, schema)
     _check_output(output, paths, force)
+    if dataset is None and any(map(is_pattern, sources)):  # a pattern has no name: each of its files has an account
+        sources = tuple(map(str, paths))
+        source = list(sources)
     accounts = _open_accounts(sources, output, ledger, dataset, who, built.warnings)
     for part in leftover_files(output):
         built.warn(

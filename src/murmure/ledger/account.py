@@ -240,7 +240,7 @@ class Account:
         currency, paid = self._converted(state, entry.cost, asked)
         if asked != currency:
             entry = replace(entry, asked=json_safe({**vars(entry.cost), **vars(asked)}))
-        if asked.unit != currency.unit:  # parts of people are no parts of rows
+        if asked.unit != currency.unit:  # a part of the people is not a part of the rows
             entry = replace(entry, partition=None, part=None)
         entry = replace(
             entry,

@@ -64,7 +64,7 @@ class Journal:
                 upgrade_tables(run)
                 journal = OpenJournal(run, self.store.name)
                 for state in states_of_first_version(entries).values():
-                    journal.state_upgraded(state)
+                    journal.record_upgrade(state)
             else:
                 journal = OpenJournal(run, self.store.name)
             journal.verify_step()
@@ -192,7 +192,7 @@ class OpenJournal:
             raise ledger_failed(self.name, Phrase("the charge was not stored as written"), CHANGED)
         return written, after
 
-    def state_upgraded(self, state: AccountState) -> None:
+    def record_upgrade(self, state: AccountState) -> None:
         """The account of a version 1 ledger: its budget is written once more, with the unit, and bound to its sums."""
         budget = state.budget
         assert budget is not None, "version 1 charged nobody without a budget"

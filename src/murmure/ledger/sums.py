@@ -109,7 +109,7 @@ class AccountState:
         assert steps is not None, "refused before"
         totals = dict(self.totals)
         if self.currency is not None and self.currency.unit != currency.unit:
-            # A row may move its person from one part to another: parts of people are no parts of rows.
+            # A row may move its person from one part to another: a part of the people is not a part of the rows.
             totals = {EVERYBODY: ExactCost().plus(self.total())}
         return replace(self, currency=currency, totals={part: cost.times(steps) for part, cost in totals.items()})
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from murmure.certify.accounting import sequential
 from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, LedgerFailed
+from murmure.ledger.currency import Currency, times
 from murmure.parties.party.refusals import OverBudget, StoreFailed
-from murmure.parties.study.costs import StudyCharge, charges_of, total_cost
+from murmure.parties.study.costs import StudyCharge, charges_of
 
 if TYPE_CHECKING:
     from murmure.ledger.account import Account
@@ -32,16 +34,21 @@ class StudyAccount:
         if not charges:
             return
         with _as_refusals():
-            self.account.check(
-                total_cost(self._unpaid([*self._of_these_people(earlier, charges[0]), *charges])),
-                relation=charges[0].protects.relation,  # type: ignore[arg-type]
-                unit=charges[0].protects.unit,
-                needs_budget=False,
-            )
+            unpaid = self._unpaid(charges)
+            for charge in unpaid:  # each in what it protects: the account converts it, or refuses
+                self.account.check(charge.cost, needs_budget=False, **_protects(charge))
+            if not unpaid:
+                return
+            counted = self._counted(charges[0])
+            costs = [
+                times(charge.cost, _currency(charge).steps_to(counted) or 1)
+                for charge in [*self._unpaid(self._convertible(earlier, charges[0])), *unpaid]
+            ]
+            self.account.check(sequential(costs), counted.relation, unit=counted.unit, needs_budget=False)
 
     def pay(self, charge: StudyCharge, earlier: Iterable[StudyCharge] = ()) -> None:
         """Charge one round, once; and first what this party paid before it had a ledger."""
-        for past in self._unpaid(self._of_these_people(earlier, charge)):
+        for past in self._unpaid([past for past in self._convertible(earlier, charge) if past != charge]):
             self._pay(past)
         self._pay(charge)
 
@@ -51,15 +58,19 @@ class StudyAccount:
                 plan=_name(charge),
                 about=f"round {charge.round} of the study {charge.name}: {', '.join(charge.columns)}",
                 cost=charge.cost,
-                relation=charge.protects.relation,  # type: ignore[arg-type]
-                unit=charge.protects.unit,
                 once=True,
                 needs_budget=False,
+                **_protects(charge),
             )
 
-    def _of_these_people(self, earlier: Iterable[StudyCharge], charge: StudyCharge) -> list[StudyCharge]:
-        """What this party paid before it had a ledger, where it protected the same as this charge does."""
-        return [past for past in earlier if past.protects == charge.protects and past != charge]
+    def _counted(self, charge: StudyCharge) -> Currency:
+        """What the account counts, or will count from this charge on."""
+        return self.account.ledger.state(self.account.dataset).currency or _currency(charge)
+
+    def _convertible(self, earlier: Iterable[StudyCharge], charge: StudyCharge) -> list[StudyCharge]:
+        """What this party paid before it had a ledger, as far as the account can count it."""
+        counted = self._counted(charge)
+        return [past for past in earlier if _currency(past).steps_to(counted) is not None]
 
     def _unpaid(self, charges: Sequence[StudyCharge]) -> list[StudyCharge]:
         """Those that no account of this ledger has paid."""
@@ -75,6 +86,14 @@ class StudyAccount:
         return replace(self.account, fingerprint=f"study {charge.study}", fresh=False)
 
 
+def _protects(charge: StudyCharge) -> dict[str, Any]:
+    return {"relation": charge.protects.relation, "unit": charge.protects.unit}
+
+
+def _currency(charge: StudyCharge) -> Currency:
+    return Currency(**_protects(charge))
+
+
 def _name(charge: StudyCharge) -> str:
     return f"{charge.study} round {charge.round}"
 
@@ -84,8 +103,6 @@ def _as_refusals() -> Iterator[None]:
     try:
         yield
     except (BudgetExhausted, InvalidParameter) as error:
-        message, _, hint = str(error).partition("\n  Hint: ")
-        raise OverBudget(message, hint=hint or None) from None
+        raise OverBudget("{message}", hint=error.hint, message=error.message) from None
     except LedgerFailed as error:
-        message, _, hint = str(error).partition("\n  Hint: ")
-        raise StoreFailed(message, hint=hint or None) from None
+        raise StoreFailed("{message}", hint=error.hint, message=error.message) from None
