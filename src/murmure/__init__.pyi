@@ -65,11 +65,11 @@ from murmure.plan.reports import Reports as Reports
 from murmure.run.postprocessing import clip_renormalise as clip_renormalise
 from murmure.run.postprocessing import em as em
 from murmure.run.postprocessing import project_simplex as project_simplex
+from murmure.run.report.report import write_report as write_report
 from murmure.run.run import run as run
 from murmure.run.tables.estimator import estimate as estimate
 from murmure.run.tables.sanitiser import sanitise as sanitise
 from murmure.secure.sharing import PairwiseMasks as PairwiseMasks
-from murmure.show.report import write_report as write_report
 from murmure.statistics.count import Count as Count
 from murmure.statistics.group_by import GroupBy as GroupBy
 from murmure.statistics.histogram import Histogram as Histogram

@@ -81,7 +81,7 @@ OTHERS = {
     "Study": "murmure.parties.study.document",
     "sanitise": "murmure.run.tables.sanitiser",
     "estimate": "murmure.run.tables.estimator",
-    "write_report": "murmure.show.report",
+    "write_report": "murmure.run.report.report",
     "advise": "murmure.advise.advice",
 }
 
@@ -139,7 +139,7 @@ def _joined(*tables: dict[str, str]) -> dict[str, str]:
     for table in tables:
         for name in table.keys() & out.keys():
             raise InvalidParameter(
-                "two public things are called {name}: in {out} and in {table}.",
+                "two public objects have the same name, {name}: in {out} and in {table}.",
                 name=name,
                 out=out[name],
                 table=table[name],
@@ -160,7 +160,7 @@ def _listed(kind: str, folders: tuple[str, ...]) -> list[tuple[str, str, Any]]:
             continue
         if name in found:
             raise InvalidParameter(
-                "two plug-ins are called {name}: in {found} and in {module}.",
+                "two plug-ins have the same name, {name}: in {found} and in {module}.",
                 name=name,
                 found=found[name][0],
                 module=module,

@@ -19,7 +19,7 @@ from murmure.cli.demo import FILE, has_window_browser
 from murmure.core.random import Random
 from murmure.lectures.demo import survey
 from murmure.lectures.demo.page import page
-from murmure.show.html_parts import FRENCH
+from murmure.run.report.html_parts import FRENCH
 
 
 def run(folder: Path, *args: str) -> Result:

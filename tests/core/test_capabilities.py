@@ -56,8 +56,8 @@ PROBED = {
         "run/report_forms.py": "__len__ num_columns ?",
         "run/tables/table_format.py": "metadata schema",
         "run/totals.py": "?",
-        "show/certificate_words.py": "dtype tolist",
-        "show/report_content.py": "items",
+        "run/report/certificate_words.py": "dtype tolist",
+        "run/report/report_content.py": "items",
     },
     SYSTEM: {
         "cli/terminal.py": "reconfigure",

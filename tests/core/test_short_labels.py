@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from murmure.core.short_labels import cut, cut_labels
+from murmure.show.short_labels import cut, cut_labels
 
 PARTS = st.text("ab[.]T ", max_size=12)
 LABELS = st.lists(

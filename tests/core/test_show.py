@@ -88,7 +88,7 @@ def test_one_person_is_no_people() -> None:
 
 def test_public_columns_are_not_counted_as_randomised() -> None:
     """A weight is carried as it is: no title and no legend says that a mechanism is on it."""
-    from murmure.show.certificate_words import mechanism_title
+    from murmure.run.report.certificate_words import mechanism_title
 
     yes = mu.Categories(["no", "yes"])
     schema = mu.Schema({"a": yes, "weight": mu.Column(mu.Interval(0, 9), public=True), "b": yes})

@@ -25,8 +25,8 @@ from murmure.core.types import Total
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 from murmure.run.outside_reports import count_reports, release_reports
+from murmure.run.report.report import report_html
 from murmure.run.report_forms import form_of
-from murmure.show.report import report_html
 
 QUESTION = mu.Categories(["no", "yes"])
 COINS = mu.Plan(mu.Histogram(QUESTION), person=mu.Warner(QUESTION))

@@ -15,9 +15,9 @@ import pytest
 
 import murmure as mu
 from murmure.local import adp, rsfd, smp, spl
+from murmure.run.report.html_parts import TERMS, Language, Scale
+from murmure.run.report.report import report_html, write_report
 from murmure.run.tables.sanitiser import Receipt
-from murmure.show.html_parts import TERMS, Language, Scale
-from murmure.show.report import report_html, write_report
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
 SCHEMA = mu.Schema(

@@ -17,10 +17,10 @@ import murmure as mu
 from murmure.catalogue import load
 from murmure.cli import main
 from murmure.core.show import window
-from murmure.show.certificate_words import max_certainty
-from murmure.show.html_parts import Language, Scale
-from murmure.show.public_facts import _public_item
-from murmure.show.report import report_html
+from murmure.run.report.certificate_words import max_certainty
+from murmure.run.report.html_parts import Language, Scale
+from murmure.run.report.public_facts import _public_item
+from murmure.run.report.report import report_html
 from murmure.statistics.mode import Chosen
 
 EVIL = "<script>alert('x')</script> & \"quoted\""

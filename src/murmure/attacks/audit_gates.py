@@ -38,8 +38,12 @@ class Passage:
     answer: tuple[int, ...] = field(repr=False)
 
 
-MASKED = Phrase("an answer came out of a masked sum with the parties' noise in it: the audit cannot look into it.")
-MASKED_HINT = Phrase("audit the same plan without parties=, on the pooled rows: one person moves it by the same amount")
+MASKED = Phrase(
+    "an answer comes from a masked sum that already contains the parties' noise, so the audit cannot inspect it."
+)
+MASKED_HINT = Phrase(
+    "audit the same plan without parties=, on the pooled rows: one person changes the sum by the same amount"
+)
 
 
 class RecordingGate(Gate):
@@ -124,9 +128,9 @@ class ReplayGate(Gate):
             raise self.failed
         if len(self.answers) != len(self.passages):
             raise AuditFailed(
-                "the second run asked {answer_count} questions, the first {passage_count}: how many are "
-                "asked depends on one person.",
-                hint="fix the number of questions before the first, by public constants",
+                "the second run asked {answer_count} questions and the first {passage_count}: the number of "
+                "questions depends on one person.",
+                hint="fix the number of questions in advance, from public constants",
                 answer_count=len(self.answers),
                 passage_count=len(self.passages),
             )
@@ -146,11 +150,11 @@ class ReplayGate(Gate):
         if len(self.answers) == len(self.passages):
             self._fail(
                 Phrase(
-                    "the second run asks more than the {passage_count} questions of the first: how many are asked "
-                    "depends on one person.",
+                    "the second run asks more questions than the {passage_count} of the first: the number of "
+                    "questions depends on one person.",
                     passage_count=len(self.passages),
                 ),
-                Phrase("fix the number of questions before the first, by public constants"),
+                Phrase("fix the number of questions in advance, from public constants"),
             )
         frozen = self.passages[len(self.answers)]
         if question != frozen.question:
@@ -167,8 +171,8 @@ class ReplayGate(Gate):
         for name, (first, second) in _differences(_public_facts(frozen.bound), _public_facts(bound)).items():
             self._fail(
                 Phrase(
-                    "{here} has another {name} in the second run ({second}, not {first}): the "
-                    "noise depends on one person.",
+                    "{here} has a different {name} in the second run ({second}, not {first}): the noise depends "
+                    "on one person.",
                     here=self._here,
                     name=name,
                     second=shorten(second),
@@ -179,7 +183,7 @@ class ReplayGate(Gate):
         if bound.relation != self.relation:
             self._fail(
                 Phrase(
-                    "{here} is protected for {relation!r}; the audit is of {this_relation!r}.",
+                    "{here} is protected under the relation {relation!r}, but the audit is for {this_relation!r}.",
                     here=self._here,
                     relation=bound.relation,
                     this_relation=self.relation,
@@ -193,7 +197,7 @@ class ReplayGate(Gate):
         if moved > declared:
             self._fail(
                 Phrase(
-                    "{here}: one person moves {what} by {moved}; {declared} was declared.",
+                    "{here}: one person changes {what} by {moved}, more than the declared {declared}.",
                     here=self._here,
                     what=what,
                     moved=moved,

@@ -88,8 +88,8 @@ def _contents(value: Any, path: str) -> list[tuple[str, Any]]:
         return [("state", list(value.__reduce_ex__(4)[1:]))]
     except Exception:
         raise AuditFailed(
-            "{path} is of type {kind}, which the audit cannot look into.",
-            hint="release plain things: numbers, text, arrays, lists, dictionaries, data classes",
+            "{path} is of type {kind}, which the audit cannot inspect.",
+            hint="release plain values: numbers, text, arrays, lists, dictionaries, data classes",
             path=path,
             kind=type(value).__name__,
         ) from None

@@ -124,7 +124,7 @@ def replay_audit(
                 place=_place(one_leaf, other_leaf),
             )
     if len(first.released) != len(second.released):
-        raise AuditFailed("with every noisy answer frozen, one result holds more than the other.")
+        raise AuditFailed("with every noisy answer frozen, one result contains more values than the other.")
     pure = math.isfinite(cost.epsilon)
     return Audit(
         len(recorder.passages), cost, replay.closest, abs(replay.loss) if pure else None, first.raised, first.warned
@@ -169,7 +169,7 @@ def _total_cost(passages: Sequence[Passage], claim: float | Cost | None) -> Cost
         if math.isfinite(limit) and spent[name] > Fraction(limit):
             raise AuditFailed(
                 "the answers cost {name} = {spent:.9g} together; {limit:.9g} was claimed.",
-                hint="the shares of a budget must add up to it, every answer counted: split it once, in one place",
+                hint="the shares of a budget, over all answers, must add up to it: split it once, in one place",
                 name=name,
                 spent=float(spent[name]),
                 limit=limit,

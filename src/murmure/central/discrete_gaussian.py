@@ -48,7 +48,7 @@ class DiscreteGaussian(RhoBudget):
 
     entry = NoiseEntry(
         order=20,
-        title=("discrete Gaussian noise", "du bruit gaussien discret"),
+        title="discrete Gaussian noise",
         word="gaussian",
         needs_delta=True,
         in_shares=True,

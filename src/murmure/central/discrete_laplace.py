@@ -52,9 +52,7 @@ class DiscreteLaplace(Noise):
     epsilon: float
     sampler: Sampler = "table"
 
-    entry = NoiseEntry(
-        order=10, title=("discrete Laplace noise", "du bruit de Laplace discret"), word="laplace", in_shares=True
-    )
+    entry = NoiseEntry(order=10, title="discrete Laplace noise", word="laplace", in_shares=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("DiscreteLaplace", self.epsilon))

@@ -39,7 +39,7 @@ class Geometric(PostProcessed):
     low: int
     high: int
 
-    entry = NoiseEntry(order=50, title=("discrete Laplace noise", "du bruit de Laplace discret"))
+    entry = NoiseEntry(order=50, title="discrete Laplace noise")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Geometric", self.epsilon))

@@ -51,9 +51,7 @@ class Skellam(RhoBudget):
       provided   at least 3 parties are honest, stay, and add their share of the noise
     """
 
-    entry = NoiseEntry(
-        order=30, title=("Skellam noise", "du bruit de Skellam"), word="skellam", needs_delta=True, in_shares=True
-    )
+    entry = NoiseEntry(order=30, title="Skellam noise", word="skellam", needs_delta=True, in_shares=True)
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)

@@ -40,7 +40,7 @@ class Staircase(Noise):
 
     epsilon: float
 
-    entry = NoiseEntry(order=40, title=("discrete staircase noise", "du bruit en escalier discret"), word="staircase")
+    entry = NoiseEntry(order=40, title="discrete staircase noise", word="staircase")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive_epsilon("Staircase", self.epsilon))

@@ -31,9 +31,9 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
     1.0 1.0
     """
     if relation not in ("record", "attribute"):
-        raise InvalidParameter('certify relation must be "record" or "attribute", got {got}.', got=shorten(relation))
+        raise InvalidParameter('certify: relation must be "record" or "attribute", got {got}.', got=shorten(relation))
     if reports is not None and (isinstance(reports, bool) or not isinstance(reports, int) or reports < 1):
-        raise InvalidParameter("certify reports must be a whole number, at least 1, got {got}.", got=shorten(reports))
+        raise InvalidParameter("certify: reports must be a whole number, at least 1, got {got}.", got=shorten(reports))
     if isinstance(mechanism, Sharing):
         return _certify_sharing(mechanism)
     if not isinstance(mechanism, Certifiable):

@@ -67,7 +67,7 @@ def enumerate_loss(channel: Channel) -> Loss:
         if best is None or high / low > best.ratio:  # type: ignore[operator]
             best = Loss(high / low, witness, "enumerated", channel.slack)
     if best is None:
-        raise InvalidParameter("{kind} has no report at all.", kind=type(channel).__name__)
+        raise InvalidParameter("{kind} has no possible report.", kind=type(channel).__name__)
     return best
 
 

@@ -23,8 +23,8 @@ from murmure.cli.outputs import check_picture_format, draw_off_screen
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import Phrase
 from murmure.core.files import all_or_nothing
-from murmure.show.number_format import bits_text, describe_domain, format_number, group_digits
-from murmure.show.terminal_tables import headed_table
+from murmure.run.report.number_format import bits_text, describe_domain, format_number, group_digits
+from murmure.run.report.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

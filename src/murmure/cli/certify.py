@@ -119,8 +119,8 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     from murmure.certify.certificate import certify as certificate_of
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
-    from murmure.show.certificate_words import certificate_json, mechanism_title
-    from murmure.show.terminal_tables import both_certificates
+    from murmure.run.report.certificate_words import certificate_json, mechanism_title
+    from murmure.run.report.terminal_tables import both_certificates
     from murmure.statistics.marginals import Marginals
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
@@ -229,8 +229,8 @@ def build_mechanism(
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.show.certificate_words import certificate_json, mechanism_json, mechanism_title, promise
-    from murmure.show.terminal_tables import certificate_table
+    from murmure.run.report.certificate_words import certificate_json, mechanism_json, mechanism_title, promise
+    from murmure.run.report.terminal_tables import certificate_table
 
     certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
@@ -272,8 +272,8 @@ def read_plan(path: Path) -> Plan:
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
-    from murmure.show.certificate_words import certificate_json, mechanism_title, promise
-    from murmure.show.terminal_tables import certificate_table
+    from murmure.run.report.certificate_words import certificate_json, mechanism_title, promise
+    from murmure.run.report.terminal_tables import certificate_table
 
     plan = read_plan(path)
     guarantees = dict(plan.guarantees())

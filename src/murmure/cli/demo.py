@@ -15,8 +15,8 @@ from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError
 from murmure.core.files import all_or_nothing, cannot_write
 from murmure.lectures.demo.survey import HOW_OFTEN, TWO_COINS, YES_NO, run_survey
-from murmure.show.number_format import NO_BREAK_SPACE, format_number, group_digits
-from murmure.show.terminal_tables import name_table
+from murmure.run.report.number_format import NO_BREAK_SPACE, format_number, group_digits
+from murmure.run.report.terminal_tables import name_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,7 +118,7 @@ def open_page(path: Path) -> None:
 
 
 def _as_json(survey: DemoSurvey, path: Path) -> dict[str, Any]:
-    from murmure.show.certificate_words import certificate_json
+    from murmure.run.report.certificate_words import certificate_json
 
     return {
         "people": survey.people,
@@ -313,7 +313,7 @@ def guarantee_table(survey: DemoSurvey) -> Table:
 
 
 def cost_sentence(survey: DemoSurvey) -> str:
-    from murmure.show.certificate_words import promise
+    from murmure.run.report.certificate_words import promise
 
     both = survey.coins.certificate.epsilon + survey.grr.certificate.epsilon
     return (

@@ -224,7 +224,7 @@ def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSessio
             raise UsageError("--seed and --fresh are for noise, but there is no noise.", "leave them out")
         return None
     if len(sources) > 1 and given["dataset"] is None and not given["no_ledger"]:
-        raise UsageError("several tables have no one name: whose budget pays?", "--dataset visits, for example")
+        raise UsageError("several tables have no common name: which budget pays?", "--dataset visits, for example")
     # Several tables are recognised by none of their bytes: another list that begins alike is another question.
     source = sources[0] if len(sources) == 1 else None
     return LedgerSession.open(source, **{name: given[name] for name in names})

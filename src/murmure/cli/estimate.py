@@ -24,8 +24,8 @@ from murmure.cli.plug_in_options import mechanism_options
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
-from murmure.show.number_format import group_digits
-from murmure.show.terminal_tables import headed_table
+from murmure.run.report.number_format import group_digits
+from murmure.run.report.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -223,7 +223,7 @@ class Answer:
     @property
     def protects(self) -> str:
         """What the guarantee is about: a row of a table, or a report to one question."""
-        from murmure.show.certificate_words import protects
+        from murmure.run.report.certificate_words import protects
 
         if self.plan.of_records or self.plan.unit != "row":
             return protects(self.plan)
@@ -328,7 +328,7 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
 
 def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneous: bool) -> None:
     """Columns with their means, or one pair."""
-    from murmure.show.report import write_report
+    from murmure.run.report.report import write_report
 
     release, truth = answer.release, None
     # A column may have shares and a mean. Reversed, the shares come last and stay: the page computes the mean itself.
@@ -387,7 +387,7 @@ def consistent_shares(answer: Answer) -> Iterator[tuple[ColumnFigures, Estimate]
 
 
 def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
-    from murmure.show.certificate_words import certificate_json, mechanism_json
+    from murmure.run.report.certificate_words import certificate_json, mechanism_json
 
     release = answer.release
     parts: dict[str, list[dict[str, Any]]] = {"shares": [], "mean": [], "pair": []}
@@ -431,8 +431,8 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
 
 
 def _show(answer: Answer, options: IntervalOptions) -> None:
-    from murmure.show.certificate_words import mechanism_title, promise
-    from murmure.show.terminal_tables import both_certificates, certificate_table
+    from murmure.run.report.certificate_words import mechanism_title, promise
+    from murmure.run.report.terminal_tables import both_certificates, certificate_table
 
     out, release, plan = console(), answer.release, answer.plan
     what = "rows" if plan.of_records else "reports"

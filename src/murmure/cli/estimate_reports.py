@@ -115,8 +115,8 @@ def build_plan(name: str, domain: tuple[Any, ...], settings: dict[str, Any], lab
     # If the two answers are symmetric (P[yes | yes] + P[yes | no] = 1), it does not matter which one is the yes.
     if labels is not None and not is_no_yes and isinstance(person, YesNo) and sum(person.yes) != 1:
         raise UsageError(
-            "with these coins the two answers are not alike, and --counts does not say which of {label!r} and "
-            "{labels!r} is the yes.",
+            "with these coins the two answers are not symmetric, and --counts does not say which of {label!r} "
+            "and {labels!r} is the yes.",
             "name both, the yes last: --labels {labels_2}",
             label=labels[0],
             labels=labels[1],

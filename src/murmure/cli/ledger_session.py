@@ -120,7 +120,7 @@ class LedgerSession:
         if existing is None and budget is None:
             raise BudgetExhausted(
                 "no budget is set for {name!r} in the ledger {book_name!r}: nothing is released.",
-                hint="say what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
+                hint="set what these people may pay in all: --budget 3 now, or {command} --epsilon 3",
                 name=name,
                 book_name=book.name,
                 command=command,
@@ -131,7 +131,7 @@ class LedgerSession:
             book.set_budget(name, budget, delta or 0.0, self.account.who, kept[0], first=True, unit=kept[1])
         elif existing is not None and delta and not existing.delta:
             raise UsageError(
-                "the budget of {name!r} is of pure epsilon, and --delta {delta:g} is not.",
+                "the budget of {name!r} is in pure epsilon, so --delta {delta:g} is refused.",
                 "leave --delta out, or change the budget: {command} --epsilon {epsilon:.10g} --delta {delta:g}",
                 name=name,
                 delta=delta,
@@ -219,7 +219,7 @@ def _dataset_name(source: str) -> str:
     name = Path(source).name
     if not name or is_pattern(name):
         raise UsageError(
-            "the pattern {source} is not a name: whose budget pays?", "--dataset visits, for example", source=source
+            "the pattern {source} is not a name: which budget pays?", "--dataset visits, for example", source=source
         )
     return name
 
@@ -251,7 +251,7 @@ def check_delta(delta: float | None) -> None:
     if delta is not None and not 0 < delta < 1:
         raise UsageError(
             "--delta must lie strictly between 0 and 1, got {got:g}.",
-            "--delta 1e-6, for example: well below one over the people",
+            "--delta 1e-6, for example: well below 1 / (number of people)",
             got=delta,
         )
 

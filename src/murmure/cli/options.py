@@ -220,7 +220,10 @@ def rows_of_one_person(unit: str, rows: int | None, grows: str) -> int:
     """--unit and --rows-per-person, which belong together; grows: what grows with the rows."""
     if unit == "row":
         if rows is not None:
-            raise UsageError("--rows-per-person is for --unit COLUMN: a row is one row.", "--unit patient, for example")
+            raise UsageError(
+                "--rows-per-person needs --unit COLUMN: with --unit row, each row counts alone.",
+                "--unit patient, for example",
+            )
         return 1
     if rows is None:
         raise UsageError(

@@ -53,7 +53,7 @@ def keep_file_names() -> Iterator[None]:
 def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
     """Before anything is read: an output may replace an earlier picture or page, and nothing else."""
     from murmure.engines.sources.tables import open_table
-    from murmure.show.report import check_page_path
+    from murmure.run.report.report import check_page_path
 
     # Tables are opened only to learn their paths; a saved .npz of reports is not a table.
     targets = [path for path in (plot, html) if path is not None]

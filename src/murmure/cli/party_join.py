@@ -26,7 +26,7 @@ from murmure.cli.party_options import (
     printable,
 )
 from murmure.cli.terminal import console, print_json
-from murmure.show.number_format import group_digits
+from murmure.run.report.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
@@ -190,7 +190,7 @@ def _study_account(study: Study, rows: str, ledger: str | None, dataset: str | N
         return None
     if "://" in rows:
         if dataset is None:
-            raise UsageError("rows of a database have no name: whose budget pays for noise?", "--dataset visits")
+            raise UsageError("rows of a database have no name: which budget pays for the noise?", "--dataset visits")
         from murmure.ledger.ledger import Ledger, default_place
 
         return StudyAccount(Ledger(ledger or default_place()).account(dataset))

@@ -14,7 +14,7 @@ from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import print_json
 from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.files import all_or_nothing
-from murmure.show.number_format import group_digits
+from murmure.run.report.number_format import group_digits
 
 EXAMPLE = Phrase("murmure predict model.json others.csv -o predicted.csv")
 

@@ -39,8 +39,8 @@ from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.catalogue_entries import NoiseEntry, QueryForm, StatisticEntry
 from murmure.core.errors import CannotWrite, Phrase, shorten
 from murmure.core.files import all_or_nothing
-from murmure.show.number_format import group_digits
-from murmure.show.terminal_tables import headed_table
+from murmure.run.report.number_format import group_digits
+from murmure.run.report.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -131,7 +131,7 @@ def query(
     name, names = _parse_question(question, columns)
     if FORMS[name].chosen and plot is not None:
         raise UsageError(
-            "a {question} is one label: there is nothing to draw.",
+            "the answer to a {question} is one label: there is nothing to draw.",
             "leave --plot out; --html writes a page",
             question=question,
         )
@@ -211,7 +211,7 @@ def write_files(
         with all_or_nothing(plot) as part:
             estimate.plot(part, options.level)
     if html is not None:
-        from murmure.show.report import write_report
+        from murmure.run.report.report import write_report
 
         write_report(release, html, level=options.level, target=options.target, plan=plan, ledger=session.account)
 
@@ -267,7 +267,7 @@ class QueryOptions:
 
         if self.form.numbers and isinstance(schema[self.columns[0]], Categories):
             raise UsageError(
-                "a {question} is of numbers, and column {column!r} holds labels.",
+                "a {question} needs numbers, and column {column!r} holds labels.",
                 "murmure query histogram --column {column} counts them",
                 question=self.question,
                 column=self.columns[0],
@@ -299,7 +299,7 @@ def _parse_question(question: str, columns: str | None) -> tuple[str, tuple[str,
         return wanted[len(names)], names
     if 0 in wanted:
         raise UsageError(
-            "a {question} is of rows, and takes one --column at most, got {got}.",
+            "a {question} counts rows, and takes at most one --column, got {got}.",
             "--where C=V counts some",
             question=question,
             got=len(names),
@@ -342,7 +342,9 @@ def build_noise(form: QueryForm, epsilon: float, delta: float | None, noise: str
     check_delta(delta)
     if noise in NOISES_WITH_DELTA and delta is None:
         raise UsageError(
-            "--noise {noise} needs --delta.", "--delta 1e-6, for example: well below one over the people", noise=noise
+            "--noise {noise} needs --delta.",
+            "--delta 1e-6, for example: well below 1 / (number of people)",
+            noise=noise,
         )
     if noise not in NOISES_WITH_DELTA and delta is not None:
         raise UsageError(
@@ -353,7 +355,9 @@ def build_noise(form: QueryForm, epsilon: float, delta: float | None, noise: str
     if form.chosen is not None:
         if noise is not None:
             raise UsageError(
-                "a {word} is drawn, by permute-and-flip: it takes no --noise.", "leave it out", word=form.word
+                "the answer to a {word} is drawn by permute-and-flip: it takes no --noise.",
+                "leave it out",
+                word=form.word,
             )
         return load(form.chosen)(epsilon=epsilon)
     noise_class = load(NOISES[noise or "laplace"])
@@ -380,7 +384,7 @@ def _parse_levels(text: str) -> Any:
     if not levels or not all(0 < q < 1 for q in levels):
         raise UsageError(
             "--at must be numbers strictly between 0 and 1, got {got}.",
-            "--at 0.25,0.5,0.75; the extremes of people cannot be protected",
+            "--at 0.25,0.5,0.75; the minimum and the maximum cannot be protected",
             got=shorten(text),
         )
     return levels[0] if len(levels) == 1 else tuple(levels)
@@ -470,7 +474,7 @@ def _finite_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_json(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> dict[str, Any]:
-    from murmure.show.certificate_words import certificate_json, protects
+    from murmure.run.report.certificate_words import certificate_json, protects
 
     return {
         "question": options.title,
@@ -504,7 +508,7 @@ def _as_json(release: Release, plan: Plan, session: LedgerSession, options: Quer
 
 def _show(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> None:
     from murmure.ledger.figures import rounded_up
-    from murmure.show.certificate_words import protects
+    from murmure.run.report.certificate_words import protects
 
     out = console()
     with no_trailing_blanks(out):

@@ -27,8 +27,8 @@ from murmure.cli.options import OneOf, WholeNumber, json_option, require_options
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import Phrase, shorten
-from murmure.show.number_format import group_digits
-from murmure.show.terminal_tables import name_table
+from murmure.run.report.number_format import group_digits
+from murmure.run.report.terminal_tables import name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -186,7 +186,7 @@ def _open_accounts(
     """The account of every source, or the one that --dataset names; old charges beside them must be known first."""
     if dataset is not None and len(sources) > 1:
         raise UsageError(
-            "--dataset names one account, and several tables are recognised apart.",
+            "--dataset names one account, but each of several tables has its own.",
             "leave it out: the account of each table pays; or put them into one folder",
         )
     accounts = [open_account(source, ledger, dataset, who, warnings) for source in sources]
@@ -278,7 +278,7 @@ def build_solution(
             allowed=", ".join(allowed),
         )
     if people is not None and name != "auto":
-        raise UsageError("--people is for --solution auto, which chooses by it.", "leave it out")
+        raise UsageError("--people is for --solution auto, which uses it to choose.", "leave it out")
     if name == "auto":
         assert epsilon is not None
         known_people = people or _count_rows(source, schema)
@@ -433,7 +433,7 @@ def _ordered_shares(path: Path, name: str, shares: Any, schema: Schema) -> list[
 
 def _as_json(receipt: Receipt, built: BuiltSolution, output: Path) -> dict[str, Any]:
     from murmure.local.base.record_mechanism import protocol_names
-    from murmure.show.certificate_words import certificate_json, protects
+    from murmure.run.report.certificate_words import certificate_json, protects
 
     plan, charge = receipt.plan, receipt.charge
     return {
@@ -461,8 +461,8 @@ def _as_json(receipt: Receipt, built: BuiltSolution, output: Path) -> dict[str, 
 
 def _show(receipt: Receipt, built: BuiltSolution, sources: tuple[str, ...], output: Path) -> None:
     from murmure.local.base.record_mechanism import protocol_names
-    from murmure.show.certificate_words import mechanism_title, promise, protects
-    from murmure.show.terminal_tables import both_certificates
+    from murmure.run.report.certificate_words import mechanism_title, promise, protects
+    from murmure.run.report.terminal_tables import both_certificates
 
     out, plan, charge = console(), receipt.plan, receipt.charge
     what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"

@@ -19,7 +19,7 @@ from murmure.cli.options import json_option, split_columns
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, print_json
 from murmure.core.files import all_or_nothing
-from murmure.show.number_format import group_digits
+from murmure.run.report.number_format import group_digits
 
 if TYPE_CHECKING:
     from murmure.core.column import Column

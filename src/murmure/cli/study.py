@@ -15,8 +15,8 @@ from murmure.cli.options import json_option
 from murmure.cli.party_options import printable, study_to_dict
 from murmure.cli.terminal import console, print_json
 from murmure.core.errors import MurmureError
-from murmure.show.number_format import group_digits
-from murmure.show.terminal_tables import headed_table
+from murmure.run.report.number_format import group_digits
+from murmure.run.report.terminal_tables import headed_table
 
 if TYPE_CHECKING:
     from murmure.parties.coordinator.folders import StudyFolder
@@ -304,13 +304,13 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
     if html is not None:
         if view.earlier:
             raise UsageError(
-                "the study ran under an earlier protocol, before murmure 0.6, and a page would promise more than that "
-                "kept.",
+                "the study ran under a protocol older than murmure 0.6, and a page would promise more than that "
+                "protocol guaranteed.",
                 "leave --html out, or write the page with the release that ran it",
             )
         from murmure.core.files import all_or_nothing
         from murmure.parties.coordinator.page import page_file
-        from murmure.show.report import check_page_path
+        from murmure.run.report.report import check_page_path
 
         check_page_path(html)
         with all_or_nothing(html) as part:

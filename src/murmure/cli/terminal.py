@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.show.number_format import NO_BREAK_SPACE
+from murmure.run.report.number_format import NO_BREAK_SPACE
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -31,8 +31,8 @@ from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import console, no_trailing_blanks, print_json
 from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
-from murmure.show.number_format import group_digits
-from murmure.show.terminal_tables import headed_table, name_table
+from murmure.run.report.number_format import group_digits
+from murmure.run.report.terminal_tables import headed_table, name_table
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -202,7 +202,7 @@ def _privacy(
     if local:
         if delta is not None or unit != "row" or relation == "replace":
             raise UsageError(
-                "--local takes --epsilon alone: the row of one person, whatever it holds.", "leave the rest out"
+                "--local takes --epsilon alone: it protects the whole row of one person.", "leave the rest out"
             )
         return Local(epsilon, mechanism, not no_debias)
     rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
@@ -402,7 +402,7 @@ def protects_text(learner: Any) -> str:
     from types import SimpleNamespace
 
     from murmure.plan.privacy import Clear as InTheClear
-    from murmure.show.certificate_words import protects
+    from murmure.run.report.certificate_words import protects
 
     if isinstance(learner.privacy, InTheClear):
         return "nobody"

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 LAST = 1000  # a plug-in that does not ask for a place comes after those that do
-Words = tuple[str, str]  # English and French
+Words = str  # an English template, the key of its translations (show/locale)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +106,7 @@ class StatisticEntry(CatalogueEntry):
 
     study: what is added up, as a study tells those who approve it. {columns} and {width} are its columns and how many
     sums there are, and the name of each other parameter its value: a study must show every choice of the asker.
-    title, sentence: how a report names it; {} is the column. bare, bare_sentence: where no column has a name.
+    title, sentence: how a report names it; {column} is the column. bare, bare_sentence: where no column has a name.
     """
 
     query: QueryForm | None = None

@@ -19,7 +19,9 @@ from murmure.core.errors import Phrase, PlanRefused, shorten
 # Metadata of a field that was added later: with its default left out, older documents keep their digests.
 OMIT_IF_DEFAULT = {"unsaid": True}
 
-OTHER_RELEASE = Phrase("another release of murmure wrote it: make it again with this one, or install that one")
+OTHER_RELEASE = Phrase(
+    "it was written by another release of murmure: create it again with this one, or install that one"
+)
 
 
 @dataclass(frozen=True)

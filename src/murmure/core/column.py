@@ -92,7 +92,7 @@ class Column:
         if self.missing == "refuse":
             if value is not None:
                 raise InvalidParameter(
-                    "Column.missing_value is {value}, but missing values are refused.",
+                    'Column.missing_value is {value}, but missing values are refused (missing = "refuse").',
                     hint='also set missing = "value" or missing = "constant"',
                     value=shorten(value),
                 )
@@ -102,7 +102,7 @@ class Column:
     def _checked_label(self, value: Any) -> str:
         if not isinstance(self.domain, Categories):
             raise InvalidParameter(
-                'Column.missing = "value" is for categories: {domain} has no label for missing.',
+                'Column.missing = "value" is for categories: {domain} has no label for missing values.',
                 hint='use missing = "constant" with a public missing_value, or group the numbers into categories',
                 domain=self.domain.describe(),
             )

@@ -26,71 +26,12 @@ into the sentence of another language. Every sentence is a `str.format` template
 from __future__ import annotations
 
 import copy
-import datetime
 import difflib
 from collections.abc import Callable, Iterable
-from numbers import Number
-from pathlib import PurePath
 from typing import Any, Self
 
-
-class Phrase(str):
-    """A sentence, or part of one: English text that remembers its template and the values in it.
-
-    >>> problem = Phrase("row {row} is missing", row=3)
-    >>> message = Phrase("column {column!r}: {problem}.", column="age", problem=problem)
-    >>> print(message)
-    column 'age': row 3 is missing.
-    >>> french = {
-    ...     "column {column!r}: {problem}.": "colonne {column!r} : {problem}.",
-    ...     "row {row} is missing": "la ligne {row} est vide",
-    ... }
-    >>> print(message.render(french.__getitem__))
-    colonne 'age' : la ligne 3 est vide.
-    """
-
-    template: str
-    fields: dict[str, Any]
-
-    def __new__(cls, template: str, /, **fields: Any) -> Self:
-        if isinstance(template, cls):  # it has its values already
-            return template
-        fields = {name: _freeze(value) for name, value in fields.items()}
-        message = super().__new__(cls, template.format_map(fields))
-        message.template, message.fields = template, fields
-        return message
-
-    def render(self, translate: Callable[[str], str]) -> str:
-        """The sentence with `translate` applied to its template, and to those of the messages in it."""
-        fields = {name: v.render(translate) if isinstance(v, Phrase) else v for name, v in self.fields.items()}
-        return translate(self.template).format_map(fields)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _make_phrase, (self.template, self.fields)
-
-
-def _make_phrase(template: str, fields: dict[str, Any]) -> Phrase:
-    return Phrase(template, **fields)
-
-
-class _Appearance:
-    """How an object looked when the error was raised: it may change, be large, or be impossible to pickle."""
-
-    def __init__(self, value: object) -> None:
-        self.text, self.repr = str(value), repr(value)
-
-    def __format__(self, spec: str) -> str:
-        return format(self.text, spec)
-
-    def __repr__(self) -> str:
-        return self.repr
-
-
-def _freeze(value: object) -> object:
-    if isinstance(value, MurmureError):
-        return value.text
-    kept = value is None or isinstance(value, str | Number | datetime.date | PurePath | _Appearance)
-    return value if kept else _Appearance(value)
+from murmure.show.phrase import Phrase as Phrase
+from murmure.show.phrase import Plural as Plural
 
 
 class MurmureError(Exception):
@@ -260,8 +201,3 @@ def suggestion(word: str, known: Iterable[str]) -> Phrase | None:
     by_lower = {str(k).strip().lower(): k for k in known}
     near = difflib.get_close_matches(word.strip().lower(), by_lower, 1)
     return Phrase("did you mean {name!r}?", name=by_lower[near[0]]) if near else None
-
-
-def pluralise(n: int, one: str, many: str) -> Phrase:
-    """1 party, 2 parties."""
-    return Phrase("{n} " + (one if n == 1 else many), n=n)

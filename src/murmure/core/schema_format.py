@@ -141,7 +141,7 @@ def column_from_toml(file: str, name: str, table: Any) -> Column:
     for key in DOMAIN_KEYS[kind]:
         if key not in table and key not in OPTIONAL_KEYS:
             raise InvalidParameter(
-                "{where}: {key} is left out.",
+                "{where}: {key} is missing.",
                 hint="bounds and labels are public: write them in the schema",
                 where=where,
                 key=key,

@@ -13,7 +13,7 @@ import numpy as np
 from murmure.core.errors import InvalidParameter, MissingExtra, Phrase
 from murmure.core.estimates.intervals import level_of_each
 from murmure.core.notices import RANDOMISED_HERE, RANDOMISED_OUTSIDE, REHEARSAL_NOTICE
-from murmure.core.short_labels import cut_labels
+from murmure.show.short_labels import cut_labels
 
 if TYPE_CHECKING:
     from murmure.core.estimates.column_estimates import Estimates

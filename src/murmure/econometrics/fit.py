@@ -55,8 +55,9 @@ def ask(
     noise = noise_in(privacy)
     if noise is not None and model.noise_refusal is not None:
         raise PlanRefused(
-            "{owner} cannot be asked with noise: {noise_refusal}.",
-            hint="exact sums between parties: privacy=mu.Secure(); docs/how-to-econometrics.md lists what takes noise",
+            "{owner} cannot be computed with noise: {noise_refusal}.",
+            hint="for exact sums between parties, use privacy=mu.Secure(); docs/how-to-econometrics.md lists the "
+            "models that support noise",
             owner=owner,
             noise_refusal=model.noise_refusal,
         )
@@ -143,12 +144,14 @@ def _refuse_people_twice(owner: str, privacy: Any, tables: Sequence[Any]) -> Non
         status = os.stat(path)
         if (status.st_dev, status.st_ino) in inodes:
             raise InvalidParameter(
-                "{owner}: {path!r} is read twice: its people would count twice.", owner=owner, path=os.fspath(path)
+                "{owner}: {path!r} is listed twice, so its people would be counted twice.",
+                owner=owner,
+                path=os.fspath(path),
             )
         inodes.add((status.st_dev, status.st_ino))
     if isinstance(privacy, Central) and privacy.unit != "row" and len(tables) > 1:
         raise InvalidParameter(
-            "{owner}: the rows of one {unit} may be in several of these tables, where nobody bounds them.",
+            "{owner}: the rows of one {unit} may be in several of these tables, so their number is not bounded.",
             hint="put them into one table, or count rows: unit='row'",
             owner=owner,
             unit=privacy.unit,

@@ -50,7 +50,7 @@ class Memory(Engine):
             out = part if out is None else out + part
         if out is None:
             raise EmptySource(
-                "the source has no rows: there is nobody to add up.",
+                "the source has no rows: there is nothing to add up.",
                 hint="check the path, the filter or the join",
             )
         return out

@@ -88,7 +88,7 @@ class Spark(FrameEngine):
         parts = list(self._parts(step, source, rng, _columns_of(step)))
         if not parts:
             raise EmptySource(
-                "the source has no rows: there is nobody to add up.",
+                "the source has no rows: there is nothing to add up.",
                 hint="check the path, the filter or the join",
             )
         out = parts[0]
@@ -323,7 +323,7 @@ def _spark_errors() -> Iterator[None]:
 def _explain_failure(message: str) -> SparkFailed:
     if "Python worker exited unexpectedly" in message or "ExecutorLostFailure" in message:
         return SparkFailed(
-            "Spark gave up: workers were lost again and again; nothing was added up.",
+            "Spark gave up: workers kept failing; nothing was added up.",
             hint="they were killed or out of memory: give them more (spark.executor.memory, "
             "spark.executor.pyspark.memory), or use smaller partitions",
         )

@@ -156,7 +156,7 @@ def refuse_certain_bits(*numerators: int) -> None:
     """A bit that is always or never set would reveal the value."""
     if not all(1 <= numerator < WORD for numerator in numerators):
         raise InvalidParameter(
-            "Bits must be set with a probability strictly between 0 and 1, got {numerators} over 2**64.",
+            "bits must be set with a probability strictly between 0 and 1, got {numerators} over 2**64.",
             numerators=numerators,
         )
 

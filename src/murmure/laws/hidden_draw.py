@@ -178,12 +178,12 @@ class Hidden:
     def __post_init__(self) -> None:
         if len(self.parts) != self.chances.size:
             raise InvalidParameter(
-                "{part_count} attributes need {part_count} chances, got {got}.",
+                "{part_count} attributes need {part_count} probabilities, got {got}.",
                 part_count=len(self.parts),
                 got=self.chances.size,
             )
         if len({(part.real.yes_true, part.real.yes_false) for _, part in self.unary}) > 1:
-            raise InvalidParameter("all unary attributes of a hidden draw must have the same coins.")
+            raise InvalidParameter("all unary attributes of a hidden draw must have the same probabilities.")
 
     slack = 0.0
 

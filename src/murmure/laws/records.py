@@ -189,7 +189,7 @@ class Draw:
     def __post_init__(self) -> None:
         if not 1 <= self.take <= self.columns:
             raise InvalidParameter(
-                "a person can show 1 to {column_names} of {column_names} attributes, got {got}.",
+                "a person can report 1 to {column_names} of {column_names} attributes, got {got}.",
                 column_names=self.columns,
                 got=self.take,
             )

@@ -36,7 +36,7 @@ class WindowChannel:
 
     def __post_init__(self) -> None:
         if not (1 <= self.length < self.outputs and self.outside >= 1):
-            raise InvalidParameter("{value!r} leaves no room for likely or for unlikely reports.", value=self)
+            raise InvalidParameter("{value!r} must leave room for both likely and unlikely reports.", value=self)
         if self.inside < self.outside:
             raise self.too_small(self.outputs)
 

@@ -86,7 +86,7 @@ def search_cost(estimator: Any, X: Any, y: Any = None, *, cv: Any = None, groups
     costs = [_cost_of_fit(clone(inner).set_params(**params)) for params in candidates]
     if searches and cv is not None:
         raise InvalidParameter(
-            "search_cost: {kind} has its own cv; in the folds of another cv it is fitted in each.",
+            "search_cost: {kind} has its own cv; a second cv would repeat the search in each fold.",
             hint="search_cost(search, X, y) is the cost of one fit of the search",
             kind=type(estimator).__name__,
         )

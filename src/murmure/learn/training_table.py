@@ -78,7 +78,7 @@ def training_table(
     if elsewhere or (names is not None and y is None):
         if schema is None:
             raise InvalidParameter(
-                "{owner}.schema is missing: which columns are there, and between which public bounds?",
+                "{owner}.schema is missing: it must list the columns and their public bounds.",
                 hint="schema=mu.Schema({{...}}), or Schema.load(path)",
                 owner=owner,
             )

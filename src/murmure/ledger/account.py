@@ -256,7 +256,7 @@ class Account:
     def _currency(self, relation: Any, unit: str) -> Currency:
         if relation not in RELATIONS:
             raise InvalidParameter(
-                "a charge to {dataset!r} must say which relation its cost was certified under, got {got}.",
+                "a charge to {dataset!r} must name the relation under which its cost was certified, got {got}.",
                 hint='relation="add/remove" or "replace"',
                 dataset=self.dataset,
                 got=shorten(relation),
@@ -307,8 +307,8 @@ class Account:
             raise BudgetExhausted(
                 "the budget of {dataset!r} does not cover this: asked for {request}, left "
                 "{remaining_in_words}, of {whole}. Nothing was charged.",
-                hint="ask for less, show answers that are paid for (murmure ledger history), or raise the budget: "
-                "{budget_command}",
+                hint="ask for less, show answers that were already paid for (murmure ledger history), or raise "
+                "the budget: {budget_command}",
                 dataset=self.dataset,
                 request=request,
                 remaining_in_words=remaining_in_words(budget, state.left()),
@@ -332,8 +332,8 @@ class Account:
             )
             why = Phrase("the number of rows is not protected")
         return InvalidParameter(
-            "the account of {dataset!r} counts {currency}, and this release protects {asked}: {why}, so the two "
-            "do not add up.",
+            "the account of {dataset!r} counts {currency}, but this release protects {asked}: {why}, so the two "
+            "costs do not add up.",
             hint=way_out,
             dataset=self.dataset,
             currency=currency,

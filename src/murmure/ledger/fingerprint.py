@@ -71,7 +71,7 @@ def open_key(path: Path) -> bytes:
     if len(key) != KEY_BYTES:
         raise InvalidParameter(
             "{path!r} is not the key of a ledger.",
-            hint="remove it: what was answered is then not found again",
+            hint="remove it; answers that were already paid for will then not be found again",
             path=str(path),
         )
     return key

@@ -140,7 +140,9 @@ class OpenJournal:
             f'SELECT "place", "question", "answer" FROM "{ANSWERS}" WHERE "entry" = ? ORDER BY "place"', entry.number
         )
         if answers_checksum(rows) != entry.answers:
-            raise self._damaged(Phrase("entry {number} has other answers than it paid for", number=entry.number))
+            raise self._damaged(
+                Phrase("entry {number} does not hold the answers that it paid for", number=entry.number)
+            )
         items = tuple({"question": question, "answer": json.loads(answer)} for _, question, answer in rows)
         return LedgerAnswers(entry.number, entry.at, bool(entry.seeded), items)
 
@@ -161,7 +163,9 @@ class OpenJournal:
             return AccountState(dataset)
         entry = self.entry(last) if last is not None else None
         if not rows or entry is None or rows[0][0] != last or state_checksum(dataset, rows[0][1]) != entry.state:
-            raise self._damaged(Phrase("what {dataset!r} has paid does not fit its entries", dataset=dataset))
+            raise self._damaged(
+                Phrase("the total that {dataset!r} has paid does not match its entries", dataset=dataset)
+            )
         try:
             return AccountState.from_json(dataset, rows[0][1])
         except (ValueError, TypeError, KeyError, RecursionError):
@@ -258,7 +262,7 @@ class OpenJournal:
             state = states.get(entry.dataset, AccountState(entry.dataset)).after(entry)
             if entry.state != state_checksum(entry.dataset, state.to_json()):
                 raise self._damaged(
-                    Phrase("entry {number} does not fit the sum of the entries before it", number=entry.number)
+                    Phrase("entry {number} does not match the sum of the entries before it", number=entry.number)
                 )
             states[entry.dataset] = state
         if not self.first_version:
@@ -266,7 +270,9 @@ class OpenJournal:
                 raise self._damaged(Phrase("an account is missing, or has no entry"))
             for name, state in states.items():
                 if self.state(name) != state:
-                    raise self._damaged(Phrase("what {name!r} has paid does not fit its entries", name=name))
+                    raise self._damaged(
+                        Phrase("the total that {name!r} has paid does not match its entries", name=name)
+                    )
         return len(entries)
 
     def _last(self) -> Entry | None:

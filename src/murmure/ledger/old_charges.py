@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OLD_NAME = "murmure-ledger.jsonl"
 VERSION = 1
 MAX_LINE_BYTES = 1 << 16
-DAMAGED = Phrase("restore it from a backup; putting it aside forgets what these people have paid")
+DAMAGED = Phrase("restore it from a backup; without it, what these people have paid is forgotten")
 
 
 @dataclass(frozen=True)

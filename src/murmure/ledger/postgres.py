@@ -102,7 +102,7 @@ class Postgres:
                     raise ledger_failed(
                         self.name,
                         Phrase("{table} is not a table that survives a crash of the server", table=table),
-                        Phrase("make it one"),
+                        Phrase("make it an ordinary permanent table"),
                     )
                 if run("SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass(?)", table):
                     raise ledger_failed(
@@ -175,9 +175,9 @@ class Postgres:
         except psycopg.OperationalError as error:
             if committing:
                 raise LedgerFailed(
-                    "the ledger {name!r} was lost while a charge was being written: whether it was charged is "
-                    "not known, and nothing may be released.",
-                    hint="ask the same again: an answer about the same file that was paid for is found",
+                    "the connection to the ledger {name!r} was lost while a charge was being written: it may or "
+                    "may not have been charged, and nothing may be released.",
+                    hint="ask the same question again: a paid answer about the same file is replayed",
                     name=self.name,
                 ) from None
             raise ledger_failed(self.name, error, Phrase("check that the server runs and accepts this user")) from None

@@ -23,7 +23,7 @@ from murmure.ledger.store import PATIENCE, ledger_failed
 from murmure.ledger.tables import INDEXES, META, TABLES, VERSION
 from murmure.ledger.words import system_reason
 
-DAMAGED = Phrase("restore it from a backup; putting it aside forgets what these people have paid")
+DAMAGED = Phrase("restore it from a backup; without it, what these people have paid is forgotten")
 HINTS: dict[type[FileProblem], str] = {
     NotAFile: Phrase("name another ledger"),
     Damaged: DAMAGED,

@@ -33,7 +33,7 @@ def checked_name(what: str, name: object) -> str:
     if unicodedata.normalize("NFKC", name) != name:
         raise InvalidParameter(
             "the name {name} of a {what} can be written in several ways that look the same.",
-            hint="write {normalize!r}: two names are two budgets",
+            hint="write {normalize!r}: two spellings would be two budgets",
             name=shorten(name),
             what=what,
             normalize=unicodedata.normalize("NFKC", name),

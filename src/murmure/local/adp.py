@@ -37,10 +37,7 @@ class ADP(RecordMechanism):
 
     entry = RecordEntry(
         order=60,
-        sentence=(
-            "for each column the protocol with the smaller exact variance.",
-            "pour chaque colonne, le protocole dont la variance exacte est la plus petite.",
-        ),
+        sentence="for each column the protocol with the smaller exact variance.",
         solutions=(
             SolutionForm("adp", ("by",), {"solution": "smp"}),
             SolutionForm("adp-spl", ("by",), {"solution": "spl"}),

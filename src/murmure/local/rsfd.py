@@ -173,10 +173,7 @@ class RSFD(FakeData):
     entry = RecordEntry(
         order=40,
         color="#e08a1e",
-        sentence=(
-            "one column of a person is randomised, the others are invented, and nobody is told which.",
-            "une colonne de la personne est rendue aléatoire, les autres sont inventées, et nul ne sait laquelle.",
-        ),
+        sentence="one column of a person is randomised, the others are invented, and nobody is told which.",
         solutions=(
             SolutionForm("rsfd-grr", ("weights", "calibrate"), {"oracle": "GRR"}),
             SolutionForm("rsfd-sue-z", ("weights", "calibrate"), {"oracle": "SUE-z"}),
@@ -205,10 +202,8 @@ class RSRFD(FakeData):
     entry = RecordEntry(
         order=50,
         sentence=(
-            "one column of a person is randomised, the others are invented after public shares, and nobody is told "
-            "which.",
-            "une colonne de la personne est rendue aléatoire, les autres sont inventées d’après des parts publiques, "
-            "et nul ne sait laquelle.",
+            "one column of a person is randomised, the others are invented after public shares, and nobody is "
+            "told which."
         ),
         solutions=(
             SolutionForm("rsrfd-grr", ("weights", "calibrate", "priors"), {"oracle": "GRR"}),

@@ -45,9 +45,7 @@ class SMP(RecordMechanism):
         order=10,
         color="#2a78d6",
         sentence=(
-            "some columns of a person are drawn by lot, randomised and reported; the others stay with the person.",
-            "quelques colonnes de la personne sont tirées au sort, rendues aléatoires et envoyées ; les autres "
-            "restent chez elle.",
+            "some columns of a person are drawn by lot, randomised and reported; the others stay with the person."
         ),
         solutions=(
             SolutionForm("smp", ("weights", "oracle", "numeric", "sample")),

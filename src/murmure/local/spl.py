@@ -68,10 +68,7 @@ class SPL(Splitting):
     entry = RecordEntry(
         order=20,
         color="#b3261e",
-        sentence=(
-            "every column is randomised with its share of the budget, and all of them are reported.",
-            "chaque colonne est rendue aléatoire avec sa part du budget, et toutes sont envoyées.",
-        ),
+        sentence="every column is randomised with its share of the budget, and all of them are reported.",
         solutions=(SolutionForm("spl", ("weights", "oracle", "numeric")),),
     )
 
@@ -90,11 +87,7 @@ class Plain(Splitting):
     entry = RecordEntry(
         order=30,
         color="#4c566a",
-        sentence=(
-            "every column is randomised with its share of the budget; numbers stay numbers within their bounds.",
-            "chaque colonne est rendue aléatoire avec sa part du budget ; les nombres restent des nombres, dans "
-            "leurs bornes.",
-        ),
+        sentence="every column is randomised with its share of the budget; numbers stay numbers within their bounds.",
         solutions=(SolutionForm("plain", ("weights", "oracle", "numeric")),),
     )
 

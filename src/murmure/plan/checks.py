@@ -45,7 +45,7 @@ def check_plan(plan: Plan) -> None:
     if not isinstance(plan.unit, str) or not plan.unit or plan.unit in (plan.step.columns or ()):
         raise InvalidParameter(
             'Plan.unit must be "row" or the name of a column that is not randomised, got {got}.',
-            hint="the column that tells people apart is read to count rows, and leaves with nobody",
+            hint="the column that tells people apart is only read to count rows, and is never passed on",
             got=shorten(plan.unit),
         )
     if isinstance(plan.rows_per_person, bool) or not isinstance(plan.rows_per_person, int | np.integer):
@@ -55,7 +55,7 @@ def check_plan(plan: Plan) -> None:
     if plan.rows_per_person < 1 or (plan.unit == "row" and plan.rows_per_person != 1):
         raise InvalidParameter(
             "Plan.rows_per_person = {rows_per_person} does not fit unit = {unit!r}.",
-            hint='unit="row" protects one row; unit="person_id", rows_per_person=5 protects people with 5 rows',
+            hint='unit="row" protects one row; unit="person_id", rows_per_person=5 protects people with up to 5 rows',
             rows_per_person=plan.rows_per_person,
             unit=plan.unit,
         )
@@ -102,7 +102,7 @@ def _check_person(plan: Plan) -> None:
     if problem is not None:
         raise PlanRefused(
             "Plan refused: {kind} cannot answer {statistic}: {problem}.",
-            hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a bar-less histogram",
+            hint="advise(domain, epsilon) lists what can; em(mechanism, tally) gives a histogram without error bars",
             kind=type(plan.person).__name__,
             statistic=persisted_name(plan.statistic),
             problem=problem,
@@ -150,7 +150,7 @@ def _check_curator(plan: Plan) -> None:
     asked = plan.curator.epsilon
     if asked is not None and plan.bound.epsilon > asked:
         raise PlanRefused(
-            "Plan refused: {kind} was asked for {asked!r}, costs {epsilon!r}.",
+            "Plan refused: {kind} was asked for {asked!r}, but costs {epsilon!r}.",
             hint="this is a bug in the noise; please report it",
             kind=type(plan.curator).__name__,
             asked=asked,
@@ -173,8 +173,8 @@ def _check_parties(plan: Plan) -> None:
         raise PlanRefused(
             "Plan refused: {statistic} adds up squares of each party's sums, from which {others} honest parties "
             "could be told apart; at least {wanted} are needed.",
-            hint="more parties, or fewer colluders and dropouts: of {parties} parties "
-            "{dropouts} may vanish and {colluders} collude",
+            hint="more parties, or fewer colluders and dropouts: of {parties} parties, {dropouts} may drop out "
+            "and {colluders} may collude",
             statistic=persisted_name(plan.statistic),
             others=others,
             wanted=wanted,

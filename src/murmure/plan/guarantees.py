@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from murmure.certify.certificate import certify
-from murmure.core.errors import pluralise
+from murmure.core.errors import Plural
 from murmure.core.types import Certificate, Observer, Unit
 from murmure.core.zcdp import epsilon_from_rho
 
@@ -52,7 +52,7 @@ def _between_parties(plan: Plan) -> Mapping[Observer, Certificate]:
     masked_view = replace(released, hides=masked.hides, assumption=provided)
     out = {
         "coordinator": masked_view,
-        pluralise(plan.parties.colluders, "colluding party", "colluding parties"): masked_view,
+        Plural("{n} colluding party", "{n} colluding parties", n=plan.parties.colluders): masked_view,
         "reader": released,
     }
     if plan.person is not None and plan.of_records:

@@ -79,7 +79,7 @@ class Payment:
             return None
         protected = {(plan.relation, plan.unit) for plan in plans}
         if len(protected) > 1:
-            raise PlanRefused("Plan refused: one fit mixes two neighbouring relations, whose costs do not add up.")
+            raise PlanRefused("Plan refused: one fit mixes two neighbour relations, whose costs cannot be added.")
         ((relation, unit),) = protected
         self.account.check_unchanged()
         try:

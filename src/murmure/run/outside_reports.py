@@ -68,7 +68,8 @@ def _check_plan(plan: Plan) -> None:
         does = Phrase("adds noise at the curator") if plan.curator is not None else Phrase("randomises nothing")
         raise PlanRefused(
             "Plan refused: reports are answers that were randomised at the person, but this plan {does}.",
-            hint="run(plan, frame) takes true answers; Plan(Histogram(domain), person=Warner(domain)) reads coins",
+            hint="run(plan, frame) takes true answers; for answers given by coin: Plan(Histogram(domain), "
+            "person=Warner(domain))",
             does=does,
         )
     if plan.parties is not None:

@@ -202,7 +202,7 @@ class Coordinator:
                 stage=self.stage,
             )
         elif message.sender not in self.expected:
-            raise OutOfOrder("{name} came too late: the others went on without.", name=card.name)
+            raise OutOfOrder("{name} came too late: the others went on without it.", name=card.name)
         else:
             self._check_fresh_keys(message)
             try:

@@ -19,7 +19,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, Phrase, pluralise
+from murmure.core.errors import InvalidParameter, Phrase, Plural
 
 MIN_PARTIES = 3  # with two parties each knows the other's part; with three, two may not collude
 SECURITY_BITS = 41  # bits for each of two bad events, 2**-40 together
@@ -39,9 +39,9 @@ def quorum(n: int, colluders: int, dropouts: int) -> int:
     q = (n + colluders) // 2 + 1
     if q > n - dropouts:
         left = max_dropouts(n, colluders)
-        bad = pluralise(colluders, "colluder", "colluders")
+        bad = Plural("{n} colluder", "{n} colluders", n=colluders)
         allowed = Phrase(
-            "at most {pluralise} with {bad}; or ", pluralise=pluralise(left, "dropout", "dropouts"), bad=bad
+            "at most {pluralise} with {bad}; or ", pluralise=Plural("{n} dropout", "{n} dropouts", n=left), bad=bad
         )
         raise InvalidParameter(
             "of {n} parties, {q} must sign the same lists, or a coordinator with {colluders} of them could show two "
@@ -183,8 +183,8 @@ def _hypergeometric_quantile(n: int, marked: int, k: int, one_in: int) -> int:
 def _check_counts(n: int, corrupt: int, dropped: int) -> None:
     if n < 2 or corrupt < 0 or dropped < 0 or corrupt >= n or dropped >= n:
         raise InvalidParameter(
-            "of {n} parties, {corrupt} cannot collude and {dropped} drop out: both must be from 0 to one less than "
-            "all.",
+            "of {n} parties, {corrupt} cannot collude while {dropped} drop out: both numbers must be from 0 to "
+            "one less than the total.",
             n=n,
             corrupt=corrupt,
             dropped=dropped,

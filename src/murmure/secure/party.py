@@ -325,7 +325,7 @@ class Party:
                 "the coordinator lists a party as alive and as dropped: both shares would open its vector."
             )
         if alive | dropped != set(self._shared):
-            raise RosterDiffers("alive and dropped parties together are not those who shared.")
+            raise RosterDiffers("alive and dropped parties together are not the parties who shared their secrets.")
         if self.index not in alive:
             raise RosterDiffers("the coordinator lists this party as dropped, although it was sent its vector.")
         check_minimum(self.session, len(alive), Phrase("sent their vectors"))

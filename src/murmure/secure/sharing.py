@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, Phrase, pluralise, shorten
+from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
 from murmure.core.types import Sharing
 from murmure.secure.graph import MIN_PARTIES, SECURITY_AGAINST_TRIES, graph_parameters, max_dropouts, quorum
 
@@ -159,7 +159,7 @@ class PairwiseMasks(Sharing):
     def assumption(self) -> str:
         """What must hold for the claims of `in_words`."""
         text = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
-        text += f"{pluralise(self.colluders, 'party colludes', 'parties collude')} with the coordinator"
+        text += f"{Plural('{n} party colludes', '{n} parties collude', n=self.colluders)} with the coordinator"
         if not self.complete:
             text += ", who they are does not depend on the order of the ring of masks, and none of them tries more "
             text += "than 2**64 orders; but for a chance of 2**-40"

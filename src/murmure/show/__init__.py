@@ -1,1 +1,1 @@
-"""Reports as pages: sections, words and HTML, in English and in French."""
+"""One way to show: what a result says (document.py), languages, and renderers. It knows nothing of statistics."""

@@ -37,9 +37,9 @@ class Count(ProtectableStatistic[Estimate], FromCounts):
     entry = StatisticEntry(
         order=20,
         query=QueryForm("count", counts=True),
-        study=("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
-        title=("Count", "Effectif"),
-        sentence=("How many have a value of {}", "Combien ont une valeur de la colonne {}"),
+        study="how many rows there are (of {columns})",
+        title="Count",
+        sentence="How many have a value of {column}",
     )
 
     def __post_init__(self) -> None:

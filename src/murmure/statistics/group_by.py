@@ -69,8 +69,8 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
 
     entry = StatisticEntry(
         order=120,
-        title=("Figures by group", "Chiffres par groupe"),
-        sentence=("Figures for every group", "Des chiffres pour chaque groupe"),
+        title="Figures by group",
+        sentence="Figures for every group",
     )
 
     def in_words(self) -> str:

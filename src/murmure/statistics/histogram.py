@@ -42,15 +42,12 @@ class Histogram(BaseStatistic[Estimate], Protectable[Estimate], FromCounts):
 
     entry = StatisticEntry(
         order=60,
-        bare_sentence=("The share of every answer.", "La part de chaque réponse."),
+        bare_sentence="The share of every answer.",
         query=QueryForm("histogram", counts=True),
-        study=(
-            "how many rows hold each of the {width} values of {columns}",
-            "combien de lignes portent chacune des {width} valeurs de {columns}",
-        ),
-        title=("Histogram of {}", "Histogramme de la colonne {}"),
-        sentence=("The share of every answer to {}", "La part de chaque réponse à {}"),
-        bare=("Histogram", "Histogramme"),
+        study="how many rows hold each of the {width} values of {columns}",
+        title="Histogram of {column}",
+        sentence="The share of every answer to {column}",
+        bare="Histogram",
     )
 
     def __post_init__(self) -> None:

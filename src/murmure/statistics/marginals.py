@@ -60,19 +60,10 @@ class Marginals(BaseStatistic[Estimates], Protectable[Estimates], CountsLeftOut)
 
     entry = StatisticEntry(
         order=100,
-        bare_sentence=(
-            "The share of every answer, and the mean of every number, column by column.",
-            "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne.",
-        ),
-        study=(
-            "how many rows hold each value, column by column, of {columns}",
-            "combien de lignes portent chaque valeur, colonne par colonne, de {columns}",
-        ),
-        title=("{}", "{}"),
-        sentence=(
-            "The share of every answer, and the mean of every number, column by column",
-            "La part de chaque réponse et la moyenne de chaque nombre, colonne par colonne",
-        ),
+        bare_sentence="The share of every answer, and the mean of every number, column by column.",
+        study="how many rows hold each value, column by column, of {columns}",
+        title="{column}",
+        sentence="The share of every answer, and the mean of every number, column by column",
     )
 
     def __post_init__(self) -> None:

@@ -52,15 +52,12 @@ class Mean(MomentsStatistic):
     budget_shares = (3.0, 6.0, 1.0)
     entry = StatisticEntry(
         order=40,
-        bare_sentence=("The mean.", "La moyenne."),
+        bare_sentence="The mean.",
         query=QueryForm("mean", numbers=True),
-        study=(
-            "the mean of {columns}: how many rows there are, the sum of their values and the sum of their squares",
-            "la moyenne de {columns} : le nombre de lignes, la somme des valeurs et la somme de leurs carrés",
-        ),
-        title=("Mean of {}", "Moyenne de la colonne {}"),
-        sentence=("The mean of {}", "La moyenne de la colonne {}"),
-        bare=("Mean", "Moyenne"),
+        study="the mean of {columns}: how many rows there are, the sum of their values and the sum of their squares",
+        title="Mean of {column}",
+        sentence="The mean of {column}",
+        bare="Mean",
     )
 
     def interpret(self, noisy: NoisySum) -> Estimate:

@@ -90,13 +90,9 @@ class Mode(CuratorStatistic[Chosen], Choosable):
     entry = StatisticEntry(
         order=90,
         query=QueryForm("mode", chosen="PermuteAndFlip"),
-        study=(
-            "the commonest value of {columns}, from how many rows hold each of its {width} values",
-            "la valeur la plus fréquente de {columns}, d’après le nombre de lignes qui portent chacune de ses "
-            "{width} valeurs",
-        ),
-        title=("Commonest value of {}", "Valeur la plus fréquente de la colonne {}"),
-        sentence=("The commonest value of {}", "La valeur la plus fréquente de la colonne {}"),
+        study="the commonest value of {columns}, from how many rows hold each of its {width} values",
+        title="Commonest value of {column}",
+        sentence="The commonest value of {column}",
     )
 
     def __post_init__(self) -> None:

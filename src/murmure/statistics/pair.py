@@ -52,14 +52,11 @@ class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
 
     entry = StatisticEntry(
         order=70,
-        bare_sentence=("The share of every pair of answers.", "La part de chaque couple de réponses."),
+        bare_sentence="The share of every pair of answers.",
         query=QueryForm("table", columns=2, counts=True),
-        study=(
-            "how many rows hold each of the {width} combinations of values of {first} and {second}",
-            "combien de lignes portent chacune des {width} combinaisons de valeurs de {first} et {second}",
-        ),
-        title=("Table of {}", "Table des colonnes {}"),
-        sentence=("The share of every pair of answers to {}", "La part de chaque couple de réponses à {}"),
+        study="how many rows hold each of the {width} combinations of values of {first} and {second}",
+        title="Table of {column}",
+        sentence="The share of every pair of answers to {column}",
     )
 
     def __post_init__(self) -> None:

@@ -70,12 +70,10 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
         query=QueryForm("quantile", numbers=True, levels="q"),
         study=(
             "the values of {columns} below which these parts of the rows lie: {q} (quantiles), read off {width} "
-            "counts of rows",
-            "les valeurs de {columns} sous lesquelles se trouvent ces parts des lignes : {q} (quantiles), lues sur "
-            "{width} comptages de lignes",
+            "counts of rows"
         ),
-        title=("Quantiles of {}", "Quantiles de la colonne {}"),
-        sentence=("Quantiles of {}", "Des quantiles de la colonne {}"),
+        title="Quantiles of {column}",
+        sentence="Quantiles of {column}",
     )
 
     def __post_init__(self) -> None:

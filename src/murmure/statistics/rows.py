@@ -33,9 +33,9 @@ class Rows(Count):
     entry = StatisticEntry(
         order=10,
         query=QueryForm("count", columns=0, counts=True),
-        study=("how many rows there are (of {columns})", "combien il y a de lignes (de {columns})"),
-        title=("Number of rows", "Nombre de lignes"),
-        sentence=("How many rows there are", "Combien il y a de lignes"),
+        study="how many rows there are (of {columns})",
+        title="Number of rows",
+        sentence="How many rows there are",
     )
 
     def lift(self, x: Array) -> Ints:

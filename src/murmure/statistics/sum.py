@@ -44,10 +44,10 @@ class Sum(NumberStatistic):
     entry = StatisticEntry(
         order=30,
         query=QueryForm("sum", numbers=True),
-        study=("the sum of {columns}, and how many rows there are", "la somme de {columns}, et le nombre de lignes"),
-        title=("Sum of {}", "Somme de la colonne {}"),
-        sentence=("The sum of {}", "La somme de la colonne {}"),
-        bare=("Sum", "Somme"),
+        study="the sum of {columns}, and how many rows there are",
+        title="Sum of {column}",
+        sentence="The sum of {column}",
+        bare="Sum",
     )
 
     @property

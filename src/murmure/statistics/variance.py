@@ -46,12 +46,10 @@ class Variance(MomentsStatistic):
         order=50,
         query=QueryForm("variance", numbers=True),
         study=(
-            "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares",
-            "la dispersion (variance) de {columns} : le nombre de lignes, la somme des valeurs et celle de leurs "
-            "carrés",
+            "the spread (variance) of {columns}: how many rows there are, the sum of their values and of their squares"
         ),
-        title=("Variance of {}", "Variance de la colonne {}"),
-        sentence=("The variance of {}", "La variance de la colonne {}"),
+        title="Variance of {column}",
+        sentence="The variance of {column}",
     )
 
     def interpret(self, noisy: NoisySum) -> Estimate:

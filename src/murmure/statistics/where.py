@@ -63,11 +63,8 @@ class Where(ProtectableStatistic[Answer], Nested):
 
     entry = StatisticEntry(
         order=130,
-        title=("Figures of some rows", "Chiffres de certaines lignes"),
-        sentence=(
-            "Figures of the rows that match a public condition",
-            "Des chiffres des lignes qui remplissent une condition",
-        ),
+        title="Figures of some rows",
+        sentence="Figures of the rows that match a public condition",
     )
 
     def in_words(self) -> str:

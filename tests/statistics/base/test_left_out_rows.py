@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure.cli import main
 from murmure.core.schema import Schema
-from murmure.show.report import report_html
+from murmure.run.report.report import report_html
 
 N = 4000
 SCHEMA = Schema(

@@ -40,7 +40,7 @@ def check_engine(engine: Any, batches: Callable[[], list[Array]]) -> None:
         require(
             [(part.n, *part.sum.tolist()) for part in made] == [(len(b), b.sum(), (b * b).sum()) for b in cut],
             engine,
-            Phrase("each batch does not come back once, in order"),
+            Phrase("the batches do not each come back once, in order"),
         )
     # Nobody must not be taken for a sum of zeros.
     try:

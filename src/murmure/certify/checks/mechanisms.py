@@ -213,7 +213,7 @@ def check_words(mechanism: Any, seed: int) -> None:
         require(
             report_key(alone[0]) == report_key(together[i]),
             mechanism,
-            Phrase("report {i} depends on more than its own words", i=i),
+            Phrase("report {i} depends on more than its own random words", i=i),
         )
 
 
@@ -225,7 +225,7 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
             certificate.epsilon <= certificate.asked,
             mechanism,
             Phrase(
-                "certified {epsilon!r}, above the {asked!r} that was asked for",
+                "the certified epsilon, {epsilon!r}, is above the {asked!r} that was asked for",
                 epsilon=certificate.epsilon,
                 asked=certificate.asked,
             ),
@@ -235,7 +235,7 @@ def check_certificate(mechanism: Any, outcomes: list[Any] | None) -> None:
                 certificate.epsilon >= certificate.asked - 1e-6,
                 mechanism,
                 Phrase(
-                    "certified {epsilon!r}: more than 1e-6 of {asked!r} is wasted",
+                    "the certified epsilon, {epsilon!r}, wastes more than 1e-6 of the {asked!r} that was asked for",
                     epsilon=certificate.epsilon,
                     asked=certificate.asked,
                 ),

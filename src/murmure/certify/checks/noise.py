@@ -85,11 +85,13 @@ def check_noise_law(noise: object, law: Any) -> None:
     else:
         variance, tolerance = law.variance, 0.0  # a wide staircase jumps between the points; samples judge it
     right = math.isclose(law.variance, variance, rel_tol=tolerance, abs_tol=1e-12)
-    require(right, noise, Phrase("variance {variance}, not {variance_2}", variance=law.variance, variance_2=variance))
+    require(
+        right, noise, Phrase("the variance is {variance}, not {variance_2}", variance=law.variance, variance_2=variance)
+    )
     for tail in (0.5, 0.05, 1e-6):
         t = law.quantile(tail)
         is_least = law.beyond(t) <= tail and (t == 0 or law.beyond(t - 1) > tail)
-        require(bool(is_least), noise, Phrase("quantile({tail}) = {t} is not the least", tail=tail, t=t))
+        require(bool(is_least), noise, Phrase("quantile({tail}) = {t} is not the smallest possible", tail=tail, t=t))
 
 
 def _ln(p: Any) -> float:
@@ -245,15 +247,15 @@ def _check_concentrated(noise: Any, bound: Any) -> None:
     require(
         asked * (1 - 1e-6) <= bound.cost.rho <= asked,
         noise,
-        Phrase("rho {rho} of {asked}", rho=bound.cost.rho, asked=asked),
+        Phrase("spends rho {rho}, where {asked} was asked for", rho=bound.cost.rho, asked=asked),
     )
-    require(math.isinf(bound.cost.epsilon), noise, Phrase("there is no pure epsilon"))
+    require(math.isinf(bound.cost.epsilon), noise, Phrase("states a pure epsilon, but none holds"))
     if bound.delta:
         given = epsilon_from_rho(bound.cost.rho, bound.delta)
         require(
             bound.epsilon >= given * (1 - 1e-9),
             noise,
-            Phrase("epsilon {epsilon} is below {given}, which rho gives", epsilon=bound.epsilon, given=given),
+            Phrase("epsilon {epsilon} is below {given}, which follows from rho", epsilon=bound.epsilon, given=given),
         )
 
 
@@ -265,14 +267,22 @@ def _check_curved(noise: Any, bound: Any) -> None:
         kappa, spread = float(law.kappa), float(law.kappa - law.lam)
         rho += (kappa * d2 + spread * d1) / 2
         if law.variance > 1e6:
-            require(kappa >= 1 / law.variance, noise, Phrase("no law bends less than the Gaussian of its variance"))
+            require(
+                kappa >= 1 / law.variance,
+                noise,
+                Phrase(
+                    "the stated curvature is below that of the Gaussian with the same variance, which is impossible"
+                ),
+            )
             continue
         d = max(1, math.isqrt(d2))
         z = np.arange(-int(30 * math.sqrt(law.variance)) - 20 * d, int(30 * math.sqrt(law.variance)) + 20 * d + 1)
         here, there = law.log_prob(z), law.log_prob(z - d)
         bends = float((-np.diff(here, 2)).max())
         require(
-            bends <= kappa + 1e-11, noise, Phrase("-ln P bends by {bends}, stated {kappa}", bends=bends, kappa=kappa)
+            bends <= kappa + 1e-11,
+            noise,
+            Phrase("-ln P has curvature {bends}, but {kappa} is stated", bends=bends, kappa=kappa),
         )
         for alpha in (1.01, 1.5, 2.0, 3.0, 8.0):
             divergence = _renyi(here, there, alpha)
@@ -280,21 +290,27 @@ def _check_curved(noise: Any, bound: Any) -> None:
             require(
                 divergence <= allowed * (1 + 1e-6) + 1e-9,
                 noise,
-                Phrase("Renyi divergence {divergence} at {alpha}", divergence=divergence, alpha=alpha),
+                Phrase(
+                    "Renyi divergence {divergence} at {alpha} is above what its curvature allows",
+                    divergence=divergence,
+                    alpha=alpha,
+                ),
             )
     right = rho * (1 - 1e-9) <= bound.cost.rho <= rho * (1 + 1e-9)
     require(right, noise, Phrase("states rho {rho}, but {rho_2} is spent", rho=bound.cost.rho, rho_2=rho))
-    require(math.isinf(bound.cost.epsilon), noise, Phrase("there is no pure epsilon"))
+    require(math.isinf(bound.cost.epsilon), noise, Phrase("states a pure epsilon, but none holds"))
     if bound.delta:
         given = epsilon_from_rho(bound.cost.rho, bound.delta)
         require(
             bound.epsilon >= given * (1 - 1e-9),
             noise,
-            Phrase("epsilon {epsilon} is below {given}, of rho", epsilon=bound.epsilon, given=given),
+            Phrase(
+                "epsilon {epsilon} is below {given}, the value that rho implies", epsilon=bound.epsilon, given=given
+            ),
         )
     spent, asked = (bound.cost.rho, noise.rho) if noise.rho is not None else (bound.epsilon, noise.epsilon)
     narrowest = any(law.variance <= 4 for law in bound.laws)  # no law of this family is narrower
-    require(spent <= asked, noise, Phrase("spends {spent}, asked {asked}", spent=spent, asked=asked))
+    require(spent <= asked, noise, Phrase("spends {spent}, where {asked} was asked for", spent=spent, asked=asked))
     require(
         spent >= asked * (1 - 1e-6) or narrowest,
         noise,

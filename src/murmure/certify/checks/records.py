@@ -240,7 +240,7 @@ def check_record_words(mechanism: Any, seed: int) -> None:
         single = [GivenWords(main[i], deep_words(words, i)) for main, words in zip(mains, ranges, strict=True)]
         alone = channel.draw([column[i : i + 1] for column in x], single)
         equal = all(report_key(a[0]) == report_key(b[i]) for a, b in zip(alone, together, strict=True))
-        require(equal, mechanism, Phrase("record {i} depends on more than its own words", i=i))
+        require(equal, mechanism, Phrase("record {i} depends on more than its own random words", i=i))
 
 
 def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None:
@@ -255,7 +255,7 @@ def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None
                 certificate.asked - 1e-6 <= certificate.epsilon <= certificate.asked,
                 mechanism,
                 Phrase(
-                    "{unit}: certified {epsilon!r} where {asked!r} was asked for",
+                    "{unit}: the certified epsilon is {epsilon!r}, but {asked!r} was asked for",
                     unit=unit,
                     epsilon=certificate.epsilon,
                     asked=certificate.asked,
@@ -272,7 +272,7 @@ def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None
         require(
             sum(a != b for a, b in zip(x, other, strict=True)) <= (1 if unit == "attribute" else len(x)),
             mechanism,
-            Phrase("{unit}: the witness differs in more than the unit", unit=unit),
+            Phrase("{unit}: the two records of the witness differ in more than one unit", unit=unit),
         )
         if outcomes is not None and math.prod(mechanism.channel.inputs) * len(outcomes) <= 4 * ENUMERABLE:
             require(
@@ -283,5 +283,5 @@ def check_record_certificate(mechanism: Any, outcomes: list[Row] | None) -> None
     require(
         both[1] <= both[0],
         mechanism,
-        Phrase("one attribute costs {both}, the whole record {both_2}", both=both[1], both_2=both[0]),
+        Phrase("one attribute costs {both}, more than the whole record, {both_2}", both=both[1], both_2=both[0]),
     )

@@ -61,7 +61,7 @@ def check_choice_statistic(statistic: Any, seed: int = 1) -> None:
         moved == statistic.score_sensitivity,
         statistic,
         Phrase(
-            "one person moves a score by {moved}, stated is {score_sensitivity}",
+            "one person moves a score by {moved}, but {score_sensitivity} is stated",
             moved=moved,
             score_sensitivity=statistic.score_sensitivity,
         ),
@@ -113,7 +113,7 @@ def check_layout(statistic: Any) -> None:
         sum(b.width for b in blocks) == statistic.width, statistic, Phrase("the widths of its blocks do not add up")
     )
     require(len(set(names)) == len(names), statistic, Phrase("two blocks have the same name: {names}", names=names))
-    require(blocks == statistic.blocks, statistic, Phrase("blocks differ between two calls"))
+    require(blocks == statistic.blocks, statistic, Phrase("blocks change from one call to the next"))
 
 
 def _norms(part: Ints) -> tuple[int, int]:
@@ -205,7 +205,7 @@ def check_nobody(statistic: Any, x: Any) -> None:
     require(
         bool((statistic.tally(some) == statistic.lift(some).sum(axis=0)).all()),
         statistic,
-        Phrase("tally is not the sum of lift when there are no rows"),
+        Phrase("tally is not the sum of lift when some rows count nobody"),
     )
 
 
@@ -279,7 +279,7 @@ def _answer_as_text(statistic: Any, noisy: NoisySum) -> str:
 
 def _figures(statistic: Any, estimate: Estimate) -> str:
     out: list[Array] = []
-    require(isinstance(estimate.n, int) and estimate.n >= 0, statistic, Phrase("reads {n!r} people", n=estimate.n))
+    require(isinstance(estimate.n, int) and estimate.n >= 0, statistic, Phrase("reports {n!r} people", n=estimate.n))
     require(len(estimate.labels) == len(estimate.mean), statistic, Phrase("labels and figures differ in number"))
     known = bool(np.isfinite(estimate.mean).all())
     require(known or bool(estimate.reason), statistic, Phrase("a figure is not a number, and nothing says why"))
@@ -293,7 +293,7 @@ def _figures(statistic: Any, estimate: Estimate) -> str:
             require(
                 bool((ends[:, 0] <= ends[:, 1]).all()),
                 statistic,
-                Phrase("an interval is upside down: {ends}", ends=ends[:3]),
+                Phrase("the ends of an interval are in the wrong order: {ends}", ends=ends[:3]),
             )
             out.append(ends.ravel())
     require(all(bool(np.isfinite(part).all()) for part in out), statistic, Phrase("a figure is not a number"))

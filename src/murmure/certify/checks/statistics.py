@@ -47,18 +47,18 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
         Phrase("lift is not (n, width) {detail}", detail=Phrase("of whole numbers") if wide else Phrase("int64")),
     )
     whole = lifted.dtype != object or all(type(v) is int for v in lifted.flat)
-    require(whole, statistic, Phrase("lift holds more than whole numbers"))
+    require(whole, statistic, Phrase("lift holds values that are not whole numbers"))
     total = statistic.tally(x)
     require(bool((total == lifted.sum(axis=0)).all()), statistic, Phrase("tally is not the sum of lift"))
     require(
         bool((statistic.tally(_people(x, slice(300))) + statistic.tally(_people(x, slice(300, n))) == total).all()),
         statistic,
-        Phrase("tallies do not merge"),
+        Phrase("tallies of two batches do not add up to the tally of both"),
     )
     require(
         bool((statistic.tally(_people(x, slice(None, None, -1))) == total).all()),
         statistic,
-        Phrase("the order of people matters"),
+        Phrase("the result depends on the order of people"),
     )
     total = statistic.party_contribution(Total(n, total)).sum
     require(total.shape == (statistic.width,), statistic, Phrase("a party's own sums do not have shape (width,)"))
@@ -67,11 +67,13 @@ def check_statistic(statistic: Any, seed: int = 1) -> None:
     for estimate in estimates:
         require(len(estimate.labels) == len(estimate.mean), statistic, Phrase("labels and figures differ in number"))
         require(
-            bool((np.abs(estimate.variance("fixed")) < 1e-12).all()), statistic, Phrase("an exact sum has a variance")
+            bool((np.abs(estimate.variance("fixed")) < 1e-12).all()),
+            statistic,
+            Phrase("an exact sum has a variance above 0"),
         )
     got, wanted = np.concatenate([estimate.mean for estimate in estimates]), statistic.reference(x)
     require(
         bool(np.allclose(got, wanted, rtol=1e-12)),
         statistic,
-        Phrase("in the clear {got}, not {wanted}", got=got, wanted=wanted),
+        Phrase("without noise it gives {got}, not {wanted}", got=got, wanted=wanted),
     )

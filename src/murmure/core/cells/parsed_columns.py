@@ -77,7 +77,7 @@ class ParsedColumn:
                 domain_name(domain),
                 _first(self.missing),
                 Phrase(
-                    "is missing ({missing_sum} in all here); wanted {domain}.",
+                    "has no value ({missing_sum} missing in all here); wanted {domain}.",
                     missing_sum=int(self.missing.sum()),
                     domain=domain.describe(),
                 ),

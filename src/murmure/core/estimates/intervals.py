@@ -243,7 +243,8 @@ def _cells(o: ArrayLike, N: int, p: ArrayLike, q: ArrayLike, level: float) -> tu
     if not ((low >= 0.0) & (low < high) & (high <= 1.0)).all():
         raise InvalidParameter(
             "support probabilities must satisfy 0 <= q < p <= 1, got p={p!r}, q={q!r}.",
-            hint="p is for people whose true value is the cell, q for the others; p = q tells nothing.",
+            hint="p is for people whose true value is in the cell, q for the others; if p = q the counts carry "
+            "no information.",
             p=p,
             q=q,
         )

@@ -61,7 +61,7 @@ def check_alpha(owner: str, alpha: Any) -> float:
     if not real or not 0 < alpha < 1:
         raise InvalidParameter(
             "{owner}.alpha must lie between 0 and 1, got {got}.",
-            hint="0.05 gives intervals of 95 %",
+            hint="0.05 gives 95% intervals",
             owner=owner,
             got=shorten(alpha),
         )

@@ -103,7 +103,7 @@ class ColumnProfile:
         if self.kind not in (None, kind):
             words = {"labels": "text", "numbers": "numbers", "booleans": "booleans"}
             raise InvalidParameter(
-                "column {name!r} holds {word} here, and {words} before.",
+                "column {name!r} holds {word} here, but held {words} earlier.",
                 hint="give it one type in all tables",
                 name=self.name,
                 word=words[kind],

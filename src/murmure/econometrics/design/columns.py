@@ -218,7 +218,7 @@ def no_and_yes(owner: str, schema: Schema, name: str, what: str) -> tuple[str, s
             name,
             f"{owner}.{what}",
             Phrase(
-                "a schema names both values, the second of which is yes; or a condition: {name} == {label}",
+                "name both values in a schema, with yes second; or give a condition: {name} == {label}",
                 name=quoted(name),
                 label=label,
             ),
@@ -275,9 +275,9 @@ def grid_cuts(owner: str, schema: Schema, name: str, grid: Any, cells: int = 1, 
         if domain.size * cells <= MAX_CELLS:
             return ()
         raise InvalidParameter(
-            "{owner}.{what} is missing: column {name!r} is {domain}, which is {number} cells.",
-            hint="{what}=[...] names public points that increase, {what}=100 takes a hundred even cells; without one "
-            "there may be at most {max_cells} cells",
+            "{owner}.{what} is missing: column {name!r} is {domain}, which makes {number} cells.",
+            hint="{what}=[...] lists increasing public points, {what}=100 makes a hundred equal cells; without "
+            "it, at most {max_cells} cells are allowed",
             owner=owner,
             what=what,
             name=name,

@@ -135,8 +135,8 @@ class FactorReader:
         refuse_constant(
             self.schema,
             name,
-            Phrase("labels that do not differ"),
-            Phrase("leave it out of the formula; or a schema names the labels"),
+            Phrase("only one label"),
+            Phrase("leave it out of the formula, or name the labels in a schema"),
         )
         levels = levels_of(self.schema, name)
         self.number(levels[-1][1])
@@ -146,14 +146,14 @@ class FactorReader:
         name = column_named(tree.args[0], names) if tree.args else None
         if name is None or len(tree.args) > 2:
             raise InvalidParameter(
-                "{text}: C takes a column and, if wanted, its base label.",
+                "{text}: C takes a column and, optionally, its base label.",
                 hint='C(ward), C(ward, Treatment("B"))',
                 text=text,
             )
         contrasts = [*tree.args[1:], *(argument.value for argument in tree.keywords if argument.arg == "contr")]
         if len(contrasts) > 1 or any(argument.arg != "contr" for argument in tree.keywords):
             raise InvalidParameter(
-                "{text}: C takes a column and, if wanted, its base label.",
+                "{text}: C takes a column and, optionally, its base label.",
                 hint="labels and their order come from the schema",
                 text=text,
             )

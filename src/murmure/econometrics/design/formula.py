@@ -71,7 +71,7 @@ def read_formula(text: str, schema: Schema, *, outcome: bool = True) -> Design:
             raise InvalidParameter("its right side is empty.", hint="y ~ 1 has a constant and nothing else")
         if [column for column, _ in columns].count(INTERCEPT) > 1:
             raise InvalidParameter(
-                "a column is named {intercept!r}, as the constant is in every result.",
+                "a column has the name {intercept!r}, which results use for the constant.",
                 hint="0 + {intercept} leaves the constant out; or rename the column",
                 intercept=INTERCEPT,
             )
@@ -109,7 +109,7 @@ def _sides(
 ) -> tuple[WrittenFactor | None, list[list[WrittenFactor]]]:
     """The outcome, and the terms sorted by their number of factors. known: all columns of the table."""
     if not isinstance(text, str) or not text.strip():
-        raise InvalidParameter("wanted a formula, as text, got {got}.", hint=GRAMMAR, got=shorten(text))
+        raise InvalidParameter("expected a formula as text, got {got}.", hint=GRAMMAR, got=shorten(text))
     if len(text) > MAX_LETTERS:
         raise InvalidParameter(
             "it has {text_count} characters; at most {max_letters} are allowed.",
@@ -152,7 +152,7 @@ def _sides(
     right: Any = getattr(parsed_terms, "rhs", None) if left is not None else parsed_terms
     if outcome is not None and (left is not None) != outcome:
         raise InvalidParameter(
-            "it has no outcome." if outcome else "it has an outcome, but none is wanted here.",
+            "it has no outcome." if outcome else "it has an outcome, but must not have one here.",
             hint=OUTCOME_HINT if outcome else "write the right side only: x1 + x2",
         )
     terms = sorted((_factors(term, names) for term in right), key=len)
@@ -211,7 +211,7 @@ def _factors(term: Any, names: Mapping[str, str]) -> list[WrittenFactor]:
 def _only_factor(factors: list[list[WrittenFactor]]) -> WrittenFactor:
     if len(factors) != 1 or len(factors[0]) != 1:
         raise InvalidParameter(
-            Phrase("it has {factor_count} outcomes; wanted one.", factor_count=len(factors))
+            Phrase("it has {factor_count} outcomes; exactly one is needed.", factor_count=len(factors))
             if len(factors) != 1
             else "its outcome is a product.",
             hint="write one formula for each, or the sum as I(y1 + y2)",
@@ -236,7 +236,7 @@ def _outcome(reader: FactorReader, left: WrittenFactor) -> tuple[str, str]:
         domain: Any = reader.schema[name]
         first = domain.values[0] if isinstance(domain, Categories) and not isinstance(domain.values, int) else 0
         raise InvalidParameter(
-            "its outcome {name!r} has {level_count} labels; wanted a number, or two labels.",
+            "its outcome {name!r} has {level_count} labels; it must be a number or have two labels.",
             hint="choose one of them: {{{name_2} == {first}}} ~ ...",
             name=name,
             level_count=len(factor.levels),

@@ -188,7 +188,7 @@ def _without_gaps(name: str, cells: Any, gaps: list[int], rows_before: int) -> A
         raise OutsideDomain.at(
             Phrase("column {name!r}", name=name),
             row,
-            Phrase("is infinite; wanted a number."),
+            Phrase("is infinite; a finite number is needed."),
             Phrase("drop or correct those rows"),
         )
     return out

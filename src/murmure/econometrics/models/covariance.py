@@ -60,7 +60,7 @@ def column_moments(domain: Schema, columns: tuple[str, ...], crossed: CrossProdu
     S, n = crossed.matrix, crossed.matrix[0][0]
     if n <= 1:
         what = (
-            Phrase("{n} row has no covariance", n=n)
+            Phrase("a covariance needs at least two rows, got {n}", n=n)
             if crossed.noise is None
             else Phrase("with the noise, {n:.4g} rows were counted", n=float(n))
         )

@@ -63,7 +63,7 @@ class Cox(Model):
     """
 
     noise_refusal: ClassVar[str | None] = Phrase(
-        "one row is in the at-risk sums of every earlier time, and moves the steps by more than noise could hide"
+        "one row enters the at-risk sums of every earlier time, and changes the steps by more than noise could hide"
     )
     design: Design
     time: str

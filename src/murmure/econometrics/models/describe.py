@@ -148,7 +148,7 @@ def _summarise(
     n, *sums = power_sums
     if n <= 1 and spread is not None:
         raise TooFewObservations(
-            "with the noise, {n:.4g} rows were counted: their sums tell nothing.",
+            "with the noise, {n:.4g} rows were counted: their sums carry no information.",
             hint="more rows, or a larger epsilon",
             n=float(n),
         )

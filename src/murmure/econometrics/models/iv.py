@@ -89,7 +89,7 @@ class IV(OneQuestion):
         if not self.endogenous:
             raise InvalidParameter(
                 "IV: every column is its own instrument, so this is ordinary least squares.",
-                hint="leave out the endogenous columns of instruments",
+                hint="leave the endogenous columns out of instruments",
             )
         if len(self.excluded) < len(self.endogenous):
             names = [self._name(term) for term in self.endogenous]
@@ -219,8 +219,7 @@ class IV(OneQuestion):
         k, combination = next(iter(dependencies(H).items()))
         named = [self.design.names[j] for j in (k, *combination)]
         return Collinear(
-            "IV is not identified: the instruments tell nothing about {named!r} beyond what they tell about the "
-            "others ({named_2}).",
+            "IV is not identified: the instruments do not separate {named!r} from the others ({named_2}).",
             hint="other instruments",
             columns=named,
             named=named[0],

@@ -123,7 +123,8 @@ class MantelHaenszel(OneRound):
                     )
         if up <= 0 or down <= 0:
             raise FitFailed(
-                "the common odds ratio is 0 or infinite: no stratum has rows on both sides of it."
+                "the common odds ratio is 0 or infinite: no stratum contributes to its numerator, or none to its "
+                "denominator."
                 if noise is None
                 else "with the noise, the common odds ratio is not a positive number.",
                 hint="join strata" if noise is None else "a larger epsilon, or fewer strata",

@@ -342,7 +342,7 @@ def mle(
         )
     if start is None:
         raise InvalidParameter(
-            "mle.start must give every parameter a value; it is left out.",
+            "mle.start is missing: it must give every parameter a value.",
             hint='{{"mean": 0, "log sd": 0}}, or a list of numbers',
         )
     names = tuple(start) if isinstance(start, Mapping) else tuple(f"theta {j + 1}" for j in range(len(start)))

@@ -64,12 +64,12 @@ class Multinomial(NamedFamily):
     def __post_init__(self) -> None:
         if not isinstance(self.design, Design) or self.outcome not in self.design.domain.private:
             raise InvalidParameter(
-                "mle: the design of a multinomial regression must read its outcome, got {got}.",
+                "mle: the design of a multinomial regression must include its outcome, got {got}.",
                 got=shorten(self.outcome),
             )
         if len(self.labels) < 2 or len(self.labels) > MAX_OUTCOME_LABELS:
             raise InvalidParameter(
-                "mle: outcome {outcome!r} has {label_count} labels; wanted 2 to {max_outcome_labels}.",
+                "mle: outcome {outcome!r} has {label_count} labels; it must have 2 to {max_outcome_labels}.",
                 outcome=self.outcome,
                 label_count=len(self.labels),
                 max_outcome_labels=MAX_OUTCOME_LABELS,
@@ -148,7 +148,7 @@ class Multinomial(NamedFamily):
         empty = next((label for label, rows in null.items() if not rows), None)
         if empty is not None:
             raise EmptyCategory(
-                "outcome {outcome!r}: nobody has label {empty!r}, at any party.",
+                "outcome {outcome!r}: no party has a row with label {empty!r}.",
                 hint="leave it out of the schema, or join labels",
                 columns=[self.outcome],
                 outcome=self.outcome,

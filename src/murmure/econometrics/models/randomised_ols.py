@@ -90,7 +90,7 @@ class RandomisedOLS(Model):
             )
         for name, text in zip(self.columns, self.mechanisms, strict=True):
             if name not in self.design.domain.private:
-                raise InvalidParameter("RandomisedOLS: the design reads no column {name}.", name=shorten(name))
+                raise InvalidParameter("RandomisedOLS: the design does not use column {name}.", name=shorten(name))
             true = with_column(self.design.domain.column_specs[name].coded, None)
             mechanism = part_from_dict(json.loads(text), MECHANISMS)
             if with_column(mechanism.domain, None) != true:

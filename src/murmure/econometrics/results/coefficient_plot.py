@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.short_labels import cut, cut_labels
 from murmure.core.show import drawing, save_figure
 from murmure.econometrics.results.text import number
+from murmure.show.short_labels import cut, cut_labels
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.regression import Regression

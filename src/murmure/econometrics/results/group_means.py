@@ -67,7 +67,7 @@ def means_by_group(
         who = Phrase("the table") if by is None else Phrase("group {label!r} of column {by!r}", label=label, by=by)
         if n <= 0 and spread is None:
             raise EmptyCategory(
-                "{who} is empty: nobody is in it, at any party.",
+                "{who} is empty: no party has a row in it.",
                 hint="groups=(...) names those to compare",
                 columns=[label],
                 who=who,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from murmure.core.errors import pluralise
+from murmure.core.errors import Plural
 from murmure.core.notices import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearsed
 from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
@@ -49,9 +49,13 @@ class How:
     def lines(self) -> list[str]:
         """Plain sentences, for the foot of a summary."""
         rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" row{'s' * (self.rows != 1)}, "
-        sums = pluralise(self.sums, "sum", "sums")
+        sums = Plural("{n} sum", "{n} sums", n=self.sums)
         longest = f", the longest of {self.bits} bits" if self.bits else ""
-        way = self.directly[0] if self.directly else f"{sums} in {pluralise(self.rounds, 'round', 'rounds')}{longest}"
+        way = (
+            self.directly[0]
+            if self.directly
+            else f"{sums} in {Plural('{n} round', '{n} rounds', n=self.rounds)}{longest}"
+        )
         out = [REHEARSAL_NOTICE] if self.rehearsal else []
         out.append(f"Obtained {self.privacy}: {rows}{way}.")
         if self.parties is not None and self.present not in (None, self.parties):
@@ -69,7 +73,7 @@ class How:
             return self.lines()
         where, *revealed = self.in_french
         rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" ligne{'s' * (self.rows > 1)}, "
-        sums = f"{pluralise(self.sums, 'somme', 'sommes')} en {pluralise(self.rounds, 'tour', 'tours')}"
+        sums = f"{Plural('{n} somme', '{n} sommes', n=self.sums)} en {Plural('{n} tour', '{n} tours', n=self.rounds)}"
         longest = f", la plus longue de {self.bits} bits" if self.bits else ""
         way = self.directly[1] if self.directly else f"{sums}{longest}"
         out = [REHEARSAL_NOTICE_FR] if self.rehearsal else []
@@ -161,7 +165,7 @@ def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
     if noise is not None:
         return say("with noise at the curator", "avec du bruit chez le dépositaire")
     clear = say("in the clear", "en clair")
-    return clear if parties is None else clear + say(" from ", ", de ") + pluralise(parties, "table", "tables")
+    return clear if parties is None else clear + say(" from ", ", de ") + Plural("{n} table", "{n} tables", n=parties)
 
 
 def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
@@ -177,8 +181,8 @@ def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
             " ; {} avec le coordinateur, les sommes des autres",
         ).format(
             say(
-                pluralise(colluders, "party that colludes", "parties that collude"),
-                pluralise(colluders, "participant de connivence", "participants de connivence"),
+                Plural("{n} party that colludes", "{n} parties that collude", n=colluders),
+                Plural("{n} participant de connivence", "{n} participants de connivence", n=colluders),
             )
         )
     out += say(
@@ -188,7 +192,9 @@ def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
     more = say(
         " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
     )
-    limit = say(pluralise(colluders, "party", "parties"), pluralise(colluders, "participant", "participants"))
+    limit = say(
+        Plural("{n} party", "{n} parties", n=colluders), Plural("{n} participant", "{n} participants", n=colluders)
+    )
     trust = say(
         ", or the coordinator reports a false total from which the next question follows",
         ", ou si le coordinateur annonce un faux total dont dépend la question suivante",

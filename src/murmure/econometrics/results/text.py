@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.short_labels import cut, cut_labels
 from murmure.econometrics.algebra.rounding import to_float
+from murmure.show.short_labels import cut, cut_labels
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.result import ModelResult, ResultTable

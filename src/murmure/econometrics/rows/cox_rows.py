@@ -44,7 +44,7 @@ def _parse(inputs: int, settings: tuple[str, ...]) -> _Settings:
     good = mode in MODES and count == len(scales) == inputs - 2 and count > 0 and len(times) > 0
     good = good and bool(tied) == (mode == "efron step") and tied == sorted({t for t in tied if 0 <= t < len(times)})
     if not good or any(abs(k) > 1000 for k in scales) or any(a >= b for a, b in pairwise(times)):
-        raise InvalidParameter("Cox: columns, scales and times must fit together, got {got}.", got=shorten(settings))
+        raise InvalidParameter("Cox: columns, scales and times must match, got {got}.", got=shorten(settings))
     return _Settings(mode, scales, times, tied)
 
 

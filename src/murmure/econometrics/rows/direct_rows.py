@@ -88,6 +88,6 @@ def _batches(domain: Schema, table: Any) -> list[tuple[Codes, ...]]:
             rows += batch.num_rows
     if not rows:
         raise EmptySource(
-            "the source has no rows: there is nobody to add up.", hint="check the path, the filter or the join"
+            "the source has no rows: there is nothing to add up.", hint="check the path, the filter or the join"
         )
     return out

@@ -217,7 +217,7 @@ class FamilyRows(RowFunction):
         wanted = 1 + (offset == "offset") + len(scales) - 1
         if mode not in MODES or offset not in ("", "offset") or len(scales) < 2 or wanted != len(inputs):
             raise InvalidParameter(
-                "{name}: inputs and settings must fit together, got {input_count} and {settings}.",
+                "{name}: inputs and settings must match, got {input_count} and {settings}.",
                 name=self.family.name,
                 input_count=len(inputs),
                 settings=shorten(settings),

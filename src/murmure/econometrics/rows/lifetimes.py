@@ -99,7 +99,7 @@ class FollowUp:
 
     def refuse_empty(self, label: str) -> None:
         raise EmptyCategory(
-            "group {label!r} of column {by!r} is empty: nobody is in it, at any party.",
+            "group {label!r} of column {by!r} is empty: no party has a row in it.",
             hint="groups=(...) names those to compare",
             columns=[label],
             label=label,

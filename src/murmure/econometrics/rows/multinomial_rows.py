@@ -46,7 +46,7 @@ class MultinomialRows(RowFunction):
             mode, label_count, scales = "", 0, []
         if mode not in MODES or label_count < 2 or not scales or label_count + len(scales) != len(inputs):
             raise InvalidParameter(
-                "multinomial: inputs and settings must fit together, got {input_count} and {settings}.",
+                "multinomial: inputs and settings must match, got {input_count} and {settings}.",
                 input_count=len(inputs),
                 settings=shorten(settings),
             )

@@ -32,7 +32,7 @@ class RandomisedRows(RowFunction):
         wanted = {"products": 0, "scatter": len(products.terms)}.get(which)
         if len(settings) != 2 or wanted != len(at) or inputs != products.inputs:
             raise InvalidParameter(
-                "Evaluated of randomised answers: inputs, parameters and settings do not fit ({which}).",
+                "Evaluated of randomised answers: inputs, parameters and settings do not match ({which}).",
                 hint="randomised_ols(...) writes such questions",
                 which=shorten(which),
             )

@@ -52,7 +52,7 @@ class ReportedColumn:
         kind = type(self.mechanism).__name__
         if not isinstance(self.mechanism, GRR | YesNo | NumericOracle):
             raise InvalidParameter(
-                "column {name!r}: single reports of {kind} cannot be read in a regression.",
+                "column {name!r}: individual reports of {kind} cannot be used in a regression.",
                 hint="labels: GRR, Warner, UnrelatedQuestion; numbers: Piecewise, Hybrid, SquareWave, Duchi",
                 name=self.name,
                 kind=shorten(kind, 60),
@@ -146,7 +146,7 @@ class ReportedColumn:
         if away.any():
             raise InvalidParameter(
                 "column {name!r} holds {x!r}, which is not a report of {kind}(epsilon={epsilon:g}).",
-                hint="it takes cells as sanitise writes them; true answers and codes are not reports",
+                hint="cells must be as sanitise writes them; true answers and codes are not reports",
                 name=self.name,
                 x=float(x[np.argmax(away)]),
                 kind=type(self.mechanism).__name__,

@@ -201,7 +201,7 @@ class Coordinates:
 
     def _refuse_empty(self, j: int) -> None:
         kind, why = (
-            (EmptyCategory, Phrase("nobody has it, at any party"))
+            (EmptyCategory, Phrase("no party has a row with this label"))
             if is_label(self, self.terms[j])
             else (Collinear, Phrase("it is 0 everywhere"))
         )

@@ -101,7 +101,7 @@ class CustomRows(RowFunction):
         if values.shape != (n, *shape):
             raise InvalidParameter(
                 "mle.{name} must give an array of shape {n} for {n_2} rows, got {got}.",
-                hint="one row for each row; np.stack([...], axis=1)",
+                hint="one row of the array for each row of data; np.stack([...], axis=1)",
                 name=name,
                 n=(n, *shape),
                 n_2=n,
@@ -177,7 +177,7 @@ class MLE(ClusterErrors):
     @property
     def _custom_rows(self) -> CustomRows:
         if "_rows" not in vars(self):
-            raise InvalidParameter("this MLE holds no function.", hint="mle(score, start, data, columns)")
+            raise InvalidParameter("this MLE has no function.", hint="mle(score, start, data, columns)")
         rows: CustomRows = vars(self)["_rows"]
         return rows
 

@@ -36,7 +36,7 @@ def check_columns(design: Design, A: Rows) -> None:
         if A[j][j] == 0:
             label = terms[read_expression(design.terms[j], terms)].is_condition
             kind, what = (
-                (EmptyCategory, Phrase("nobody has it, at any party"))
+                (EmptyCategory, Phrase("no party has a row with this label"))
                 if label
                 else (Collinear, Phrase("it is 0 in every row"))
             )

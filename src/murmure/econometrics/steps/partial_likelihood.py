@@ -119,7 +119,7 @@ class CoxRegression:
             start = risk_sums.interpret_start((yield risk_sums.ask_start(coordinates)))
             n = start.n
             if not sum(start.events):
-                raise NoVariation("Cox's regression: nobody has the event.", hint="more rows", columns=[self.event])
+                raise NoVariation("Cox's regression: nobody had the event.", hint="more rows", columns=[self.event])
             if n <= p:
                 raise TooFewObservations(
                     "{n} rows for {p} parameters are too few.", hint="fewer columns, or more rows", n=n, p=p

@@ -51,7 +51,7 @@ def from_files(
         with read_errors(path.name, Phrase("a table")):
             status = path.stat()
         if (status.st_dev, status.st_ino) in inodes:
-            raise InvalidParameter("{path!r} is read twice: its people would be counted twice.", path=str(path))
+            raise InvalidParameter("{path!r} is listed twice: its people would be counted twice.", path=str(path))
         inodes.add((status.st_dev, status.st_ino))
         if status.st_size == 0:
             raise EmptySource(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from murmure import __version__
 from murmure.certify.witness_words import set_bits
-from murmure.show.certificate_words import max_certainty
-from murmure.show.html_parts import NARROW, WIDE, Language, Scale, document, facts, figure_table, legend
+from murmure.run.report.certificate_words import max_certainty
+from murmure.run.report.html_parts import NARROW, WIDE, Language, Scale, document, facts, figure_table, legend
 
 if TYPE_CHECKING:
     from murmure.lectures.demo.survey import DemoQuestion, DemoSurvey

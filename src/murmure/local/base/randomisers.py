@@ -311,7 +311,7 @@ class BiasedNumeric(NumericRandomiser):
     def estimate(self, total: Ints, n: int) -> Estimate:
         raise NoUnbiasedEstimate(
             "{kind} gives no unbiased estimate: {why_biased}.",
-            hint="use Piecewise, Hybrid or Duchi for a mean, or murmure.em for a bar-less histogram",
+            hint="use Piecewise, Hybrid or Duchi for a mean, or murmure.em for a histogram without error bars",
             kind=type(self).__name__,
             why_biased=self.why_biased,
         )

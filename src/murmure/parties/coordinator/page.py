@@ -14,7 +14,7 @@ import html
 from murmure.parties.coordinator.page_sections import section
 from murmure.parties.coordinator.page_words import MORE_STYLE
 from murmure.parties.coordinator.status_view import StatusView
-from murmure.show.html_parts import GENERATOR, STYLE, Language, document
+from murmure.run.report.html_parts import GENERATOR, STYLE, Language, document
 
 REFRESH_SECONDS = 3
 STYLE_SHEET = STYLE + MORE_STYLE

@@ -14,7 +14,7 @@ from murmure.parties.study.model_outcomes import outcome_html
 from murmure.parties.study.question_words import StudyLanguage, describe_statistic
 from murmure.parties.study.round_figures import RoundFigures, exact_text
 from murmure.parties.study.visible_text import visible
-from murmure.show.html_parts import NARROW, WIDE, Language, facts
+from murmure.run.report.html_parts import NARROW, WIDE, Language, facts
 
 if TYPE_CHECKING:
     from murmure.core.types import Certificate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from murmure.show.html_parts import WIDE
+from murmure.run.report.html_parts import WIDE
 
 MORE_STYLE = """
 nav a{padding:.2rem .8rem;border-radius:1rem;color:var(--soft);font-size:.9rem;text-decoration:none}

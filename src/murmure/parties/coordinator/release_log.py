@@ -83,7 +83,7 @@ class ReleaseLog:
                     check_cohort(study, frozenset(keys), others)
                 except CohortRefused as error:
                     raise CohortRefused(
-                        "round {round} is not unmasked: {error}",
+                        "the sum of round {round} stays masked: {error}",
                         hint="wait for the same parties as before{detail}",
                         round=round,
                         error=str(error).splitlines()[0],

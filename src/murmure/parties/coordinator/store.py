@@ -98,7 +98,7 @@ class CoordinatorStore:
             if facts.get("study") != self.study.hex():
                 raise log_failed(
                     self.path,
-                    Phrase("it holds what was said in another study"),
+                    Phrase("it holds the messages of another study"),
                     Phrase("name the folder of this study"),
                 )
             ((last, count),) = run(f'SELECT MAX("number"), COUNT(*) FROM "{EVENTS}"')
@@ -107,8 +107,10 @@ class CoordinatorStore:
             if _began_earlier(run):
                 raise log_failed(
                     self.path,
-                    Phrase("the study was begun under an earlier protocol, before murmure 0.6, and cannot go on"),
-                    Phrase("murmure study result shows what it released; to ask again, make a study of another name"),
+                    Phrase("the study began under a protocol older than murmure 0.6, and cannot go on"),
+                    Phrase(
+                        "murmure study result shows what it released; to ask again, create a study under another name"
+                    ),
                 )
             self._next = count + 1
 
@@ -174,7 +176,7 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
             Progress.from_dict(progress)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise log_failed(
-            path, Phrase("how the study stands cannot be read in it"), Phrase("restore it from a copy")
+            path, Phrase("the state of the study cannot be read from it"), Phrase("restore it from a copy")
         ) from None
     return progress, results
 

@@ -79,7 +79,7 @@ class Policy:
         if study.ratio > 1 and not self.rows_are_public:
             raise TooManySums(
                 "{name!r} may ask for more sums than there are rows ({exact_sums:_} exact sums, {surely_rows:_} "
-                "rows): anyone who reads the result could solve for single rows.",
+                "rows): anyone who reads the result could work out single rows.",
                 hint="ask for a study with fewer sums or more rows; or --rows-are-public, if everybody may see them",
                 name=study.name,
                 exact_sums=study.exact_sums,

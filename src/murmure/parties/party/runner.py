@@ -259,7 +259,7 @@ class RoundRunner:
     def _stop_waiting(self) -> NoReturn:
         self.machine.refuse()
         raise TooFewParties(
-            "nothing happened for {wait:g} seconds: too few parties take part, or the coordinator does not continue.",
+            "nothing happened for {wait:g} seconds: too few parties are taking part, or the coordinator has stopped.",
             hint="the coordinator was told that this party declines; ask it for a new study when the others have "
             "time (--wait sets how long this party waits)",
             wait=self.runner.wait,
@@ -278,7 +278,7 @@ class RoundRunner:
                     raise StudyEnded(
                         "the {kind} message of round {number} is no longer accepted: the study has ended, or the "
                         "others went on without this party.",
-                        hint="nothing of this party's rows is in the sum",
+                        hint="none of this party's rows are in the sum",
                         kind=kind,
                         number=self.number,
                     ) from None

@@ -73,7 +73,7 @@ class PartyFile(SQLiteFile):
             )
         if isinstance(error, Damaged):
             return self._unusable(Phrase("the file is damaged"), Phrase("restore it from a copy"))
-        return self._unusable(why(error), Phrase("nothing was sent that is not in it; repair the cause, then go on"))
+        return self._unusable(why(error), Phrase("everything that was sent is in it; fix the cause, then go on"))
 
     def _unusable(self, reason: str, hint: str) -> StoreFailed:
         return StoreFailed(

@@ -101,8 +101,8 @@ class PartyStore:
                 _pin(run, digest, name, roster, accepted)
             elif not hmac.compare_digest(known[0][0], rows):
                 raise OtherRows(
-                    "the study {name!r} was joined with other rows: the difference of two answers tells about those "
-                    "that changed.",
+                    "the study {name!r} was joined with other rows: the difference between two answers would "
+                    "reveal the rows that changed.",
                     hint="give the rows of the first time; with new rows, a new study is needed",
                     name=name,
                 )
@@ -184,7 +184,9 @@ class PartyStore:
                 run("INSERT INTO rounds VALUES (?, ?, ?, NULL, NULL)", study, number, seed)
                 PartyTransaction(run, study, number).record_sent("keys", first(seed))
             elif seeds[0][0] is None:
-                raise StudyEnded("this round is over, and its secrets are erased.", hint="there is nothing to go on")
+                raise StudyEnded(
+                    "this round is over, and its secrets are erased.", hint="there is nothing left to resume"
+                )
             else:
                 seed = seeds[0][0]
             received = run("SELECT message FROM heard WHERE study = ? AND round = ? ORDER BY number", study, number)
@@ -267,9 +269,10 @@ def _check_pin(run: Run, url: str, card: Card) -> None:
     pinned = _pinned(run, url)
     if pinned is not None and not hmac.compare_digest(pinned, card.key):
         raise OtherCoordinator(
-            "the study at {url} is signed by {fingerprint}; under this address "
-            "{card_fingerprint} was pinned at the first join.",
-            hint="ask the coordinator by another way (a telephone): somebody else may answer at this address",
+            "the study at {url} is signed by {fingerprint}; when this party first joined, {card_fingerprint} was "
+            "recorded for this address.",
+            hint="ask the coordinator in another way, for example by telephone: someone else may be answering at "
+            "this address",
             url=url,
             fingerprint=card.fingerprint,
             card_fingerprint=Card("x", pinned).fingerprint,
@@ -296,9 +299,9 @@ def _pin(run: Run, digest: bytes, study: str, roster: Collection[Card], accepted
 
 def _other_key(card: Card, pinned: bytes) -> OtherKey:
     return OtherKey(
-        "{name!r} has the key {fingerprint} in this study; in one that this party joined before it had "
-        "{card_fingerprint}. Somebody may be standing in for it.",
-        hint="telephone {name}; if the key is theirs: --accept-new-key {card_name}",
+        "{name!r} has the key {fingerprint} in this study; in an earlier study of this party it had "
+        "{card_fingerprint}. Someone may be impersonating it.",
+        hint="call {name}; if the key is theirs: --accept-new-key {card_name}",
         name=card.name,
         fingerprint=card.fingerprint,
         card_fingerprint=Card("x", pinned).fingerprint,

@@ -113,7 +113,7 @@ class Study:
                 raise InvalidParameter(
                     "Study.{name} must be 1 to {limit} letters that can be printed, in one line with single blanks, "
                     "got {got}.",
-                    hint="people decide by it: use plain words",
+                    hint="people decide from this text: use plain words",
                     name=name,
                     limit=limit,
                     got=shorten(text),
@@ -190,7 +190,7 @@ class Study:
         if not isinstance(self.ratio, Fraction) or not 0 < self.ratio <= MAX_RATIO:
             raise InvalidParameter(
                 "Study.ratio must be a Fraction above 0 and at most {max_ratio}, got {got}.",
-                hint="a third is usual: with as many sums as rows, rows can be solved for",
+                hint="a third is usual: with as many sums as rows, the rows can be worked out",
                 max_ratio=MAX_RATIO,
                 got=shorten(self.ratio),
             )

@@ -46,7 +46,7 @@ from murmure.secure.identity import Card
 from murmure.secure.sharing import PairwiseMasks
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
-SCHEMA_HINT = Phrase('schema = "schema.toml", counted from the study\'s file')
+SCHEMA_HINT = Phrase('schema = "schema.toml", relative to the study\'s file')
 MAY_LIE_HINT = Phrase("coordinator_may_lie = false: the totals that it reports are believed; its lists never are")
 KEYS = (
     *("name", "purpose", "colluders", "dropouts", "minimum_parties", "coordinator_may_lie", "rows", "least_rows"),
@@ -109,7 +109,7 @@ def _load(file: Path) -> dict[str, Any]:
         raise refuse(
             file.name,
             Phrase("this is not TOML: {error}.", error=error),
-            Phrase('a line is key = value, and text stands in "quotes"'),
+            Phrase('a line is key = value, and text is in "quotes"'),
         ) from None
     except RecursionError:
         raise refuse(file.name, Phrase("it is nested too deeply to be a study."), None) from None
@@ -176,13 +176,17 @@ def _sharing(where: str, toml: Mapping[str, Any], parties: int) -> PairwiseMasks
         )
     except MurmureError as error:
         raise error_of_file(
-            where, error, Phrase("all these are public: how many take part, vanish, collude, and hold rows")
+            where,
+            error,
+            Phrase(
+                "all these are public: how many parties take part, drop out and collude, and how many rows they hold"
+            ),
         ) from None
 
 
 def _schema(file: Path, toml: Mapping[str, Any]) -> Schema:
     if ("schema" in toml) == ("columns" in toml):
-        problem = Phrase("both stand there") if "schema" in toml else Phrase("neither stands there")
+        problem = Phrase("both are given") if "schema" in toml else Phrase("neither is given")
         raise refuse(
             file.name,
             Phrase('columns are described by schema = "schema.toml" or by [columns.NAME]; {problem}.', problem=problem),
@@ -229,9 +233,9 @@ def _ratio(where: str, toml: Mapping[str, Any]) -> Fraction:
         raise refuse(
             where,
             Phrase(
-                "ratio must lie above 0 and at most at {max_ratio}, got {got}.", max_ratio=MAX_RATIO, got=shorten(value)
+                "ratio must be above 0 and at most {max_ratio}, got {got}.", max_ratio=MAX_RATIO, got=shorten(value)
             ),
-            Phrase('ratio = "1/3" is usual; above 1 rows can be solved for, which is for rows that are public'),
+            Phrase('ratio = "1/3" is usual; above 1, rows can be worked out, so it is only for public rows'),
         )
     return out
 

@@ -36,7 +36,7 @@ def statistic_from_toml(where: str, query: Mapping[str, Any], schema: Schema) ->
     kinds = [kind for kind in ("sums", "products", "statistic") if kind in query]
     if len(kinds) != 1:
         got = Phrase("there is none") if not kinds else Phrase("there are {kinds}", kinds=" and ".join(kinds))
-        raise refuse(where, Phrase("one of sums, products and statistic is wanted; {got}.", got=got), EXAMPLE)
+        raise refuse(where, Phrase("exactly one of sums, products and statistic is needed; {got}.", got=got), EXAMPLE)
     if kinds == ["statistic"]:
         return _named(where, query, schema)
     for key in query.keys() - {kinds[0], "noise"}:
@@ -131,7 +131,9 @@ def _domain(where: str, kind: str, query: Mapping[str, Any], schema: Schema) -> 
     """A column, or several as a schema, as the statistic takes them."""
     of_several = "Schema" in str(next(f.type for f in fields(load(kind)) if f.name == "domain"))
     if "column" in query and "columns" in query:
-        raise refuse(where, Phrase("column and columns stand there both."), Phrase("keep the one that it is about"))
+        raise refuse(
+            where, Phrase("column and columns are both given."), Phrase("keep the one that fits the statistic")
+        )
     if of_several:
         if "column" in query:
             raise refuse(

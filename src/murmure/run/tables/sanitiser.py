@@ -231,7 +231,7 @@ class SanitiseJob:
         name, schema = type(self.engine).__name__, record_schema(self.plan)
         if self.plan.unit != "row":
             raise InvalidParameter(
-                "on {name} the unit is the row: rows of one person lie on several workers.", name=name
+                "on {name} the unit must be the row: the rows of one person may be on several workers.", name=name
             )
         if self.out is not None:
             raise InvalidParameter(

@@ -111,7 +111,7 @@ def plan_in_table(table: TableReader) -> tuple[Plan, bool]:
     if PLAN_KEY not in table.metadata:
         beside = [f"{path.name}-metadata.json" for path in table.paths if path.suffix == ".csv"]
         raise InvalidParameter(
-            "{source_name} carries no plan: it was not written by murmure sanitize, or its metadata was lost.",
+            "{source_name} carries no plan: it was not written by murmure sanitise, or its metadata was lost.",
             hint=Phrase("the plan of a CSV file is beside it, in {beside}", beside=beside[0])
             if beside
             else "in Python: estimate(table, plan), with the plan that it was sanitised with",

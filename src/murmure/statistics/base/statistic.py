@@ -24,7 +24,7 @@ from murmure.laws.tallies import histogram
 
 DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
 MAX_JOINT_CELLS = 1 << 20
-CURATOR_ONLY = Phrase("only a curator can answer it: reports of single people are read as shares or as a mean")
+CURATOR_ONLY = Phrase("only a curator can answer it: reports of individuals give shares or a mean")
 
 
 class BaseStatistic(Statistic[Answer]):

@@ -58,7 +58,7 @@ class FunctionSumsByPlace(CuratorStatistic, Described):
                 )
         if self._each < 1 or self.width > MAX_FIGURES:
             raise InvalidParameter(
-                "Placed: {places} places and {label_count} figures are {width} sums; 1 to {max_figures}.",
+                "Placed: {places} places and {label_count} figures make {width} sums; wanted 1 to {max_figures}.",
                 hint="fewer places",
                 places=self.places,
                 label_count=len(self.of.labels),

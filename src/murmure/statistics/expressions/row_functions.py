@@ -104,7 +104,7 @@ class Residuals(RowFunction):
             )
         if len(settings) != 1 or settings[0] not in self.kinds:
             raise InvalidParameter(
-                "Evaluated.settings of residuals must be one of {kinds}, got {got}.",
+                "Evaluated.settings of residuals must be one of {kinds}, in a tuple, got {got}.",
                 hint='settings=("meat",)',
                 kinds=", ".join(self.kinds),
                 got=shorten(settings),

@@ -97,7 +97,7 @@ class Terms:
         bits = (term.max_abs, term.unit.numerator, term.unit.denominator)
         if max(size.bit_length() for size in bits) > MAX_TERM_BITS:
             raise InvalidParameter(
-                "one row could add more than 2**{max_term_bits}, or needs that many digits.",
+                "one row could add more than 2**{max_term_bits}, or would need that many digits.",
                 hint="use smaller powers",
                 max_term_bits=MAX_TERM_BITS,
             )

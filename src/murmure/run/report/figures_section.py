@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from murmure.core.show import no_figure, window
-from murmure.show.curator_sections import curated_notes
-from murmure.show.html_parts import NARROW, WIDE, Language, Scale, figure_table, legend
-from murmure.show.question_section import figure_kind
-from murmure.show.report_content import ReportColumn, ReportContent
+from murmure.run.report.curator_sections import curated_notes
+from murmure.run.report.html_parts import NARROW, WIDE, Language, Scale, figure_table, legend
+from murmure.run.report.question_section import figure_kind
+from murmure.run.report.report_content import ReportColumn, ReportContent
 
 MAX_UNFOLDED = 20  # a column with more figures shows the largest, and folds the rest
 SHOWN_WHEN_FOLDED = 12

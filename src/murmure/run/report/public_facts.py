@@ -9,8 +9,8 @@ from typing import Any
 from murmure.core.domain import Decimals, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
-from murmure.show.html_parts import NARROW, WIDE, Language
-from murmure.show.report_content import ReportContent
+from murmure.run.report.html_parts import NARROW, WIDE, Language
+from murmure.run.report.report_content import ReportContent
 
 
 def public_facts(content: ReportContent, c: Certificate, w: Language) -> str:

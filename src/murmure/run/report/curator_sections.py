@@ -10,9 +10,9 @@ from murmure.catalogue import entries
 from murmure.core.catalogue_entries import NoiseEntry, StatisticEntry
 from murmure.core.domain import Categories, Decimals, Interval
 from murmure.core.schema import Schema
-from murmure.show.html_parts import WIDE, Language
-from murmure.show.question_section import contents_table, epsilon_text, head_html
-from murmure.show.report_content import ReportContent
+from murmure.run.report.html_parts import WIDE, Language
+from murmure.run.report.question_section import contents_table, epsilon_text, head_html
+from murmure.run.report.report_content import ReportContent
 
 
 def curated_head(content: ReportContent, w: Language) -> str:

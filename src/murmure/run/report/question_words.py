@@ -10,7 +10,7 @@ from murmure.catalogue import entries
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories
 from murmure.core.types import Nested
-from murmure.show.html_parts import Language
+from murmure.run.report.html_parts import Language
 from murmure.statistics.base.statistic import column_names
 from murmure.statistics.count import Count
 from murmure.statistics.group_by import GroupBy

@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from murmure.core.show import level_percent
-from murmure.show.french_terms import FRENCH, TERMS
+from murmure.run.report.french_terms import FRENCH, TERMS
 
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
 GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure

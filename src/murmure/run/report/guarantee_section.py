@@ -8,11 +8,11 @@ import re
 
 from murmure.core.types import Certificate
 from murmure.local.base.record_mechanism import RecordMechanism
-from murmure.show.certificate_words import promise, promise_in_french
-from murmure.show.html_parts import WIDE, Language
-from murmure.show.public_facts import public_facts
-from murmure.show.question_section import epsilon_text
-from murmure.show.report_content import ReportContent
+from murmure.run.report.certificate_words import promise, promise_in_french
+from murmure.run.report.html_parts import WIDE, Language
+from murmure.run.report.public_facts import public_facts
+from murmure.run.report.question_section import epsilon_text
+from murmure.run.report.report_content import ReportContent
 
 MAX_NAMED = 5  # columns of a witness
 

@@ -19,8 +19,8 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.show import simultaneous_level, true_values, truths_of
 from murmure.core.types import Certificate, Nested, Release, Target
 from murmure.local.base.record_mechanism import protocol_names
-from murmure.show.html_parts import WIDE, Language
-from murmure.show.question_words import QuestionWords
+from murmure.run.report.html_parts import WIDE, Language
+from murmure.run.report.question_words import QuestionWords
 from murmure.statistics.mean import Mean
 from murmure.statistics.mode import Chosen
 from murmure.statistics.quantile import Quantile

@@ -6,8 +6,8 @@ import html
 
 from murmure.core.show import no_figure
 from murmure.run.postprocessing import project_simplex
-from murmure.show.html_parts import WIDE, Language
-from murmure.show.report_content import ReportContent
+from murmure.run.report.html_parts import WIDE, Language
+from murmure.run.report.report_content import ReportContent
 
 
 def consistent_section(content: ReportContent, w: Language) -> str:

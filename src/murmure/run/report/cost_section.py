@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import math
 
-from murmure.show.certificate_words import REVEALING_EPSILON, max_certainty
-from murmure.show.html_parts import WIDE, Language
-from murmure.show.public_facts import public_facts
-from murmure.show.question_section import epsilon_text
-from murmure.show.report_content import ReportContent
+from murmure.run.report.certificate_words import REVEALING_EPSILON, max_certainty
+from murmure.run.report.html_parts import WIDE, Language
+from murmure.run.report.public_facts import public_facts
+from murmure.run.report.question_section import epsilon_text
+from murmure.run.report.report_content import ReportContent
 
 FOLDED = 8  # more sums than these are folded
 BLOCK_NAMES = {  # the names of blocks

@@ -15,14 +15,14 @@ from murmure.core.errors import CannotWrite, InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import check_level, check_target
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.types import Release, Target
-from murmure.show.consistent_section import consistent_section
-from murmure.show.cost_section import cost_section
-from murmure.show.curator_sections import curated_head, curated_question
-from murmure.show.figures_section import figures_section
-from murmure.show.guarantee_section import guarantee_section
-from murmure.show.html_parts import WIDE, Language, document, is_murmure_page
-from murmure.show.question_section import question_section, report_head
-from murmure.show.report_content import ReportContent
+from murmure.run.report.consistent_section import consistent_section
+from murmure.run.report.cost_section import cost_section
+from murmure.run.report.curator_sections import curated_head, curated_question
+from murmure.run.report.figures_section import figures_section
+from murmure.run.report.guarantee_section import guarantee_section
+from murmure.run.report.html_parts import WIDE, Language, document, is_murmure_page
+from murmure.run.report.question_section import question_section, report_head
+from murmure.run.report.report_content import ReportContent
 
 PAGE_SUFFIXES = (".html", ".htm")
 
@@ -98,7 +98,7 @@ def report_html(
     """
     if not isinstance(release, Release):
         raise InvalidParameter(
-            "a report is made from a Release, got {got}.",
+            "a report needs a Release, got {got}.",
             hint="run(plan, frame) and estimate(table) return one",
             got=shorten(type(release).__name__),
         )

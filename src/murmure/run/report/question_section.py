@@ -11,8 +11,8 @@ from murmure.core.catalogue_entries import RecordEntry, StatisticEntry
 from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.schema import Schema
 from murmure.core.show import no_figure
-from murmure.show.html_parts import WIDE, Language, facts
-from murmure.show.report_content import ReportContent
+from murmure.run.report.html_parts import WIDE, Language, facts
+from murmure.run.report.report_content import ReportContent
 
 MIN_CONTENTS = 4  # columns from which there is a table of contents
 

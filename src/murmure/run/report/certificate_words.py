@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import shorten
 from murmure.core.schema import Schema
-from murmure.show.number_format import describe_domain
+from murmure.run.report.number_format import describe_domain
 
 if TYPE_CHECKING:
     from murmure.core.types import Certificate

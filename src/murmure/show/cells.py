@@ -1,0 +1,146 @@
+"""Cells of tables as text: how many digits a number has, in the marks of the language."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from murmure.show.document import Intervals, Number, Table
+from murmure.show.language import Language
+from murmure.show.phrase import Phrase
+
+UNKNOWN = "-"
+MAX_ROWS, FIRST, LAST = 40, 30, 10  # longer tables show their first and last rows; frames and JSON have all
+TOO_NOISY = Phrase("too noisy")
+
+
+def cell(value: Any, language: Language, head: str = "") -> str:
+    """The text of a cell: five digits of a number, three decimals of a p-value and of t or z; not escaped for others.
+
+    A phrase is said and escaped by the language; other texts are escaped by it.
+    """
+    if value is None:
+        return language.escape(UNKNOWN)
+    if isinstance(value, Number):
+        return language.escape(written(value, language))
+    if isinstance(value, bool | np.bool_):
+        return language.escape(language.value(bool(value)))
+    if isinstance(value, int | np.integer):
+        return language.escape(language.number(int(value)))
+    if isinstance(value, Fraction | np.floating):
+        value = _float(value)
+    if not isinstance(value, float):
+        return language.say(value)
+    return language.escape(language.marks(_digits(value, head)))
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def written(number: Number, language: Language) -> str:
+    value = number.value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return language.say(TOO_NOISY) if value is not None else UNKNOWN
+    if number.style == "count":
+        return language.number(value, 0)
+    if number.style == "share":
+        return language.percent(value, number.digits)
+    if number.style == "fixed":
+        return language.number(value, number.digits)
+    return language.small(value) if number.style == "small" else language.plain(value)
+
+
+def _digits(value: float, head: str) -> str:
+    if not math.isfinite(value):
+        return UNKNOWN if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if head.startswith(("P>", "Prob", "p-value")) or head == "p":
+        return "<0.001" if value < 0.0005 else f"{value:.3f}"
+    if head in ("t", "z") and abs(value) < 1e4:
+        return f"{value + 0.0:.3f}"
+    return five_digits(value)
+
+
+def five_digits(value: float) -> str:
+    """Five significant digits; with an exponent only if the number is huge or tiny."""
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if not 1e-4 <= size < 1e9:
+        return f"{value:.4e}"
+    return f"{value:,.{max(0, 4 - math.floor(math.log10(size)))}f}"
+
+
+def body(table: Table, language: Language) -> list[list[str]]:
+    """The rows as text; long tables are shortened."""
+    rows = [[cell(v, language, h) for v, h in zip(row, table.head, strict=True)] for row in table.rows]
+    if len(rows) <= MAX_ROWS + 1:
+        return rows
+    more = language.say(Phrase("... {n:,} more rows ...", n=len(rows) - FIRST - LAST))
+    return [*rows[:FIRST], [more, *[""] * (len(table.head) - 1)], *rows[-LAST:]]
+
+
+def as_table(figures: Intervals) -> Table:
+    """The figures of a picture as a table, for renderers without pictures."""
+    rows, unit = figures.rows, figures.unit
+    names = ["estimate", *(name for name in ("low", "high", "truth", "count") if any(_has(r, name) for r in rows))]
+    heads = {
+        "estimate": {"share": Phrase("share"), "count": Phrase("count"), "value": Phrase("value")}[unit],
+        "low": Phrase("low"),
+        "high": Phrase("high"),
+        "truth": Phrase("truth"),
+        "count": Phrase("count"),
+    }
+    whole = is_whole(figures)
+    body = [
+        (row.label, *(_figure(getattr(row, n), "count" if n == "count" else unit, whole) for n in names))
+        for row in rows
+    ]
+    return Table(figures.title, (figures.label, *(heads[name] for name in names)), tuple(body))
+
+
+def _has(row: Any, name: str) -> bool:
+    return getattr(row, name) is not None
+
+
+def is_whole(figures: Intervals) -> bool:
+    """Whether all figures are whole numbers of something, as quantiles of ages are."""
+    known = [v for row in figures.rows for v in (row.estimate, row.low, row.high) if v is not None]
+    return figures.unit == "value" and all(math.isfinite(v) and v == round(v) for v in known if not math.isnan(v))
+
+
+def _figure(value: float | None, unit: str, whole: bool) -> Number | float | None:
+    """Counts and whole numbers without decimals, others with four, or with six digits in all."""
+    if value is None or not abs(value) < 1e15:
+        return value if value is None or not math.isnan(value) else Number(value)
+    digits = 0 if whole or unit == "count" else 4
+    if digits and abs(value) >= 1e4:
+        digits = max(0, 5 - math.floor(math.log10(abs(value))))
+    return Number(round(value, digits) + 0.0, "fixed", digits)  # + 0.0: no "-0"
+
+
+def level_percent(level: float) -> str:
+    """A level in per cent, with enough digits to differ from 100: 99.8, 99.9996."""
+    return f"{100 * level:.{max(1, math.ceil(-math.log10(100 * (1 - level))))}f}".removesuffix(".0")
+
+
+def interval_digits(figures: Intervals) -> int:
+    """Just enough decimals to tell the ends of an interval apart, on pages; of shares, in per cent."""
+    shares = figures.unit == "share"
+    if figures.unit == "count" or is_whole(figures):
+        return 0
+    ends: Sequence[tuple[float, float]] = [
+        (r.low, r.high) for r in figures.rows if r.low is not None and r.high is not None
+    ]
+    widths = [high - low for low, high in ends if high > low]
+    if not widths:
+        return 1 if shares else 2
+    width = float(np.median(widths)) * (100 if shares else 1)  # a few wide ones must not cost the others their digits
+    return min(max(1 - math.floor(math.log10(width)), 1 if shares else 0), 6)

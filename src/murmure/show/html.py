@@ -1,0 +1,186 @@
+"""Documents as HTML: whole pages (both languages in one file, no script, nothing from outside) and parts of notebooks.
+
+Templates escape everything that is not theirs. A page allows only its own style sheet, by its digest.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from murmure.show import cells, chart
+from murmure.show.document import Document, Heading, Intervals, Table
+from murmure.show.language import NAMES, Language, LanguageCode, current_language
+from murmure.show.phrase import Code, Marked, Phrase
+from murmure.show.text import visible
+
+FOLDER = Path(__file__).parent / "templates"
+GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
+LANGUAGES: tuple[LanguageCode, ...] = ("en", "fr")
+
+
+@cache
+def style_sheet() -> str:
+    return (FOLDER / "style.css").read_text(encoding="utf-8")
+
+
+@cache
+def content_security_policy(framed: bool = False) -> str:
+    """No script, no request to anywhere, and only this style sheet: names of strangers are on the page.
+
+    framed: also no frame around it, which a browser takes from a header alone.
+    """
+    digest = base64.b64encode(hashlib.sha256(style_sheet().encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return f"{policy}; frame-ancestors 'none'" if framed else policy
+
+
+@cache
+def _environment() -> Any:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    environment.lstrip_blocks = True
+    return environment
+
+
+def html_language(code: LanguageCode) -> Language:
+    """A language whose sentences are safe HTML: everything in them is escaped, and values may be marked."""
+    from markupsafe import Markup, escape
+
+    def safe(text: str) -> str:
+        # A hyphen before a digit is a minus; control characters are shown as their numbers.
+        return escape(visible(text))
+
+    def mark(value: Marked, inner: str) -> str:
+        tag = "code" if isinstance(value, Code) else "b"
+        return f"<{tag}>{inner}</{tag}>"
+
+    language = Language(code, safe, mark)
+    say = language.say
+    language.say = lambda text, /, **fields: Markup(say(text, **fields))  # type: ignore[method-assign]
+    return language
+
+
+def _context(code: LanguageCode) -> dict[str, Any]:
+    language = html_language(code)
+    return {
+        "lang": code,
+        "language": language,
+        "say": language.say,
+        "phrase": Phrase,
+        "cell": partial(_cell, language),
+        "body": lambda table: [[_markup(text) for text in row] for row in cells.body(table, language)],
+        "figures": lambda block: figures(block, language),
+        "plane": chart.plane_of,
+        "chart": chart,
+        "kind": lambda block: type(block).__name__.lower(),
+        "nested": lambda item: (item, ()) if isinstance(item, str) else item,
+        "share_of_largest": share_of_largest,
+    }
+
+
+def _markup(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # a cell was escaped by its language
+
+
+def _cell(language: Language, value: Any, head: str = "") -> Any:
+    return _markup(cells.cell(value, language, head))
+
+
+def share_of_largest(table: Table, column: int) -> list[float]:
+    """The bars of a column of numbers, in per cent of the largest."""
+    values = [float(getattr(row[column], "value", row[column]) or 0.0) for row in table.rows]
+    return [round(100 * value / max([*values, 1e-300]), 2) for value in values]
+
+
+def figures(block: Intervals, language: Language) -> dict[str, Any]:
+    """What a template needs to draw figures and to write their table."""
+    scale, digits, percent = chart.scale_of(block), cells.interval_digits(block), block.unit == "share"
+    has_truth = any(row.truth is not None for row in block.rows)
+    long = any(len(row.label) > 14 for row in block.rows)
+    room = min(chart.TABLE_WIDTH * (0.49 - 0.11 * long - 0.1 * has_truth), chart.PHONE_WIDTH)
+
+    def written(value: float, unit: bool = True) -> str:
+        text = language.number(100 * value if percent else value, digits)
+        return text + (language.marks("%") if unit and percent else "")
+
+    rows, marks = [], chart.marks_of(block, scale)
+    for row, mark in zip(block.rows, marks, strict=True):
+        known = row.estimate == row.estimate
+        span = None
+        if row.low is not None and row.high is not None:
+            span = language.say(Phrase("{low} to {high}", low=written(row.low, False), high=written(row.high)))
+        rows.append(
+            {
+                "label": language.say(row.label),
+                "estimate": written(row.estimate) if known else language.say(cells.TOO_NOISY),
+                "span": span,
+                "truth": None if row.truth is None else written(row.truth),
+                "count": None if row.count is None else language.number(row.count),
+                "mark": mark,
+            }
+        )
+    percent_text = language.marks(f"{cells.level_percent(block.level)}%")
+    return {
+        "rows": rows,
+        "long": long,
+        "truth": has_truth,
+        "bars": any(row.low is not None for row in block.rows),
+        "labels": scale.labels(language, room),
+        "grid": [scale.at(tick) for tick in scale.ticks],
+        "zero": scale.at(0.0) if block.zero else None,
+        "level": percent_text,
+        "cut": any(any(mark.beyond) for mark in marks),
+    }
+
+
+def page(document: Document, heading: Heading | None = None, lang: LanguageCode | None = None) -> str:
+    """A page in one file, with both languages; `lang` is the one that is shown first."""
+    first = lang or current_language()
+    parts = {code: _part("document.html", document, code, heading) for code in LANGUAGES}
+    return _shell("file.html", document, first, heading, parts=parts)
+
+
+def live_page(document: Document, lang: LanguageCode, refresh: int | None = None) -> str:
+    """A page in one language from a server, with a link to the other; refresh: seconds until it is loaded again."""
+    return _shell("live.html", document, lang, None, part=_part("document.html", document, lang, None), refresh=refresh)
+
+
+def snippet(document: Document, lang: LanguageCode | None = None) -> str:
+    """For notebooks: the same tables and pictures, with a style sheet of their own that touches nothing else."""
+    return _part("snippet.html", document, lang or current_language(), None)
+
+
+def _shell(template: str, document: Document, lang: LanguageCode, heading: Heading | None, **more: Any) -> str:
+    title = Language(lang, visible).say((heading and heading.title) or document.title)
+    return str(
+        _environment()
+        .get_template(template)
+        .render(
+            **_context(lang),
+            title=title,
+            style=_markup(style_sheet()),
+            policy=content_security_policy(),
+            names=NAMES,
+            generator=_markup(GENERATOR),
+            **more,
+        )
+    )
+
+
+def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None) -> Any:
+    text = _environment().get_template(template).render(**_context(code), document=document, heading=heading)
+    return _markup(text)
+
+
+def is_murmure_page(start: bytes) -> bool:
+    """Whether a file that starts so was written by Murmure, and may be replaced."""
+    return start.lower().startswith(b"<!doctype html>") and b'name="generator" content="murmure"' in start.lower()

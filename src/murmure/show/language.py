@@ -1,0 +1,223 @@
+"""The languages that people read: their sentences (message catalogues), numbers, quotation marks, lists and dates.
+
+Sentences are found in `locale/LANG/LC_MESSAGES/murmure.mo`, which the build makes of the .po file beside it
+(hatch_build.py, script/messages). English needs no catalogue: its sentences are the keys.
+"""
+
+from __future__ import annotations
+
+import datetime
+import gettext
+import math
+import os
+import string
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from fractions import Fraction
+from functools import cache
+from numbers import Number
+from pathlib import Path
+from typing import Any, Literal
+
+from murmure.show.phrase import Marked, Phrase, Quoted, Several, join, without_quotation_marks
+
+LanguageCode = Literal["en", "fr"]
+NAMES: dict[LanguageCode, str] = {"en": "English", "fr": "Français"}
+LOCALE = Path(__file__).parent / "locale"
+NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
+MINUS = "\u2212"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MONTHS = (
+    Phrase("January"),
+    Phrase("February"),
+    Phrase("March"),
+    Phrase("April"),
+    Phrase("May"),
+    Phrase("June"),
+    Phrase("July"),
+    Phrase("August"),
+    Phrase("September"),
+    Phrase("October"),
+    Phrase("November"),
+    Phrase("December"),
+)
+
+
+class Catalogue:
+    """The sentences of one language: catalogue(template), and catalogue.plural(one, many, n)."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        self.sentences: gettext.NullTranslations = gettext.NullTranslations()
+        if code != "en":
+            path = LOCALE / code / "LC_MESSAGES" / "murmure.mo"
+            try:
+                with path.open("rb") as file:
+                    self.sentences = gettext.GNUTranslations(file)
+            except FileNotFoundError:
+                raise RuntimeError(f"the catalogue {path.name} of {code!r} is not compiled: script/messages") from None
+
+    def __call__(self, template: str) -> str:
+        return self.sentences.gettext(template) if template.strip() else template
+
+    def plural(self, one: str, many: str, n: int) -> str:
+        return self.sentences.ngettext(one, many, n)
+
+    def has(self, template: str) -> bool:
+        """Whether there is a translation; in English every sentence is its own."""
+        missing = object()
+        known = getattr(self.sentences, "_catalog", {})
+        return self.code == "en" or known.get(template, known.get((template, 0), missing)) is not missing
+
+
+@cache
+def catalogue(code: str) -> Catalogue:
+    return Catalogue(code)
+
+
+class Language:
+    """One language: `say` is for sentences, the other methods write numbers and lists."""
+
+    def __init__(self, code: LanguageCode = "en", escape: Callable[[str], str] = str, mark: Any = None) -> None:
+        self.code: LanguageCode = code
+        self.catalogue = catalogue(code)
+        self.french = code == "fr"
+        # A renderer may escape what is not its own markup, and mark values (`Strong`, `Code`) in its way.
+        self.escape, self.mark = escape, mark
+
+    # -- sentences
+
+    def say(self, text: Any, /, **fields: Any) -> str:
+        """A phrase in this language. Any other text stays as it is: people wrote it. With fields: that template."""
+        phrase = Phrase(text, **fields) if fields else text
+        if not isinstance(phrase, Phrase):
+            return self.escape(self.value(phrase))
+        out = []
+        for literal, name, spec, conversion in string.Formatter().parse(phrase.translated(self.catalogue)):
+            out.append(self.escape(literal))
+            if name is not None:
+                out.append(self._field(phrase.fields[name], spec or "", conversion))
+        return "".join(out)
+
+    def _field(self, value: Any, spec: str, conversion: str | None = None) -> str:
+        if conversion == "r":
+            text = repr(str(value) if isinstance(value, str) else value)
+            if isinstance(value, str) and self.french:
+                text = f"«{NARROW}{text[1:-1]}{NARROW}»"
+            return self.escape(text)
+        if isinstance(value, Phrase):
+            return self.say(value)
+        if isinstance(value, Several):
+            return join([self._field(item, spec) for item in value.items], self.say(value.last))
+        if isinstance(value, Quoted):
+            return self.escape(self.quote(value.value))
+        if isinstance(value, Marked):
+            inner = self._field(value.value, spec)
+            return inner if self.mark is None else self.mark(value, inner)
+        if spec and _is_number(value):
+            return self.escape(self.marks(format(float(value) if isinstance(value, Fraction) else value, spec)))
+        return self.escape(format(value, spec) if spec else self.value(value))
+
+    def value(self, value: Any) -> str:
+        """A value in a sentence, not escaped."""
+        if isinstance(value, bool):
+            return self.catalogue("yes" if value else "no")
+        if isinstance(value, datetime.date):
+            return self.date(value)
+        if isinstance(value, Fraction):
+            value = float(value)
+        return self.marks(str(value)) if _is_number(value) else str(value)
+
+    # -- numbers
+
+    def marks(self, text: str) -> str:
+        """The decimal mark, thousands and per cent of a number in Python's notation."""
+        if not self.french:
+            return text
+        text = text.replace(",", NARROW).replace(".", ",").replace("%", f"{NARROW}%")
+        return text.replace("inf", "∞").replace("nan", "-")
+
+    def number(self, value: float | Fraction, digits: int = 0) -> str:
+        """With so many decimals, thousands grouped."""
+        return self.marks(f"{float(value) if isinstance(value, Fraction) else value:,.{digits}f}")
+
+    def percent(self, share: float, digits: int = 1) -> str:
+        return self.marks(f"{100 * share:,.{digits}f}%")
+
+    def plain(self, value: float) -> str:
+        """Up to six significant digits: an epsilon."""
+        return self.marks(f"{value:.6g}")
+
+    def small(self, value: float) -> str:
+        """A delta: 0, 0.01, 10⁻⁶, 2.5 · 10⁻⁷."""
+        digits, _, power = f"{value:.3g}".partition("e")
+        if not power:
+            return self.plain(value)
+        times = "" if digits == "1" else f"{self.marks(digits)}{NARROW}·{NARROW}"
+        return f"{times}10{str(int(power)).translate(SUPERSCRIPTS)}"
+
+    def exact(self, value: Fraction | float) -> str:
+        """Exact where it is a decimal of up to 18 places; otherwise six digits."""
+        fraction = Fraction(value)
+        places = next((k for k in range(19) if 10**k % fraction.denominator == 0), None)
+        if places is None or abs(fraction) >= 10**21:
+            return self.plain(float(fraction))
+        whole, rest = divmod(abs(fraction.numerator) * 10**places // fraction.denominator, 10**places)
+        return self.marks(f"{'-' * (fraction < 0)}{whole:,}" + (f".{rest:0{places}}" if places else ""))
+
+    # -- words
+
+    def quote(self, text: Any) -> str:
+        """What others wrote, in quotation marks that the text cannot close."""
+        inner = without_quotation_marks(str(text))
+        return f"«{NARROW}{inner}{NARROW}»" if self.french else f"\u201c{inner}\u201d"
+
+    def listed(self, items: Iterable[str]) -> str:
+        return join(list(items), self.catalogue(" and "))
+
+    def date(self, day: datetime.date) -> str:
+        month = self.catalogue(MONTHS[day.month - 1])
+        first = "1er" if self.french and day.day == 1 else str(day.day)
+        return f"{first} {month} {day.year}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Number) and not isinstance(value, bool)
+
+
+# -- which language ---------------------------------------------------------------------------------------------------
+
+_chosen: ContextVar[LanguageCode | None] = ContextVar("language", default=None)
+
+
+def set_language(code: LanguageCode | None) -> None:
+    """The language of results and messages from here on; None: English."""
+    if code is not None and code not in NAMES:
+        raise ValueError(f"language must be one of {', '.join(NAMES)}, got {code!r}")
+    _chosen.set(code)
+
+
+def current_language() -> LanguageCode:
+    return _chosen.get() or "en"
+
+
+def language(code: LanguageCode | None = None) -> Language:
+    """This one; None: the one that was set."""
+    return Language(code or current_language())
+
+
+def locale_language(environ: Any = os.environ) -> LanguageCode:
+    """The language that the machine speaks to its user, as gettext looks for it."""
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        for wanted in filter(None, environ.get(name, "").split(":")):
+            code = wanted.lower()[:2]
+            if code in NAMES:
+                return code  # type: ignore[return-value]
+            if name != "LANGUAGE":
+                return "en"  # another language, of which there is no catalogue
+    return "en"
+
+
+def significant(value: float, digits: int) -> int:
+    """Decimals that show so many significant digits."""
+    return max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value and math.isfinite(value) else 0

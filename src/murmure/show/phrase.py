@@ -1,0 +1,156 @@
+"""Sentences that can be said in another language: English text that remembers its template and the values in it.
+
+The English template is the key of the message catalogues (`locale/`): `Phrase("row {row} is missing", row=3)` is the
+text "row 3 is missing", and `Language("fr").say(...)` puts the same 3 into the French template.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from numbers import Number
+from pathlib import PurePath
+from typing import Any, Self
+
+
+class Phrase(str):
+    """A sentence, or part of one. Every template is one of `str.format`: a literal brace is written twice.
+
+    >>> problem = Phrase("row {row} is missing", row=3)
+    >>> message = Phrase("column {column!r}: {problem}.", column="age", problem=problem)
+    >>> print(message)
+    column 'age': row 3 is missing.
+    >>> french = {
+    ...     "column {column!r}: {problem}.": "colonne {column!r} : {problem}.",
+    ...     "row {row} is missing": "la ligne {row} est vide",
+    ... }
+    >>> print(message.render(french.__getitem__))
+    colonne 'age' : la ligne 3 est vide.
+    """
+
+    template: str
+    fields: dict[str, Any]
+
+    def __new__(cls, template: str, /, **fields: Any) -> Self:
+        if isinstance(template, cls):  # it has its values already
+            return template
+        fields = {name: _freeze(value) for name, value in fields.items()}
+        message = super().__new__(cls, template.format_map(fields))
+        message.template, message.fields = template, fields
+        return message
+
+    def translated(self, translate: Callable[[str], str]) -> str:
+        """The template in another language."""
+        return translate(self.template)
+
+    def render(self, translate: Callable[[str], str]) -> str:
+        """The sentence with `translate` applied to its template, and to those of the phrases in it."""
+        fields = {name: v.render(translate) if isinstance(v, Phrase) else v for name, v in self.fields.items()}
+        return self.translated(translate).format_map(fields)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _make_phrase, (type(self), self.template, self.fields, self.__dict__)
+
+
+class Plural(Phrase):
+    """A phrase with a number `n` on which its words depend: Plural("{n} row", "{n} rows", n=2)."""
+
+    one: str
+    many: str
+
+    def __new__(cls, one: str, many: str, /, *, n: int, **fields: Any) -> Self:
+        phrase = super().__new__(cls, one if n == 1 else many, n=n, **fields)
+        phrase.one, phrase.many = one, many
+        return phrase
+
+    def translated(self, translate: Callable[[str], str]) -> str:
+        plural = getattr(translate, "plural", None)  # a catalogue knows the rule of its language
+        return translate(self.template) if plural is None else plural(self.one, self.many, self.fields["n"])
+
+
+class Marked:
+    """A value in a phrase that pages show in a way of its own; as text it is the value alone."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+class Strong(Marked):
+    """What a reader should see first."""
+
+
+class Code(Marked):
+    """A command, a digest, a name of the code."""
+
+
+class Quoted(Marked):
+    """Words that somebody else wrote, in the quotation marks of the language."""
+
+    def __format__(self, spec: str) -> str:
+        return f"\u201c{without_quotation_marks(str(self.value))}\u201d"
+
+    def __str__(self) -> str:
+        return format(self)
+
+
+QUOTATION_MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # and what looks like them
+
+
+def without_quotation_marks(text: str) -> str:
+    """What others wrote cannot close the quotation marks around it."""
+    return "".join('"' if c in QUOTATION_MARKS else c for c in text)
+
+
+class Several:
+    """A list in a phrase: "age, sex and ward", joined as the language joins."""
+
+    def __init__(self, items: Any, last: Phrase | None = None) -> None:
+        self.items = tuple(_freeze(item) for item in items)
+        self.last = last or Phrase(" and ")
+
+    def __format__(self, spec: str) -> str:
+        return join([format(item, spec) for item in self.items], self.last)
+
+    def __str__(self) -> str:
+        return format(self)
+
+
+def join(texts: list[str], last: str) -> str:
+    """Commas, and the word before the last one."""
+    return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def _make_phrase(kind: type[Phrase], template: str, fields: dict[str, Any], state: dict[str, Any]) -> Phrase:
+    phrase = str.__new__(kind, template.format_map(fields))
+    phrase.__dict__.update(state)
+    return phrase
+
+
+class _Appearance:
+    """How an object looked when the phrase was made: it may change, be large, or be impossible to pickle."""
+
+    def __init__(self, value: object) -> None:
+        self.text, self.repr = str(value), repr(value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.text, spec)
+
+    def __repr__(self) -> str:
+        return self.repr
+
+
+def _freeze(value: object) -> object:
+    kept = str | Number | datetime.date | PurePath | Marked | Several | _Appearance
+    if value is None or isinstance(value, kept):
+        return value
+    text = getattr(value, "text", None)  # an error says its own phrase
+    return text if isinstance(value, Exception) and isinstance(text, Phrase) else _Appearance(value)

@@ -1,0 +1,197 @@
+"""Figures drawn by matplotlib, from the same documents as the pictures of pages. The caller brings `plt`.
+
+core/plotting.py imports matplotlib, which is an extra, and says so where it is missing.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from murmure.show.cells import level_percent
+from murmure.show.chart import corners, padded, window
+from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
+from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.phrase import Phrase
+from murmure.show.short_labels import cut_labels
+
+BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
+COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
+MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
+MAX_LETTERS = 28  # of a label beside a panel
+Panel = Intervals | Curves | Paragraph
+
+
+def is_path(target: Any) -> bool:
+    return isinstance(target, str) or hasattr(target, "__fspath__")
+
+
+def draw(plt: Any, panel: Panel, target: Any = None, lang: LanguageCode | None = None) -> Any:
+    """One panel on an axis, in a file, or in a new figure; returns the axis."""
+    if target is not None and not is_path(target):
+        _draw(target, panel, Language(lang or current_language()))
+        return target
+    figure, ax = plt.subplots(figsize=(6.4, _height(panel) + 0.45), layout="constrained")
+    _draw(ax, panel, Language(lang or current_language()))
+    _legend(figure, [ax])
+    return _finish(plt, figure, target, ax)
+
+
+def draw_all(plt: Any, panels: Sequence[Panel], target: Any = None, lang: LanguageCode | None = None) -> Any:
+    """All panels in one figure, in two stacks; returns the figure."""
+    language = Language(lang or current_language())
+    stacks: list[list[Panel]] = [[], []] if len(panels) > 1 else [[]]
+    heights = [0.0] * len(stacks)
+    for panel in panels:  # in order, on the shorter stack
+        shorter = heights.index(min(heights))
+        stacks[shorter].append(panel)
+        heights[shorter] += _height(panel)
+    figure = plt.figure(figsize=(5.8 * len(stacks), max(heights) + 0.5), layout="constrained")
+    drawn = []
+    for part, stack, height in zip(np.ravel(figure.subfigures(1, len(stacks))), stacks, heights, strict=True):
+        left = max(heights) - height
+        ratios = [_height(panel) for panel in stack] + [left] * (left > 0)
+        axes = part.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios)[:, 0]
+        for ax, panel in zip(axes, stack, strict=False):
+            _draw(ax, panel, language)
+        for ax in axes[len(stack) :]:
+            ax.set_axis_off()
+        drawn += list(axes[: len(stack)])
+    _legend(figure, drawn)
+    return _finish(plt, figure, target, figure)
+
+
+def _finish(plt: Any, figure: Any, target: Any, out: Any) -> Any:
+    if target is not None:
+        try:
+            figure.savefig(target, dpi=150)
+        finally:
+            plt.close(figure)
+    return out
+
+
+def _legend(figure: Any, axes: Sequence[Any]) -> None:
+    handles: dict[str, Any] = {}
+    for ax in axes:
+        handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
+    if handles:
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=3)
+
+
+def _height(panel: Panel) -> float:
+    if isinstance(panel, Curves):
+        return 3.4
+    rows = 1 if isinstance(panel, Paragraph) else min(len(panel.rows), MAX_DRAWN)
+    return 0.3 * rows + 0.95
+
+
+def _draw(ax: Any, panel: Panel, language: Language) -> None:
+    if isinstance(panel, Paragraph):
+        ax.set_axis_off()
+        text = textwrap.fill(language.say(panel.text), 64)
+        ax.text(0, 1, text, va="top", transform=ax.transAxes, fontsize=9, color=QUIET, parse_math=False)
+        return
+    title = language.say(panel.title)
+    if title:
+        ax.set_title(cut_labels([title], 60)[0], loc="left", fontsize=10, fontweight="bold", parse_math=False)
+    if isinstance(panel, Curves):
+        _draw_curves(ax, panel, language)
+    else:
+        _draw_intervals(ax, panel, language)
+    ax.grid(axis="x", alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
+    for i, curve in enumerate(panel.curves):
+        colour = COLOURS[i % len(COLOURS)]
+        x, y = np.array(corners(curve.x, curve.y, curve.step)).T
+        ax.plot(x, y, color=colour, lw=2, label=_no_math(language.say(curve.name)) or "_")
+        if curve.low is not None and curve.high is not None:
+            low, high = (np.array(corners(curve.x, side, curve.step)).T for side in (curve.low, curve.high))
+            ax.fill_between(low[0], low[1], high[1], color=colour, alpha=0.15, lw=0)
+    if panel.diagonal:
+        ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
+    ax.set_xlabel(language.say(panel.x_label), parse_math=False)
+    ax.set_ylabel(language.say(panel.y_label), parse_math=False)
+
+
+def _no_math(text: str) -> str:
+    """A label with two $ is not a formula; one that starts with _ would be left out of the legend."""
+    return text.replace("$", r"\$").lstrip("_")
+
+
+def _draw_intervals(ax: Any, panel: Intervals, language: Language) -> None:
+    rows, of = _largest(panel), len(panel.rows)
+    y = np.arange(len(rows))[::-1]
+    barred = [(at, row) for at, row in zip(y, rows, strict=True) if row.low is not None and row.high is not None]
+    if barred:
+        low, high = (np.array([getattr(row, end) for _, row in barred], float) for end in ("low", "high"))
+        level = language.marks(f"{level_percent(panel.level)}%")
+        label = (
+            Phrase("{level} interval, all at once", level=level)
+            if panel.each
+            else Phrase("{level} interval", level=level)
+        )
+        ax.hlines([at for at, _ in barred], low, high, color=BAR, lw=5, label=language.say(label), zorder=2)
+    ax.plot(
+        [r.estimate for r in rows], y, "|", ms=11, mew=2, color=POINT, label=language.say(Phrase("estimate")), zorder=3
+    )
+    known = [(row.truth, at) for at, row in zip(y, rows, strict=True) if row.truth is not None]
+    if known:
+        text = language.say(panel.truth or Phrase("truth"))
+        ax.plot(*zip(*known, strict=True), "o", ms=5, mfc="none", color=TRUTH, label=text, zorder=4)
+    ax.set_yticks(y, cut_labels([language.say(row.label) for row in rows], MAX_LETTERS), fontsize=9)
+    for label in ax.get_yticklabels():
+        label.set_parse_math(False)
+    ax.set_ylim(-0.7, len(rows) - 0.3)
+    ax.set_xlabel(_axis_text(panel, len(rows), of, language), parse_math=False)
+    if panel.zero or panel.unit == "share" or (panel.unit == "count" and len(rows) > 1):
+        left, right = ax.get_xlim()
+        if not panel.zero:
+            ax.set_xlim(min(left, -0.02 * right), right)  # shares start at zero; an unbiased estimate may fall below
+        ax.axvline(0, color=QUIET, lw=0.8, zorder=1)
+    elif panel.bounds is not None:
+        ax.set_xlim(*panel.bounds)
+    elif barred:
+        _cut_axis(ax, np.array([at for at, _ in barred]), low, high)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    _language_marks(ax, language)
+
+
+def _largest(panel: Intervals) -> Sequence[IntervalRow]:
+    if len(panel.rows) <= MAX_DRAWN or panel.zero:
+        return panel.rows
+    return sorted(panel.rows, key=lambda row: -row.estimate if math.isfinite(row.estimate) else math.inf)[:MAX_DRAWN]
+
+
+def _axis_text(panel: Intervals, drawn: int, of: int, language: Language) -> str:
+    names = {"share": Phrase("share of people"), "count": Phrase("people"), "value": Phrase("value")}
+    what = Phrase("coefficient") if panel.zero else names[panel.unit]
+    if drawn < of:
+        what = Phrase("{what}; the largest {drawn} of {of}", what=what, drawn=drawn, of=of)
+    return language.say(what)
+
+
+def _language_marks(ax: Any, language: Language) -> None:
+    """Ticks with the decimal mark of the language."""
+    if language.french:
+        ax.xaxis.set_major_formatter(lambda value, _: language.plain(value))
+
+
+def _cut_axis(ax: Any, y: Any, low: Any, high: Any) -> None:
+    """Intervals much wider than the others are cut where the axis ends, and an arrow says that they go on."""
+    shown = padded(window(zip(low, high, strict=True)))
+    if shown is None:
+        return
+    left, right = shown
+    ax.set_xlim(left, right)
+    ax.tick_params(axis="y", pad=10)  # room for the arrows
+    style: dict[str, Any] = {"ls": "none", "color": BAR, "ms": 7, "zorder": 3, "clip_on": False}
+    for at, cut, mark in ((left, low < left, "<"), (right, high > right, ">")):
+        ax.plot(np.full(int(cut.sum()), at), y[cut], marker=mark, label="_", **style)

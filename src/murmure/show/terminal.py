@@ -1,0 +1,47 @@
+"""Documents on a terminal: as the text of text.py, with titles in bold, names dimmed and warnings in colour.
+
+Colours only on a terminal, NO_COLOR respected (by rich); what people typed is never parsed as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from murmure.show.document import Block, Document, Fold, Intervals, Paragraph, Section, Table
+from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.text import block_lines, visible
+
+STYLES = {"warning": "bold red", "note": "dim", "motto": "italic"}
+
+
+def print_document(document: Document, console: Any, lang: LanguageCode | None = None) -> None:
+    """Every line as it is: tables are as wide as they are, and a terminal that is narrower wraps them."""
+    language = Language(lang or current_language(), visible)
+    title = language.say(document.title)
+    if title:
+        _print(console, title, "bold")
+    _blocks(document.blocks, console, language)
+    if document.footer:
+        _print(console, language.say(document.footer), "dim")
+
+
+def _print(console: Any, text: str, style: str | None = None) -> None:
+    console.print(text, style=style, soft_wrap=True, markup=False, highlight=False)
+
+
+def _blocks(blocks: Iterable[Block], console: Any, language: Language) -> None:
+    for i, block in enumerate(blocks):
+        if isinstance(block, Fold):
+            continue
+        if i and isinstance(block, Section | Table | Intervals):
+            _print(console, "")
+        if isinstance(block, Section):
+            _print(console, language.say(block.title), "bold")
+            _blocks(block.blocks, console, language)
+            continue
+        style = STYLES.get(block.kind) if isinstance(block, Paragraph) else None
+        lines = list(block_lines(block, language))
+        heading = isinstance(block, Table | Intervals) and not (isinstance(block, Table) and block.words)
+        for j, line in enumerate(lines):
+            _print(console, line, "dim" if heading and j == bool(block.title) else style)  # type: ignore[union-attr]

@@ -1,0 +1,189 @@
+"""Documents as text: a title over a rule, facts in two columns, tables with aligned numbers, wrapped notes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from functools import singledispatch
+from typing import Any
+
+from murmure.show import cells
+from murmure.show.document import (
+    Curves,
+    Document,
+    Facts,
+    Flow,
+    Fold,
+    Hundred,
+    Intervals,
+    Items,
+    Listing,
+    Paragraph,
+    Progress,
+    Section,
+    Table,
+    Ticks,
+)
+from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.short_labels import cut, cut_labels
+
+WIDTH = 78  # of tables and of what people read in lines
+MAX_NAME = 36  # letters of a name in a table
+
+
+def text(document: Document, lang: LanguageCode | None = None) -> str:
+    """The whole document; control characters that somebody put into a label are shown, and do nothing."""
+    language = Language(lang or current_language(), visible)
+    tables = [table for table in document.of(Table, Intervals)]
+    wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
+    title = language.say(document.title)
+    lines = [cut(title, wide), "=" * wide] if title else []
+    lines += blocks(document.blocks, language)
+    return "\n".join(line.rstrip() for line in [*lines, *_wrapped(language.say(document.footer))]).strip("\n")
+
+
+def visible(text: str) -> str:
+    """Letters that would move the cursor, colour the screen or turn the reading direction, as their numbers."""
+    return "".join(c if c.isprintable() or c == "\n" or c in " \u00a0\u202f" else f"\\u{ord(c):04x}" for c in str(text))
+
+
+def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
+    """The lines of all blocks, with a blank line around tables and before sections."""
+    before: Any = None
+    for block in parts:
+        lines = list(block_lines(block, language))
+        if not lines:
+            continue
+        apart = isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items)
+        if before is not None and (apart or isinstance(before, Table | Intervals | Facts | Section | Curves | Listing)):
+            yield ""
+        yield from lines
+        before = block
+
+
+@singledispatch
+def block_lines(block: Any, language: Language) -> Iterable[str]:
+    raise TypeError(f"no text for {type(block).__name__}")
+
+
+def _wrapped(text: str, indent: str = "  ", first: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        max(WIDTH, 100),
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+@block_lines.register
+def _(block: Paragraph, language: Language) -> list[str]:
+    return _wrapped(language.say(block.text))
+
+
+@block_lines.register
+def _(block: Facts, language: Language) -> list[str]:
+    """In two columns, as statisticians know them; long ones below one another."""
+    pairs = [(language.say(name), cells.cell(value, language, name) if name else "") for name, value in block.items]
+    half = (WIDTH - 4) // 2
+    if any(len(name) + len(value) + 2 > half for name, value in pairs):
+        wide = max(len(name) for name, _ in pairs)
+        return [
+            line
+            for name, value in pairs
+            if name
+            for line in _wrapped(value, " " * (wide + 2), f"{name:{wide}}  ") or [name]
+        ]
+    gap = next((i for i, (name, _) in enumerate(pairs) if not name), None)
+    middle = -(-len(pairs) // 2)
+    left, right = (pairs[:middle], pairs[middle:]) if gap is None else (pairs[:gap], pairs[gap + 1 :])
+    rows = max(len(left), len(right))
+    both = ([*side, *[("", "")] * (rows - len(side))] for side in (left, right))
+    return [f"{_fact(a, half)}    {_fact(b, half)}".rstrip() for a, b in zip(*both, strict=True)]
+
+
+def _fact(fact: tuple[str, str], width: int) -> str:
+    name, value = fact
+    return f"{name}: {value:>{width - len(name) - 2}}" if name else " " * width
+
+
+@block_lines.register
+def _(block: Items, language: Language) -> list[str]:
+    lines = []
+    for item in block.items:
+        first, inner = (item, ()) if isinstance(item, str) else item
+        lines += _wrapped(language.say(first), "  ", "- ")
+        lines += [line for one in inner for line in _wrapped(language.say(one), "    ", "  - ")]
+    return lines
+
+
+@block_lines.register(Table)
+@block_lines.register(Intervals)
+def _table_lines(block: Any, language: Language) -> list[str]:
+    table = cells.as_table(block) if isinstance(block, Intervals) else block
+    if table.words:
+        return _word_lines(table, language)
+    head = [language.say(name) for name in table.head]
+    rows = [head, *cells.body(table, language)]
+    for row, name in zip(rows, cut_labels([row[0] for row in rows], MAX_NAME), strict=True):
+        row[0] = name
+    wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    wide[1:] = [max(w, 8) for w in wide[1:]]
+    lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in rows]
+    if table is block:  # figures with intervals are read line by line, and need no rule
+        lines.insert(1, "-" * max(map(len, lines)))
+    title = language.say(table.title)
+    return [title, *lines] if title else lines
+
+
+def _word_lines(table: Table, language: Language) -> list[str]:
+    """Sentences do not fit beside one another: each row is its name, and the others below it."""
+    lines = [language.say(table.title)] if table.title else []
+    for row in table.rows:
+        name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
+        shown = [part for part in rest if part and part != cells.UNKNOWN]
+        lines += _wrapped(f"{name}: {'; '.join(shown)}" if shown else name, "    ", "  ")
+    return lines
+
+
+@block_lines.register
+def _(block: Curves, language: Language) -> list[str]:
+    return [] if block.table is None else _table_lines(block.table, language)
+
+
+@block_lines.register
+def _(block: Flow, language: Language) -> list[str]:
+    return _wrapped(" -> ".join(language.say(part) for _, part, _ in block.steps if part))
+
+
+@block_lines.register
+def _(block: Hundred, language: Language) -> list[str]:
+    return _wrapped(language.say(block.text))
+
+
+@block_lines.register
+def _(block: Ticks, language: Language) -> list[str]:
+    return ["  ".join(f"[{'x' if ticked else ' '}] {language.say(label)}" for label, ticked in block.boxes)]
+
+
+@block_lines.register
+def _(block: Progress, language: Language) -> list[str]:
+    wide = max((len(language.say(name)) for name, *_ in block.steps), default=0)
+    return [f"{language.say(name):{wide}}  {done}/{every}" for name, done, every, _ in block.steps]
+
+
+@block_lines.register
+def _(block: Listing, language: Language) -> list[str]:
+    return [f"    {visible(line)}" for line in block.text.rstrip("\n").split("\n")]
+
+
+@block_lines.register
+def _(block: Fold, language: Language) -> Sequence[str]:
+    return []  # what a page folds away, text leaves out
+
+
+@block_lines.register
+def _(block: Section, language: Language) -> list[str]:
+    title = language.say(block.title)
+    return [title, "-" * len(title), *blocks(block.blocks, language)]
