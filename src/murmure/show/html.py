@@ -13,7 +13,7 @@ from typing import Any
 
 from murmure.show import cells, chart
 from murmure.show.document import Document, Heading, Intervals, Table
-from murmure.show.language import NAMES, Language, LanguageCode, current_language
+from murmure.show.language import MINUS, NAMES, Language, LanguageCode, current_language
 from murmure.show.phrase import Code, Marked, Phrase
 from murmure.show.text import visible
 
@@ -54,7 +54,6 @@ def html_language(code: LanguageCode) -> Language:
     from markupsafe import Markup, escape
 
     def safe(text: str) -> str:
-        # A hyphen before a digit is a minus; control characters are shown as their numbers.
         return escape(visible(text))
 
     def mark(value: Marked, inner: str) -> str:
@@ -62,6 +61,7 @@ def html_language(code: LanguageCode) -> Language:
         return f"<{tag}>{inner}</{tag}>"
 
     language = Language(code, safe, mark)
+    language.minus = MINUS
     say = language.say
     language.say = lambda text, /, **fields: Markup(say(text, **fields))  # type: ignore[method-assign]
     return language

@@ -84,6 +84,7 @@ class Language:
         self.french = code == "fr"
         # A renderer may escape what is not its own markup, and mark values (`Strong`, `Code`) in its way.
         self.escape, self.mark = escape, mark
+        self.minus = "-"
 
     # -- sentences
 
@@ -132,6 +133,8 @@ class Language:
 
     def marks(self, text: str) -> str:
         """The decimal mark, thousands and per cent of a number in Python's notation."""
+        if text.startswith("-"):
+            text = self.minus + text[1:]
         if not self.french:
             return text
         text = text.replace(",", NARROW).replace(".", ",").replace("%", f"{NARROW}%")

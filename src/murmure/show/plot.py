@@ -18,6 +18,7 @@ from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase
 from murmure.show.short_labels import cut_labels
+from murmure.show.text import visible
 
 BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
 COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
@@ -33,17 +34,17 @@ def is_path(target: Any) -> bool:
 def draw(plt: Any, panel: Panel, target: Any = None, lang: LanguageCode | None = None) -> Any:
     """One panel on an axis, in a file, or in a new figure; returns the axis."""
     if target is not None and not is_path(target):
-        _draw(target, panel, Language(lang or current_language()))
+        _draw(target, panel, Language(lang or current_language(), visible))
         return target
     figure, ax = plt.subplots(figsize=(6.4, _height(panel) + 0.45), layout="constrained")
-    _draw(ax, panel, Language(lang or current_language()))
+    _draw(ax, panel, Language(lang or current_language(), visible))
     _legend(figure, [ax])
     return _finish(plt, figure, target, ax)
 
 
 def draw_all(plt: Any, panels: Sequence[Panel], target: Any = None, lang: LanguageCode | None = None) -> Any:
     """All panels in one figure, in two stacks; returns the figure."""
-    language = Language(lang or current_language())
+    language = Language(lang or current_language(), visible)
     stacks: list[list[Panel]] = [[], []] if len(panels) > 1 else [[]]
     heights = [0.0] * len(stacks)
     for panel in panels:  # in order, on the shorter stack

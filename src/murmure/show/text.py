@@ -34,7 +34,7 @@ MAX_NAME = 36  # letters of a name in a table
 def text(document: Document, lang: LanguageCode | None = None) -> str:
     """The whole document; control characters that somebody put into a label are shown, and do nothing."""
     language = Language(lang or current_language(), visible)
-    tables = [table for table in document.of(Table, Intervals)]
+    tables = [block for block in document.of(Table, Intervals) if isinstance(block, Intervals) or not block.words]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
