@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-ENGLISH = set(
-    "the of and with which that this these are is was were from have has been each every whose their would cannot must "
-    "not more than only they them one two all how what who when where into its it be by for at".split()
-)
-FRENCH = set(
-    "le la les des du une un est sont avec pour dans qui que ne pas sur chaque aux au cette ces ce il elle ils leur "
-    "leurs ont été être plus par ou où dont vous votre vos et en de".split()
-)
+SMALL_WORDS = {
+    "en": "the of and with which that this these are is was were from have has been each every whose their would "
+    "cannot must not more than only they them one two all how what who when where into its it be by for at",
+    "fr": "le la les des du une un est sont avec pour dans qui que ne pas sur chaque aux au cette ces ce il elle ils "
+    "leur leurs ont été être plus par ou où dont vous votre vos et en de",
+}
+ENGLISH, FRENCH = (set(words.split()) for words in SMALL_WORDS.values())
 BOTH = ENGLISH & FRENCH
 CODE = re.compile(
     r"""`[^`]*` | \bmurmure\ [^\n]* | --?[a-z][\w-]* | [\w./-]+\.(?:py|csv|toml|json|parquet|html|svg|png|db|npz)\b
