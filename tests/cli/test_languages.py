@@ -1,4 +1,4 @@
-"""Every command speaks the language that was asked for: its help, what it prints, and its errors; JSON stays English."""
+"""Every command speaks the language that was asked for: help, output and errors. JSON stays English."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_hostile_texts_are_inert(hostile: str, lang: str) -> None:
     shown, heading = document(hostile), Heading(hostile, hostile, hostile)
     letters = re.findall(r"[a-z]{3,}", hostile) or ["a"]
 
-    for whole in (page(shown, heading, lang), live_page(shown, lang, 3)):  # type: ignore[arg-type]
+    for whole in (page(shown, heading, lang), live_page(shown, lang, True, 3)):  # type: ignore[arg-type]
         check_page(whole, letters[0])
     check_page(snippet(shown, lang), letters[0])  # type: ignore[arg-type]
     assert not CONTROLS.search(text(shown, lang))  # type: ignore[arg-type]

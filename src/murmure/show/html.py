@@ -149,9 +149,14 @@ def page(document: Document, heading: Heading | None = None, lang: LanguageCode 
     return _shell("file.html", document, first, heading, parts=parts)
 
 
-def live_page(document: Document, lang: LanguageCode, refresh: int | None = None) -> str:
-    """A page in one language from a server, with a link to the other; refresh: seconds until it is loaded again."""
-    return _shell("live.html", document, lang, None, part=_part("document.html", document, lang, None), refresh=refresh)
+def live_page(document: Document, lang: LanguageCode, running: bool = False, refresh: int | None = None) -> str:
+    """A page in one language from a server, with a link to the other.
+
+    running: it will change, so it offers to reload itself. It does so only for readers who ask (refresh: seconds),
+    since a page that reloads takes people who read with a screen reader back to its start.
+    """
+    part = _part("document.html", document, lang, None)
+    return _shell("live.html", document, lang, None, part=part, running=running, refresh=refresh)
 
 
 def snippet(document: Document, lang: LanguageCode | None = None) -> str:
