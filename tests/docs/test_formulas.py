@@ -1,0 +1,42 @@
+"""Formulas of the site are MathML, and a formula that cannot be converted stops the build."""
+
+from __future__ import annotations
+
+import importlib.util
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("latex2mathml", reason="the extra docs is not installed")
+
+SCRIPT = Path(__file__).resolve().parents[2] / "script" / "formulas"
+loader = SourceFileLoader("formulas", str(SCRIPT))
+spec = importlib.util.spec_from_loader("formulas", loader)
+assert spec is not None
+formulas = importlib.util.module_from_spec(spec)
+loader.exec_module(formulas)
+
+
+def test_marked_formulas_become_mathml():
+    inline = r'<span class="arithmatex">\(a &lt; e^\varepsilon\)</span>'
+    block = r'<div class="arithmatex">\[\frac{1}{k}\]</div>'
+    new, count = formulas.typeset(f"<p>At {inline}:</p>{block}")
+
+    assert count == 2
+    assert "<msup><mi>e</mi><mi>&#x003B5;</mi></msup>" in new and 'display="inline"' in new
+    assert "<mfrac>" in new and 'display="block"' in new
+    assert "\\" not in new and "arithmatex" in new
+
+
+def test_a_formula_that_is_not_understood_is_refused():
+    with pytest.raises(ValueError, match="nosuchcommand"):
+        formulas.mathml(r"a + \nosuchcommand{b}", "inline")
+
+
+def test_a_site_with_such_a_formula_fails(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    page.write_text(r'<span class="arithmatex">\(\nosuchcommand\)</span>', encoding="utf-8")
+
+    assert formulas.main(str(tmp_path)) == 1
+    assert "page.html" in capsys.readouterr().err
