@@ -29,6 +29,12 @@ def test_marked_formulas_become_mathml():
     assert "\\" not in new and "arithmatex" in new
 
 
+def test_bars_enclose_and_functions_keep_their_distance():
+    assert 'form="prefix"' in script.mathml("|z|", "inline") and 'form="postfix"' in script.mathml("|z|", "inline")
+    assert script.THIN in script.mathml(r"2 \ln a", "inline")
+    assert script.THIN not in script.mathml(r"\log_2 (k)", "inline")
+
+
 def test_a_formula_that_is_not_understood_is_refused():
     with pytest.raises(ValueError, match="nosuchcommand"):
         script.mathml(r"a + \nosuchcommand{b}", "inline")
