@@ -56,3 +56,10 @@ def test_french_gets_no_break_spaces_outside_code():
     )
 
     assert script.french(page) == expected
+
+
+def test_the_search_index_has_letters_for_formulas_and_code_as_it_is():
+    text = r"<p>at \(a < e^\varepsilon\):</p><pre><code>sed 's/\(x\)/y/'</code></pre>"
+    expected = "<p>at a&lt;e\u03b5:</p>" + text[text.index("<pre>") :]
+
+    assert script.searchable(text) == expected
