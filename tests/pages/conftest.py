@@ -1,0 +1,41 @@
+"""The browser of this process, and pages opened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pages import chromium
+from tests.pages.browser import Browser, OpenPage
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One for each process of pytest-xdist, started when the first test asks for it."""
+    try:
+        path = chromium.find()
+    except chromium.NotInstalled as error:
+        (pytest.fail if chromium.is_required() else pytest.skip)(str(error))
+    browser = Browser(path)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., OpenPage]]:
+    """open_page(source, size=..., scheme=...): source is HTML text, the path of a file, or an address (http://...)."""
+    opened: list[OpenPage] = []
+
+    def open_source(source: str | Path, **how: Any) -> OpenPage:
+        if isinstance(source, str) and not source.startswith("http://"):
+            path = tmp_path / f"page-{len(opened)}.html"
+            path.write_text(source, encoding="utf-8")
+            source = path
+        opened.append(browser.open(source.as_uri() if isinstance(source, Path) else source, **how))
+        return opened[-1]
+
+    yield open_source
+    for page in opened:
+        page.close()
