@@ -59,6 +59,16 @@ def find_or_install() -> str:
     return install()
 
 
+def find_or_skip() -> str:
+    """For tests: without a browser they are skipped, or fail where it is required."""
+    import pytest  # not for script/test, which only looks
+
+    try:
+        return find()
+    except NotInstalled as error:
+        (pytest.fail if is_required() else pytest.skip)(str(error))
+
+
 def main() -> int:
     try:
         print(find_or_install())

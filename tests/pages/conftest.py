@@ -14,11 +14,7 @@ from tests.pages.browser import Browser, OpenPage
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for each process of pytest-xdist, started when the first test asks for it."""
-    try:
-        path = chromium.find()
-    except chromium.NotInstalled as error:
-        (pytest.fail if chromium.is_required() else pytest.skip)(str(error))
-    browser = Browser(path)
+    browser = Browser(chromium.find_or_skip())
     yield browser
     browser.close()
 

@@ -60,6 +60,8 @@ def test_a_user_is_told_how_to_get_one(programs: Path, capsys: pytest.CaptureFix
     told = capsys.readouterr().err
     assert "will be skipped" in told and "apt-get install chromium" in told and told.count("\n") == 1
     assert not (programs / "apt-get.log").exists()
+    with pytest.raises(pytest.skip.Exception, match="apt-get install chromium"):
+        chromium.find_or_skip()
 
 
 def test_in_continuous_integration_it_is_a_failure(
@@ -69,6 +71,8 @@ def test_in_continuous_integration_it_is_a_failure(
 
     assert chromium.main() == 1
     assert "skipped" not in capsys.readouterr().err
+    with pytest.raises(pytest.fail.Exception, match="apt-get install chromium"):
+        chromium.find_or_skip()
 
 
 def test_root_gets_it_from_the_distribution(

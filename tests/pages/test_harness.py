@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.pages import chromium, known_faults, languages
+from tests.pages import known_faults, languages
 from tests.pages.browser import PICTURES, OpenPage
 from tests.pages.every_page import LIVE
 from tests.pages.inspection import Inspection
 
 Open = Callable[..., OpenPage]
-ROOT = Path(__file__).parents[2]
 
 
 def page(body: str, head: str = "") -> str:
@@ -234,17 +230,3 @@ def test_a_server_that_refuses_is_found(open_page: Open, tmp_path: Path) -> None
         found = open_page(refused).complaints()
 
     assert f"failed: 403 {refused}" in found
-
-
-# -- no browser --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("ci", "code", "told"), [("", 0, "SKIPPED [1]"), ("true", 1, "ERROR")])
-def test_a_missing_browser_skips_at_home_and_fails_in_continuous_integration(ci: str, code: int, told: str) -> None:
-    """The whole way, as pytest tells it: one sentence that says how to get one."""
-    environment = {**os.environ, chromium.VARIABLE: "/nowhere/chromium", "CI": ci}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "sound_page"]
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
-
-    assert done.returncode == code, done.stdout
-    assert told in done.stdout and "MURMURE_CHROMIUM=/nowhere/chromium is not a program" in done.stdout
