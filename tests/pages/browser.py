@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import BrowserContext, Page, Request, Route, sync_playwright
+from playwright.sync_api import Page, Request, Route, sync_playwright
 
 Size = Literal["desktop", "telephone"]
 Scheme = Literal["light", "dark"]
@@ -70,35 +70,46 @@ REPEATED_IDS = """() => {
 
 
 class Browser:
-    """Chromium without a window, driven from a thread of its own.
+    """Chromium without a window, with one tab, driven from a thread of its own.
 
     Playwright leaves its event loop marked as running in the thread that uses it, and asyncio.run would refuse to start
-    there: in the other tests of this process.
+    there: in the other tests of this process. One tab for all pages, one after the other, keeps its process, which has
+    compiled axe already: a new one for each page would take a third more time.
     """
 
     def __init__(self, path: str) -> None:
         self._thread = ThreadPoolExecutor(1, "browser")
         self._playwright: Any = None
+        self._open: OpenPage | None = None
         try:
-            self._chromium = self.do(self._start, path)
+            self._tab: Page = self.do(self._start, path)
         except BaseException:
             self.close()
             raise
 
-    def _start(self, path: str) -> Any:
+    def _start(self, path: str) -> Page:
         self._playwright = sync_playwright().start()
-        return self._playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        tab = self._playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS).new_page()
+        tab.add_init_script(RECORD_VIOLATIONS)
+        return tab
 
     def do(self, work: Callable[..., Any], *args: Any) -> Any:
         """work(*args) in the browser's thread, where everything of Playwright must be called."""
         return self._thread.submit(work, *args).result()
 
     def open(self, address: str, size: Size = "desktop", scheme: Scheme = "light") -> OpenPage:
-        return OpenPage(self, self.do(self._new_context, size, scheme), address)
+        """The page at this address, in place of the one before."""
+        self.leave()
+        self._open = OpenPage(self, self._tab, address)
+        self._open.show(size, scheme)
+        self._open.load()
+        return self._open
 
-    def _new_context(self, size: Size, scheme: Scheme) -> BrowserContext:
-        width, height = SIZES[size]
-        return self._chromium.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    def leave(self) -> None:
+        """Whatever the open page still does is not told of the next one, which finds no cookie of it either."""
+        if self._open is not None:
+            self._open.leave()
+            self._open = None
 
     def close(self) -> None:
         if self._playwright is not None:
@@ -107,33 +118,46 @@ class Browser:
 
 
 class OpenPage:
-    """A page that was opened once. `show` changes size and colours, and nothing is loaded again."""
+    """A page that is loaded once. `show` changes size and colours, and nothing is loaded again."""
 
-    def __init__(self, browser: Browser, context: BrowserContext, address: str) -> None:
-        self._do, self._context, self._address = browser.do, context, address
+    def __init__(self, browser: Browser, tab: Page, address: str) -> None:
+        self._browser, self._tab, self._address = browser, tab, address
         self._complaints: list[str] = []
         self._loads = 0
-        self._page: Page = self._do(self._open)
+        self._listeners: dict[Any, Callable[[Any], None]] = {
+            "console": lambda message: self._complain("console", message.text, message.type == "error"),
+            "pageerror": lambda error: self._complain("script", str(error)),
+            "request": lambda asked: self._complain("request", asked.url, not self._may_ask(asked)),
+            "requestfailed": lambda asked: self._complain("failed", asked.url, not self._is_reload(asked)),
+        }
 
-    def _open(self) -> Page:
-        page = self._context.new_page()
-        page.add_init_script(RECORD_VIOLATIONS)
-        page.on("console", lambda message: self._complain("console", message.text, message.type == "error"))
-        page.on("pageerror", lambda error: self._complain("script", str(error)))
-        page.on("request", lambda asked: self._complain("request", asked.url, not self._may_ask(asked)))
-        page.on("requestfailed", lambda asked: self._complain("failed", asked.url, not self._is_reload(asked)))
-        page.route(self._address.partition("#")[0], self._load_once)
-        answer = page.goto(self._address)
+    def load(self) -> None:
+        self.do(self._load)
+
+    def _load(self, tab: Page) -> None:
+        for event, listener in self._listeners.items():
+            tab.on(event, listener)
+        tab.route(lambda url: url == self._address, self._load_once)
+        answer = tab.goto(self._address)
         if answer is not None and answer.status >= 400:
             self._complain("failed", f"{answer.status} {answer.url}")
-        return page
+
+    def leave(self) -> None:
+        self.do(self._leave)
+
+    def _leave(self, tab: Page) -> None:
+        for event, listener in self._listeners.items():
+            tab.remove_listener(event, listener)
+        tab.unroute_all()
+        tab.goto("about:blank")
+        tab.context.clear_cookies()
 
     def _complain(self, kind: str, text: str, wrong: bool = True) -> None:
         if wrong:
             self._complaints.append(f"{kind}: {text}")
 
     def _is_reload(self, asked: Request) -> bool:
-        return asked.is_navigation_request() and asked.url == self._address.partition("#")[0]
+        return asked.is_navigation_request() and asked.url == self._address
 
     def _may_ask(self, asked: Request) -> bool:
         """For itself; a page that is served may ask its own server too."""
@@ -151,7 +175,7 @@ class OpenPage:
 
     def do(self, work: Callable[[Page], Any]) -> Any:
         """Whatever else Playwright can do with the page."""
-        return self._do(work, self._page)
+        return self._browser.do(work, self._tab)
 
     def evaluate(self, script: str, argument: Any = None) -> Any:
         return self.do(lambda page: page.evaluate(script, argument))
@@ -195,6 +219,3 @@ class OpenPage:
         if folder := os.environ.get(PICTURES):
             path = Path(folder) / f"{re.sub(r'[^a-z0-9]+', '-', name.lower())}.png"
             self.do(lambda page: page.screenshot(path=path, full_page=True))
-
-    def close(self) -> None:
-        self._do(self._context.close)

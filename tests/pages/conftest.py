@@ -21,17 +21,17 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., OpenPage]]:
-    """open_page(source, size=..., scheme=...): source is HTML text, the path of a file, or an address (http://...)."""
-    opened: list[OpenPage] = []
+    """open_page(source, size=..., scheme=...): source is HTML text, the path of a file, or an address (http://...).
+
+    One page is open at a time.
+    """
 
     def open_source(source: str | Path, **how: Any) -> OpenPage:
         if isinstance(source, str) and not source.startswith("http://"):
-            path = tmp_path / f"page-{len(opened)}.html"
+            path = tmp_path / "page.html"
             path.write_text(source, encoding="utf-8")
             source = path
-        opened.append(browser.open(source.as_uri() if isinstance(source, Path) else source, **how))
-        return opened[-1]
+        return browser.open(source.as_uri() if isinstance(source, Path) else source, **how)
 
     yield open_source
-    for page in opened:
-        page.close()
+    browser.leave()

@@ -126,6 +126,16 @@ def test_an_id_that_occurs_twice_is_found(open_page: Open) -> None:
     assert open_page(page('<p id="a">1</p><p id="b">2</p><p id="a">3</p>')).repeated_ids() == ["a"]
 
 
+def test_a_page_is_not_blamed_for_the_one_before(open_page: Open) -> None:
+    """All pages are opened in one tab."""
+    noisy = "<script>setInterval(() => { fetch('http://elsewhere.example/'); console.error('still here') }, 1)</script>"
+    assert open_page(page(noisy)).do(lambda tab: tab.wait_for_timeout(100)) is None
+
+    opened = open_page(SOUND)
+    opened.do(lambda tab: tab.wait_for_timeout(200))
+    assert opened.complaints() == []
+
+
 def test_a_page_that_reloads_itself_can_be_looked_at(open_page: Open) -> None:
     """It is loaded once: what was found does not vanish."""
     opened = open_page(page("<p>Again and again.</p>", '<meta http-equiv="refresh" content="1">'))
