@@ -103,7 +103,9 @@ class ROC(OneRound):
         labels = self.domain[event.column].labels()
         yes = lines.pop(event.code)
         no = tuple(sum(line, Fraction(0)) for line in zip(*lines, strict=True))
-        other = labels[1 - event.code] if len(labels) == 2 else f"anything but {labels[event.code]}"
+        other = labels[1 - event.code]
+        if len(labels) > 2:
+            other = Phrase("anything but {label}", label=labels[event.code])
         for label, counts in ((other, no), (labels[event.code], yes)):
             if sum(counts) <= 0 and counted.noise is None:
                 refuse_constant(self.domain, event.column, "ROC.outcome", Phrase("there is nothing to tell apart"))
