@@ -31,7 +31,7 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import Phrase, Plural, shorten
 from murmure.core.random import Random
 from murmure.core.types import Relation
-from murmure.show.document import Document, Facts, Number, Shown, paragraphs
+from murmure.show.document import Block, Document, Facts, Number, Shown, paragraphs
 
 Ask = Callable[[Any, Gate], Any]
 RESULT = "the result"  # where paths to released values start
@@ -82,7 +82,7 @@ class Audit(Shown):
             ),
             Phrase("An audit belongs to the holder of the data: none of it may be released."),
         )
-        blocks = (Facts(tuple(facts)), *paragraphs([*notes, ended, *warned], "note"))
+        blocks: tuple[Block, ...] = (Facts(tuple(facts)), *paragraphs([*notes, ended, *warned], "note"))
         return Document(Phrase("Replay audit: nothing wrong was found"), blocks, "Audit")
 
     def __repr__(self) -> str:

@@ -77,10 +77,7 @@ class How:
         """How it was computed, and what was revealed to whom."""
         promises = [_odds(c) for name, c in self.guarantees.items() if name == "reader" and math.isfinite(c.epsilon)]
         return (
-            Section(
-                Phrase("How it was computed"),
-                (*paragraphs(self.warnings(), "warning"), *paragraphs(self.computed())),
-            ),
+            Section(Phrase("How it was computed"), paragraphs(self.computed())),
             Section(Phrase("What was revealed to whom"), (Items(self.revealed), *map(Paragraph, promises))),
         )
 

@@ -77,8 +77,10 @@ class ModelResult(Shown):
         )
 
     def document(self) -> Document:
-        origin = () if self.how is None else self.how.sections()
-        return Document(self.title, (*self._blocks(), *origin), persisted_name(self))
+        if self.how is None:
+            return Document(self.title, self._blocks(), persisted_name(self))
+        blocks = (*paragraphs(self.how.warnings(), "warning"), *self._blocks(), *self.how.sections())
+        return Document(self.title, blocks, persisted_name(self))
 
     # -- for machines
 
