@@ -12,10 +12,11 @@ from murmure.core.notices import REHEARSAL_NOTICE, rehearsed
 from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
-from murmure.show.document import Items, Paragraph, Section, paragraphs, sentences
-from murmure.show.phrase import Several
+from murmure.show.document import Fold, Items, Paragraph, Section, paragraphs, sentences
+from murmure.show.phrase import Code, Several
 from murmure.statistics.estimates.sums_estimate import SumsInterface
 
+LARGE = 20.0  # an epsilon: the odds may change by a factor of some 500 million
 SEEDED = Phrase("SEEDED RANDOMNESS: an experiment, not for real people.")
 
 
@@ -38,6 +39,7 @@ class How:
     seeded: bool = False
     rehearsal: bool = False  # all parties ran in one process
     charge: Any = field(default=None, compare=False, repr=False)  # what a ledger charged
+    explained: str | None = None  # what was done with the sums, in plain words
     directly: str | None = None  # how rows were read directly, without sums
 
     def computed(self) -> list[str]:
@@ -75,9 +77,11 @@ class How:
 
     def sections(self) -> tuple[Section, ...]:
         """How it was computed, and what was revealed to whom."""
+        codes = Items(tuple(Phrase("{digest}", digest=Code(plan)) for plan in self.plans))
+        questions = [Fold(Phrase("Fingerprints of what was asked, one for each round"), (codes,))] if self.plans else []
         promises = [_odds(c) for name, c in self.guarantees.items() if name == "reader" and math.isfinite(c.epsilon)]
         return (
-            Section(Phrase("How it was computed"), paragraphs(self.computed())),
+            Section(Phrase("How it was computed"), (*paragraphs([*self.computed(), self.explained]), *questions)),
             Section(Phrase("What was revealed to whom"), (Items(self.revealed), *map(Paragraph, promises))),
         )
 
@@ -132,6 +136,7 @@ def how_of(
         revealed=tuple(_revealed(privacy, guarantees, plans)),
         guarantees=rehearsed(guarantees) if rehearsal else guarantees,
         plans=tuple(plan.digest for plan in plans),
+        explained=_explanation(privacy),
         seeded=seeded and noise is not None,
         rehearsal=rehearsal,
     )
@@ -144,7 +149,18 @@ def how_read_directly(
     reveals everything about a person. tables: how many there are, if several.
     """
     out = how_of(Clear(), [Plan(of)], [], apart=tables)
-    return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), directly=directly)
+    return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), explained=None, directly=directly)
+
+
+def _explanation(privacy: Privacy) -> str:
+    if isinstance(privacy, Secure):
+        return Phrase(
+            "Each party added up its own rows, and masked its sums before it sent them; the masks cancel in the total "
+            "over all parties, from which all figures follow."
+        )
+    if noise_in(privacy) is not None:
+        return Phrase("Random noise was added to the sums before anything was computed; all figures follow from these.")
+    return Phrase("All figures follow from these sums; they are computed exactly, and rounded once, where shown.")
 
 
 def _where(privacy: Privacy, parties: int | None) -> str:
@@ -214,6 +230,8 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
 
 def _odds(certificate: Certificate) -> str:
     """What an epsilon means."""
+    if certificate.epsilon > LARGE:
+        return Phrase("In words: an epsilon as large as this keeps almost nothing hidden.")
     factor = math.exp(certificate.epsilon)
     if certificate.relation == "replace":
         return Phrase(

@@ -68,11 +68,12 @@ class ModelResult(Shown):
         )
 
     def _blocks(self) -> tuple[Block, ...]:
-        facts = self.facts()
+        facts, pictures = self.facts(), self.pictures()
         return (
             *([Facts(tuple(facts))] if facts else []),
-            *self.pictures(),
+            *pictures[:1],
             *self.tables(),
+            *pictures[1:],
             *paragraphs(self.notes, "note"),
         )
 
