@@ -221,7 +221,8 @@ class LinearRegression(Learner):
             return [Table("", ("", Phrase("coef")), tuple((self.names_[i], float(values[i])) for i in kept))]
         columns = np.stack([values, errors, values - 1.96 * errors, values + 1.96 * errors])
         rows = tuple((self.names_[i], *map(float, columns[:, i])) for i in kept)
-        return [Table("", ("", Phrase("coef"), Phrase("std err"), Phrase("[0.025"), Phrase("0.975]")), rows)]
+        ends = (Phrase("[{end:g}", end=0.025), Phrase("{end:g}]", end=0.975))
+        return [Table("", ("", Phrase("coef"), Phrase("std err"), *ends), rows)]
 
     def _why_no_errors(self) -> str | None:
         if self.bse_ is not None:

@@ -120,6 +120,6 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(main, ["ols", f"y ~ {right()}", str(tmp_path / "t.csv")])
 
     assert run.exit_code == 0, run.output
-    table = run.output.split("std err")[1].split("Labels are compared")[0]
+    table = run.output.split("P>|t|")[1].split("Labels are compared")[0]
     shown = first_cells(table)
     assert len(shown) == len(set(shown)) == 6

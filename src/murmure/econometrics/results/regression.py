@@ -379,7 +379,7 @@ class Regression(ModelResult, Drawable):
         return draw_picture(self._coefficients(alpha), ax)
 
 
-ENDS = (Phrase("[0.025"), Phrase("0.975]"))  # of a 95% interval
+ENDS = (Phrase("[{end:g}", end=0.025), Phrase("{end:g}]", end=0.975))  # of a 95% interval
 TIDY = ("term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 
 
