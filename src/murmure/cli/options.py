@@ -160,6 +160,13 @@ def option_group(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+# What people say about a page of their own.
+page_options = option_group(
+    click.option("--title", metavar="TEXT", help="With --html: the title of the page."),
+    click.option("--question", metavar="TEXT", help="With --html: the question that it answers."),
+    click.option("--author", metavar="TEXT", help="With --html: who wrote it."),
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 
 # What one person may answer, in one of four ways. All of it is public: nothing is read off data.

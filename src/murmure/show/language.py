@@ -10,6 +10,7 @@ import datetime
 import gettext
 import math
 import os
+import re
 import string
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -58,7 +59,10 @@ class Catalogue:
                 raise RuntimeError(f"the catalogue {path.name} of {code!r} is not compiled: script/messages") from None
 
     def __call__(self, template: str) -> str:
-        return self.sentences.gettext(template) if template.strip() else template
+        if not template.strip():
+            return template
+        text = self.sentences.gettext(template)
+        return french_spaces(text) if self.code == "fr" and text == template else text
 
     def plural(self, one: str, many: str, n: int) -> str:
         return self.sentences.ngettext(one, many, n)
@@ -68,6 +72,11 @@ class Catalogue:
         missing = object()
         known = getattr(self.sentences, "_catalog", {})
         return self.code == "en" or known.get(template, known.get((template, 0), missing)) is not missing
+
+
+def french_spaces(template: str) -> str:
+    """Marks between placeholders, "{where}: {problem}", which no catalogue holds: they have no words to translate."""
+    return re.sub(r"(?<=\}): (?=\{)", f"{WIDE}: ", re.sub(r"(?<=\}); (?=\{)", f"{NARROW}; ", template))
 
 
 @cache

@@ -122,6 +122,8 @@ def _(block: Items, language: Language) -> list[str]:
 @block_lines.register(Intervals)
 def _table_lines(block: Any, language: Language) -> list[str]:
     table = cells.as_table(block) if isinstance(block, Intervals) else block
+    if isinstance(block, Intervals) and block.picture:
+        return []
     if table.words:
         return _word_lines(table, language)
     head = [language.say(name) for name in table.head]
