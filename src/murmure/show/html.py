@@ -14,8 +14,7 @@ from typing import Any
 from murmure.show import cells, chart
 from murmure.show.document import Document, Heading, Intervals, Table
 from murmure.show.language import NAMES, Language, LanguageCode, current_language
-from murmure.show.phrase import Code, Marked, Phrase
-from murmure.show.text import visible
+from murmure.show.phrase import Code, Marked, Phrase, visible
 
 FOLDER = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure

@@ -25,6 +25,7 @@ from murmure.show.document import (
     Ticks,
 )
 from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.phrase import visible
 from murmure.show.short_labels import cut, cut_labels
 
 WIDTH = 78  # of tables and of what people read in lines
@@ -40,11 +41,6 @@ def text(document: Document, lang: LanguageCode | None = None) -> str:
     lines = [cut(title, wide), "=" * wide] if title else []
     lines += blocks(document.blocks, language)
     return "\n".join(line.rstrip() for line in [*lines, *_wrapped(language.say(document.footer))]).strip("\n")
-
-
-def visible(text: str) -> str:
-    """Letters that would move the cursor, colour the screen or turn the reading direction, as their numbers."""
-    return "".join(c if c.isprintable() or c == "\n" or c in " \u00a0\u202f" else f"\\u{ord(c):04x}" for c in str(text))
 
 
 def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
