@@ -190,11 +190,13 @@ def _guarantees(view: StatusView) -> Section:
     who = Phrase("the coordinator")
     if sharing.colluders:
         who = Plural(
-            "the coordinator with {n} of the parties", "the coordinator with up to {n} of the parties", n=sharing.colluders
+            "the coordinator with {n} of the parties",
+            "the coordinator with up to {n} of the parties",
+            n=sharing.colluders,
         )
     sums = Phrase(
-        "The sum over the others in it, at least {honest:,}, and no more, even if the coordinator shows different lists "
-        "to different parties. The parties believe the coordinator about what the total is.",
+        "The sum over the others in it, at least {honest:,}, and no more, even if the coordinator shows different "
+        "lists to different parties. The parties believe the coordinator about what the total is.",
         honest=sharing.honest,
     )
     if sharing.coordinator == "lying":

@@ -67,9 +67,7 @@ def local_warnings(study: Study, rows: Any, minimum_cell: int = MINIMUM_CELL) ->
     ]
     if len(few) > MAX_WARNINGS:
         more = len(few) - MAX_WARNINGS
-        out.append(
-            Plural("There is {n:,} more such condition.", "There are {n:,} more such conditions.", n=more)
-        )
+        out.append(Plural("There is {n:,} more such condition.", "There are {n:,} more such conditions.", n=more))
     if few:
         out.append(
             Phrase(

@@ -52,9 +52,7 @@ def _conditions(store: PartyStore, study: Study) -> list[Phrase]:
     problem = study.rare_condition(before=earlier) if study.rare_condition() is None else None
     if problem is not None:
         out.append(
-            Phrase(
-                "WARNING, question {number}: {problem}.", number=problem.question, problem=describe_problem(problem)
-            )
+            Phrase("WARNING, question {number}: {problem}.", number=problem.question, problem=describe_problem(problem))
         )
     if unread:
         out.append(

@@ -190,7 +190,11 @@ def key_table(name: str) -> list[tuple[str, str, str]]:
 def _default_in_words(key: ModelKey) -> str:
     if key.required:
         return Phrase("required")
-    return DEFAULT_MEANING.get(key.name, Phrase("none")) if key.default is None or key.default == () else _toml(key.default)
+    return (
+        DEFAULT_MEANING.get(key.name, Phrase("none"))
+        if key.default is None or key.default == ()
+        else _toml(key.default)
+    )
 
 
 def _toml(value: Any) -> str:

@@ -121,7 +121,9 @@ def _product_lines(statistic: Any) -> list[Phrase]:
 
 def _size(question: StudyQuestion) -> Phrase:
     if question.rounds == 1:
-        return Plural("it takes one round, and counts as 1 sum", "it takes one round, and counts as {n:,} sums", n=question.sums)
+        return Plural(
+            "it takes one round, and counts as 1 sum", "it takes one round, and counts as {n:,} sums", n=question.sums
+        )
     return Phrase(
         "it takes at most {rounds:,} rounds, which count as at most {sums:,} sums in all; what is asked in a round "
         "(such as the coefficients that it tries) follows from the totals of the rounds before it, by rules that your "

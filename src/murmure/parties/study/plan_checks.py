@@ -12,9 +12,9 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS, is_describable
-from murmure.show.phrase import visible
 from murmure.plan.plan import Plan
 from murmure.secure.identity import is_visible_text
+from murmure.show.phrase import visible
 
 MAX_PLANS = 1000
 QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")

@@ -142,9 +142,7 @@ def _trust(study: Study) -> list[Phrase]:
             "Even if the asker and {colluders} put together all that they know, they learn only the totals over the "
             "others, who are at least {honest:,}, and what follows from these: where the others have few rows, that "
             "may be single rows. More of them together could work out the totals of fewer, and at worst yours.",
-            colluders=Plural(
-                "one of the organisations", "up to {n:,} of the organisations", n=sharing.colluders
-            ),
+            colluders=Plural("one of the organisations", "up to {n:,} of the organisations", n=sharing.colluders),
             honest=sharing.honest,
         )
     totals = Phrase(

@@ -57,7 +57,11 @@ class RoundFigures:
             for name, step in self.grids.items()
         ]
         if any(row.low for row in self.rows):
-            out.append(Phrase("Each interval by itself contains the sum without noise in {level:.0%} of all cases.", level=0.95))
+            out.append(
+                Phrase(
+                    "Each interval by itself contains the sum without noise in {level:.0%} of all cases.", level=0.95
+                )
+            )
         if not self.exact and self.people is None:
             out.append(Phrase("The noise hides how many rows there are."))
         return out
@@ -110,7 +114,9 @@ def _figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
         rows += [_figure(row, str(name), exact) for row in part_rows]
         units |= {_unit(row) for row in part_rows}
     unit: Any = units.pop() if len(units) == 1 and units <= {"share", "count"} else "value"
-    return RoundFigures(visible(release.about), tuple(rows), exact, estimate.n, release.guarantees, protects, grids, unit)
+    return RoundFigures(
+        visible(release.about), tuple(rows), exact, estimate.n, release.guarantees, protects, grids, unit
+    )
 
 
 def _grids(plan: Plan) -> dict[str, Fraction]:

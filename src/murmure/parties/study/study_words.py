@@ -150,6 +150,8 @@ def _terms(study: Study) -> list[Sentence]:
         )
     return [
         *out,
-        Phrase("You may refuse: then nothing of your table leaves, and the others learn only that you do not take part."),
+        Phrase(
+            "You may refuse: then nothing of your table leaves, and the others learn only that you do not take part."
+        ),
         Phrase("Once your totals have been added to those of the others, they cannot be taken out again."),
     ]

@@ -56,9 +56,7 @@ def describe_problem(problem: Problem) -> Phrase:
             text=text,
             size=problem.size,
         )
-    return Phrase(
-        "{text} reads columns with too many values to tell in advance how many rows it picks out", text=text
-    )
+    return Phrase("{text} reads columns with too many values to tell in advance how many rows it picks out", text=text)
 
 
 def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
