@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from murmure.parties.party.folder import PartyFolder
 
 
-STATES = {"joined": Phrase("joined"), "done": Phrase("done"), "failed": Phrase("failed")}
+STATES = {"joined": Phrase("taking part"), "done": Phrase("done"), "failed": Phrase("failed")}
 DECISIONS = {
     "approved": Phrase("approved"),
     "declined": Phrase("declined"),

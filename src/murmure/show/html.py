@@ -150,7 +150,8 @@ def page(document: Document, heading: Heading | None = None, lang: LanguageCode 
 
 def live_page(document: Document, lang: LanguageCode, refresh: int | None = None) -> str:
     """A page in one language from a server, with a link to the other; refresh: seconds until it is loaded again."""
-    return _shell("live.html", document, lang, None, part=_part("document.html", document, lang, None), refresh=refresh)
+    part = _part("document.html", document, lang, None, live=True)
+    return _shell("live.html", document, lang, None, part=part, refresh=refresh)
 
 
 def snippet(document: Document, lang: LanguageCode | None = None) -> str:
@@ -175,9 +176,9 @@ def _shell(template: str, document: Document, lang: LanguageCode, heading: Headi
     )
 
 
-def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None) -> Any:
-    text = _environment().get_template(template).render(**_context(code), document=document, heading=heading)
-    return _markup(text)
+def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None, live: bool = False) -> Any:
+    context = {**_context(code), "document": document, "heading": heading, "live": live}
+    return _markup(_environment().get_template(template).render(**context))
 
 
 def is_murmure_page(start: bytes) -> bool:

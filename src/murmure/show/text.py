@@ -35,7 +35,7 @@ MAX_NAME = 36  # letters of a name in a table
 def text(document: Document, lang: LanguageCode | None = None) -> str:
     """The whole document; control characters that somebody put into a label are shown, and do nothing."""
     language = Language(lang or current_language(), visible)
-    tables = [table for table in document.of(Table, Intervals)]
+    tables = [table for table in document.of(Table, Intervals) if not getattr(table, "words", False)]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
@@ -96,12 +96,13 @@ def _(block: Facts, language: Language) -> list[str]:
     left, right = (pairs[:middle], pairs[middle:]) if gap is None else (pairs[:gap], pairs[gap + 1 :])
     rows = max(len(left), len(right))
     both = ([*side, *[("", "")] * (rows - len(side))] for side in (left, right))
-    return [f"{_fact(a, half)}    {_fact(b, half)}".rstrip() for a, b in zip(*both, strict=True)]
+    colon = language.catalogue(": ")
+    return [f"{_fact(a, half, colon)}    {_fact(b, half, colon)}".rstrip() for a, b in zip(*both, strict=True)]
 
 
-def _fact(fact: tuple[str, str], width: int) -> str:
+def _fact(fact: tuple[str, str], width: int, colon: str) -> str:
     name, value = fact
-    return f"{name}: {value:>{width - len(name) - 2}}" if name else " " * width
+    return f"{name}{colon}{value:>{width - len(name) - len(colon)}}" if name else " " * width
 
 
 @block_lines.register
@@ -139,7 +140,7 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += _wrapped(f"{name}: {'; '.join(shown)}" if shown else name, "    ", "  ")
+        lines += _wrapped(name + language.catalogue(": ") + "; ".join(shown) if shown else name, "    ", "  ")
     return lines
 
 
@@ -166,7 +167,10 @@ def _(block: Ticks, language: Language) -> list[str]:
 @block_lines.register
 def _(block: Progress, language: Language) -> list[str]:
     wide = max((len(language.say(name)) for name, *_ in block.steps), default=0)
-    return [f"{language.say(name):{wide}}  {done}/{every}" for name, done, every, _ in block.steps]
+    return [
+        f"{language.say(name):{wide}}  {f'{done}/{every}' if state != 'later' else ''}".rstrip()
+        for name, done, every, state in block.steps
+    ]
 
 
 @block_lines.register

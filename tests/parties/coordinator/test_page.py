@@ -209,7 +209,7 @@ def test_a_page_that_stands_alone(hands: Any) -> None:
     page = page_file(seen)
     Tags(page)
 
-    assert "What came out" in page and "Ce qui en est sorti" in page
+    assert "<h2>Results</h2>" in page and "<h2>Résultats</h2>" in page
     assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
 
 

@@ -13,7 +13,6 @@ from murmure.parties.study.question_words import describe_plainly
 from murmure.show.cells import TOO_NOISY
 from murmure.show.document import (
     Block,
-    Facts,
     IntervalRow,
     Intervals,
     Paragraph,
@@ -52,25 +51,38 @@ def result_section(
     out += paragraphs(
         (cost and Phrase("All questions of this study together: {cost}.", cost=cost), NOTE if earlier else None), "note"
     )
-    return Section(Phrase("What came out"), tuple(out))
+    return Section(Phrase("Results"), tuple(out))
 
 
 def _round(
     study: Study, number: int, cohort: Sequence[int], figures: RoundFigures, absent: Phrase | None
 ) -> tuple[Block, ...]:
-    names = Several([study.roster[place].name for place in cohort])
-    over = Plural("Over {n} party: {names}.", "Over {n} parties: {names}.", n=len(cohort), names=names)
     others = absent and Phrase("Of the others, {absent}.", absent=absent)
-    facts: list[tuple[str, Any]] = []
-    if figures.people is not None:
-        count = Phrase("{n:,}", n=figures.people)
-        facts.append((Phrase("rows"), count if figures.exact else Phrase("about {n:,}", n=figures.people)))
     return (
         Paragraph(Phrase("Added up: {what}.", what=describe_plainly(study.plans[number - 1].statistic))),
         *paragraphs((figures.problem,), "warning"),
-        *((Facts(tuple(facts)),) if facts else ()),
         *_figures(figures),
-        *paragraphs((sentences(over, others), *figures.notes(), figures.promise()), "note"),
+        *paragraphs((sentences(_over(study, cohort, figures), others), *figures.notes(), figures.promise()), "note"),
+    )
+
+
+def _over(study: Study, cohort: Sequence[int], figures: RoundFigures) -> Phrase:
+    """Over how many rows of whom."""
+    fields = {"names": Several([study.roster[place].name for place in cohort]), "rows": figures.people}
+    if figures.people is None:
+        return Plural("From {n} party: {names}.", "From {n} parties: {names}.", n=len(cohort), **fields)
+    if figures.exact:
+        return Plural(
+            "From {rows:,} rows of {n} party: {names}.",
+            "From {rows:,} rows of {n} parties: {names}.",
+            n=len(cohort),
+            **fields,
+        )
+    return Plural(
+        "From about {rows:,} rows of {n} party: {names}.",
+        "From about {rows:,} rows of {n} parties: {names}.",
+        n=len(cohort),
+        **fields,
     )
 
 

@@ -59,7 +59,7 @@ class RoundFigures:
         if any(row.low for row in self.rows):
             out.append(
                 Phrase(
-                    "Each interval by itself contains the sum without noise in {level:.0%} of all cases.", level=0.95
+                    "Each interval by itself contains the figure without noise in {level:.0%} of all cases.", level=0.95
                 )
             )
         if not self.exact and self.people is None:
