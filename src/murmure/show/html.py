@@ -14,8 +14,7 @@ from typing import Any
 from murmure.show import cells, chart
 from murmure.show.document import Document, Heading, Intervals, Table
 from murmure.show.language import MINUS, NAMES, Language, LanguageCode, current_language
-from murmure.show.phrase import Code, Marked, Phrase
-from murmure.show.text import visible
+from murmure.show.phrase import Code, Marked, Phrase, visible
 
 FOLDER = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
@@ -155,7 +154,7 @@ def live_page(document: Document, lang: LanguageCode, running: bool = False, ref
     running: it will change, so it offers to reload itself. It does so only for readers who ask (refresh: seconds),
     since a page that reloads takes people who read with a screen reader back to its start.
     """
-    part = _part("document.html", document, lang, None)
+    part = _part("document.html", document, lang, None, live=True)
     return _shell("live.html", document, lang, None, part=part, running=running, refresh=refresh)
 
 
@@ -181,9 +180,9 @@ def _shell(template: str, document: Document, lang: LanguageCode, heading: Headi
     )
 
 
-def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None) -> Any:
-    text = _environment().get_template(template).render(**_context(code), document=document, heading=heading)
-    return _markup(text)
+def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None, live: bool = False) -> Any:
+    context = {**_context(code), "document": document, "heading": heading, "live": live}
+    return _markup(_environment().get_template(template).render(**context))
 
 
 def is_murmure_page(start: bytes) -> bool:

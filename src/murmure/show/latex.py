@@ -7,7 +7,7 @@ import re
 from murmure.show import cells
 from murmure.show.document import Curves, Document, Facts, Intervals, Items, Paragraph, Section, Table, walk
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.text import visible
+from murmure.show.phrase import visible
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -10,7 +10,8 @@ from typing import Any
 
 from murmure.show.document import Block, Document, Fold, Intervals, Paragraph, Section, Table
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.text import block_lines, visible
+from murmure.show.phrase import visible
+from murmure.show.text import block_lines
 
 STYLES = {"warning": "bold red", "note": "dim", "motto": "italic"}
 

@@ -25,6 +25,7 @@ from murmure.show.document import (
     Ticks,
 )
 from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.phrase import visible
 from murmure.show.short_labels import cut, cut_labels
 
 WIDTH = 78  # of tables and of what people read in lines
@@ -40,11 +41,6 @@ def text(document: Document, lang: LanguageCode | None = None) -> str:
     lines = [cut(title, wide), "=" * wide] if title else []
     lines += blocks(document.blocks, language)
     return "\n".join(line.rstrip() for line in [*lines, *_wrapped(language.say(document.footer))]).strip("\n")
-
-
-def visible(text: str) -> str:
-    """Letters that would move the cursor, colour the screen or turn the reading direction, as their numbers."""
-    return "".join(c if c.isprintable() or c == "\n" or c in " \u00a0\u202f" else f"\\u{ord(c):04x}" for c in str(text))
 
 
 def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
@@ -100,12 +96,13 @@ def _(block: Facts, language: Language) -> list[str]:
     left, right = (pairs[:middle], pairs[middle:]) if gap is None else (pairs[:gap], pairs[gap + 1 :])
     rows = max(len(left), len(right))
     both = ([*side, *[("", "")] * (rows - len(side))] for side in (left, right))
-    return [f"{_fact(a, half)}    {_fact(b, half)}".rstrip() for a, b in zip(*both, strict=True)]
+    colon = language.catalogue(": ")
+    return [f"{_fact(a, half, colon)}    {_fact(b, half, colon)}".rstrip() for a, b in zip(*both, strict=True)]
 
 
-def _fact(fact: tuple[str, str], width: int) -> str:
+def _fact(fact: tuple[str, str], width: int, colon: str) -> str:
     name, value = fact
-    return f"{name}: {value:>{width - len(name) - 2}}" if name else " " * width
+    return f"{name}{colon}{value:>{width - len(name) - len(colon)}}" if name else " " * width
 
 
 @block_lines.register
@@ -145,7 +142,7 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += _wrapped(f"{name}: {'; '.join(shown)}" if shown else name, "    ", "  ")
+        lines += _wrapped(name + language.catalogue(": ") + "; ".join(shown) if shown else name, "    ", "  ")
     return lines
 
 
@@ -172,7 +169,10 @@ def _(block: Ticks, language: Language) -> list[str]:
 @block_lines.register
 def _(block: Progress, language: Language) -> list[str]:
     wide = max((len(language.say(name)) for name, *_ in block.steps), default=0)
-    return [f"{language.say(name):{wide}}  {done}/{every}" for name, done, every, _ in block.steps]
+    return [
+        f"{language.say(name):{wide}}  {f'{done}/{every}' if state != 'later' else ''}".rstrip()
+        for name, done, every, state in block.steps
+    ]
 
 
 @block_lines.register

@@ -61,7 +61,7 @@ def test_a_study_approved_before_is_compared(tmp_path: Path) -> None:
     check_invitation(terms_of(world, first))
     check_invitation(terms_of(world, second))
     release_first(world, first, [0, 1, 2])
-    with pytest.raises(RareCondition, match=r"'age <= 41' and 'age <= 40' of an earlier study differ in about 1.2 of"):
+    with pytest.raises(RareCondition, match=r"“age <= 41” and “age <= 40” of an earlier study differ in about 1.2 of"):
         check_invitation(terms_of(world, second))
     check_invitation(terms_of(world, second, Policy(3, minimum_cell=1)))
     check_invitation(terms_of(world, asking(world, "x * (age <= 40)", name="Third")))

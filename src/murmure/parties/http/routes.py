@@ -33,6 +33,7 @@ from murmure.parties.http.request_bodies import BodyReader, TooLarge, TooSlow
 from murmure.parties.study.freshness import ASK_BODY
 from murmure.secure.errors import BadMessage, ForgedMessage, ProtocolRefused
 from murmure.secure.messages import ENVELOPE_BYTES, HEADER
+from murmure.show.language import NAMES, LanguageCode
 
 COOKIE = "murmure_page"
 HEADERS = {
@@ -140,12 +141,11 @@ class Routes:
         return f"somebody as {roster[place].name}" if place < len(roster) else "a stranger"
 
 
-def language_of(requested: str | None, accepted: str) -> str:
+def language_of(requested: str | None, accepted: str) -> LanguageCode:
     """fr or en: by ?lang=, otherwise by the first of the two that the browser names."""
-    if requested in ("fr", "en"):
-        return requested
-    named = [part.split(";")[0].strip().lower()[:2] for part in accepted.split(",")]
-    return next((code for code in named if code in ("fr", "en")), "en")
+    named = [requested, *(part.split(";")[0].strip().lower()[:2] for part in accepted.split(","))]
+    codes: dict[str | None, LanguageCode] = {code: code for code in NAMES}
+    return next((codes[name] for name in named if name in codes), "en")
 
 
 def _seconds(text: str) -> float:
