@@ -53,7 +53,9 @@ class MainGroup(MurmureGroup):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="murmure", help="Show the version and exit.")
+@click.version_option(
+    __version__, message="%(prog)s %(version)s", prog_name="murmure", help="Show the version and exit."
+)
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Statistics about people without anyone having to see the people.

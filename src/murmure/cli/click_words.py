@@ -25,7 +25,9 @@ CLICK_WORDS = (
     Phrase("{value!r} is not a valid {number_type}.", value=x, number_type=x),
     Phrase("{value} is not in the range {range}.", value=x, range=x),
     Phrase("Option {name!r} does not take a value.", name=x),
-    Plural("Option {name!r} requires an argument.", "Option {name!r} requires {nargs} arguments.", n=1, name=x, nargs=1),
+    Plural(
+        "Option {name!r} requires an argument.", "Option {name!r} requires {nargs} arguments.", n=1, name=x, nargs=1
+    ),
     Phrase("file"),
     Phrase("directory"),
     Phrase("path"),

@@ -35,7 +35,7 @@ FILE = "murmure-demo.html"
 @click.option(
     "--epsilon", type=float, default=TWO_COINS, show_default="ln 3, two fair coins", help="A question's budget."
 )
-@click.option("--seed", type=int, help="Make an experiment that can be repeated; it is marked as one.")
+@click.option("--seed", type=int, help="Make an experiment that can be repeated; it is marked as such.")
 @click.option("--open/--no-open", "show_page", default=None, help="Open the page.  [default: in a terminal, if it can]")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=".", metavar="DIR", help=f"Where to leave {FILE}.  [default: .]"

@@ -13,21 +13,28 @@ DIGITS = 6
 NEGLIGIBLE = 1e-9  # less than this is a rounding error
 
 
-def rounded_up(cost: float) -> str:
+class SixDigits(float):
+    """A number that is written with six digits, in the marks of whichever language says it."""
+
+    def __str__(self) -> str:
+        return format(float(self), f".{DIGITS}g")
+
+
+def rounded_up(cost: float) -> SixDigits:
     """At most six digits, and never less than it is."""
     return _digits(cost, ROUND_CEILING)
 
 
-def rounded_down(left: float) -> str:
+def rounded_down(left: float) -> SixDigits:
     """At most six digits, and never more than it is."""
-    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else "0"
+    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else SixDigits(0)
 
 
-def _digits(value: float, rounding: str) -> str:
+def _digits(value: float, rounding: str) -> SixDigits:
     if not math.isfinite(value):
-        return str(value)
+        return SixDigits(value)
     shortest = Decimal(repr(float(value)))  # 0.1 is 0.1, and reads back as the same float
-    return f"{float(Context(DIGITS, rounding).plus(shortest)):.{DIGITS}g}"
+    return SixDigits(Context(DIGITS, rounding).plus(shortest))
 
 
 def largest_pure(left: Remaining) -> float:
@@ -49,13 +56,13 @@ def largest_gaussian(budget: Budget, left: Remaining) -> float:
     return epsilon
 
 
-def remaining_in_words(budget: Budget, left: Remaining) -> str:
+def remaining_in_words(budget: Budget, left: Remaining) -> Phrase:
     """What may still be asked, in one question. With a delta there are two currencies, and either may pay."""
     if budget.delta <= 0:
         return Phrase("epsilon {epsilon}", epsilon=rounded_down(left.epsilon))
     pure, gaussian = largest_pure(left), largest_gaussian(budget, left)
     if pure < NEGLIGIBLE:
-        return "nothing"
+        return Phrase("nothing")
     text = Phrase("a question of pure epsilon at most {pure}", pure=rounded_down(pure))
     if left.rho < NEGLIGIBLE:
         return text
