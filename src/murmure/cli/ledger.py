@@ -111,8 +111,8 @@ def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
 @click.option(
     "--relation",
     type=click.Choice(["add/remove", "replace"]),
-    help="What is hidden: whether somebody is in the data (add/remove), or only their values (replace).  [default: as it "
-    "is, or add/remove]",
+    help="What is hidden: whether somebody is in the data (add/remove), or only their values (replace).  [default: "
+    "as it is, or add/remove]",
 )
 @click.option("--unit", metavar="COLUMN", help="What counts: row, or people by COLUMN.  [default: as it is, or row]")
 @click.option("--who", help="Who sets it.  [default: your login name]")

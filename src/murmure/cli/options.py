@@ -199,8 +199,8 @@ unit_options = option_group(
 relation_option = click.option(
     "--relation",
     type=click.Choice(["add/remove", "replace"]),
-    help="What is hidden: whether somebody is in DATA (add/remove), or only their values (replace).  [default: as the budget "
-    "counts, or add/remove]",
+    help="What is hidden: whether somebody is in DATA (add/remove), or only their values (replace).  [default: as the "
+    "budget counts, or add/remove]",
 )
 interval_options = option_group(
     click.option(

@@ -8,33 +8,28 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from murmure.core.errors import Phrase
 from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 from murmure.ledger.sums import Budget, Remaining
+from murmure.show.phrase import Written
 
 DIGITS = 6
 NEGLIGIBLE = 1e-9  # less than this is a rounding error
 
 
-class SixDigits(float):
-    """A number that is written with six digits, in the marks of whichever language says it."""
-
-    def __str__(self) -> str:
-        return format(float(self), f".{DIGITS}g")
-
-
-def rounded_up(cost: float) -> SixDigits:
+def rounded_up(cost: float) -> Written:
     """At most six digits, and never less than it is."""
     return _digits(cost, ROUND_CEILING)
 
 
-def rounded_down(left: float) -> SixDigits:
+def rounded_down(left: float) -> Written:
     """At most six digits, and never more than it is."""
-    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else SixDigits(0)
+    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else Written(0, "0")
 
 
-def _digits(value: float, rounding: str) -> SixDigits:
+def _digits(value: float, rounding: str) -> Written:
     if not math.isfinite(value):
-        return SixDigits(value)
+        return Written(value, str(value))
     shortest = Decimal(repr(float(value)))  # 0.1 is 0.1, and reads back as the same float
-    return SixDigits(Context(DIGITS, rounding).plus(shortest))
+    rounded = float(Context(DIGITS, rounding).plus(shortest))
+    return Written(rounded, f"{rounded:.{DIGITS}g}")
 
 
 def largest_pure(left: Remaining) -> float:

@@ -25,6 +25,7 @@ from murmure.show.document import (
     Ticks,
 )
 from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.phrase import Phrase
 from murmure.show.short_labels import cut, cut_labels
 
 WIDTH = 78  # of tables and of what people read in lines
@@ -131,6 +132,8 @@ def _table_lines(block: Any, language: Language) -> list[str]:
     wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
     wide[1:] = [max(w, 8) for w in wide[1:]]
     lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in rows]
+    if table.best is not None and table.best < len(lines) - 1:
+        lines[table.best + 1] += f"  <- {language.say(Phrase('best'))}"
     if table is block:  # figures with intervals are read line by line, and need no rule
         lines.insert(1, "-" * max(map(len, lines)))
     title = language.say(table.title)
