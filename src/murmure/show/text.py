@@ -64,6 +64,8 @@ def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
 
 def stand_apart(before: Any, block: Any) -> bool:
     """Whether a blank line is between two blocks."""
+    if isinstance(block, Table) and block.words and not block.title:
+        return isinstance(before, Table | Section)  # it goes on below what is above it
     if isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items):
         return True
     return isinstance(before, Table | Intervals | Facts | Items | Section | Curves | Listing)
