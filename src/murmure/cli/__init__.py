@@ -12,7 +12,7 @@ from murmure.cli.completion import completion
 from murmure.cli.demo import demo
 from murmure.cli.econometrics import command_forms, model_command
 from murmure.cli.estimate import estimate
-from murmure.cli.language import help_text
+from murmure.cli.language import help_text, section_title
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
 from murmure.cli.predict import predict
@@ -21,7 +21,6 @@ from murmure.cli.sanitise import sanitise
 from murmure.cli.schema import schema
 from murmure.cli.study import study
 from murmure.cli.train import train
-from murmure.show.language import language
 from murmure.show.phrase import Phrase
 
 SECTIONS = (Phrase("Commands"), Phrase("Figures from sums (econometrics)"))
@@ -44,7 +43,7 @@ class MainGroup(MurmureGroup):
         models = {name: help_text(form.command.about) for name, form in forms if form.command}
         width = max(map(len, (*lines, *models)))
         for title, section in zip(SECTIONS, (lines, models), strict=True):
-            with formatter.section(language().say(title)):
+            with formatter.section(section_title(title)):
                 formatter.write_dl([(name.ljust(width), about) for name, about in section.items()])
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import click
 
 from murmure.catalogue import persisted_name
-from murmure.cli.language import echo, help_text, lang_option, spoken_language
+from murmure.cli.language import echo, help_text, lang_option, section_title, spoken_language
 from murmure.cli.option_words import in_option_sentences, in_options
 from murmure.cli.terminal import print_json
 from murmure.core.errors import CannotWrite, MurmureError, Phrase, shorten
@@ -178,7 +178,7 @@ class MurmureCommand(click.Command):
                 shown = copy.copy(param)
                 shown.help = help_text(param.help)
                 records.append(shown.get_help_record(ctx))
-        with formatter.section(language().say(Phrase("Options"))):
+        with formatter.section(section_title(Phrase("Options"))):
             formatter.write_dl([record for record in records if record is not None])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -194,6 +194,12 @@ class MurmureGroup(MurmureCommand, click.Group):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         MurmureCommand.format_options(self, ctx, formatter)
         self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        lines = [(name, command.get_short_help_str(100)) for name, command in commands.items() if command is not None]
+        with formatter.section(section_title(Phrase("Commands"))):
+            formatter.write_dl(lines)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -18,6 +18,7 @@ import click
 from murmure.show.language import (
     LOCALE,
     NAMES,
+    WIDE,
     LanguageCode,
     current_language,
     language,
@@ -86,6 +87,20 @@ def help_text(text: str | None) -> str:
     if isinstance(text, Phrase):
         return language().say(text)
     return language().catalogue(inspect.cleandoc(text).strip())
+
+
+class PhraseOption(click.Option):
+    """An option whose help has values in it: click would keep its text alone."""
+
+    def __init__(self, *args: Any, help: Phrase, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.help = help
+
+
+def section_title(title: Phrase) -> str:
+    """Of a part of the help; click puts a colon after it."""
+    spoken = language()
+    return spoken.say(title) + (WIDE if spoken.french else "")
 
 
 def echo(text: Any, err: bool = True) -> None:

@@ -170,10 +170,11 @@ def option_group(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+# What people say about a page of their own.
 page_options = option_group(
-    click.option("--title", metavar="TEXT", help="With --html: the title of the page.  [default: what is shown]"),
+    click.option("--title", metavar="TEXT", help="With --html: the title of the page."),
     click.option("--question", metavar="TEXT", help="With --html: the question that it answers."),
-    click.option("--author", metavar="NAME", help="With --html: who made it."),
+    click.option("--author", metavar="TEXT", help="With --html: who wrote it."),
 )
 
 

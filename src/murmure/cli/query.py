@@ -12,6 +12,7 @@ import click
 
 from murmure.catalogue import entries
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean, either
+from murmure.cli.language import PhraseOption
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
@@ -83,6 +84,7 @@ CUT_NOTE = Phrase("Intervals are cut to what is possible, figures are not: a fig
 @click.option("--epsilon", type=float, metavar="E", help="What the answer may cost.  [required]")
 @click.option(
     "--delta",
+    cls=PhraseOption,
     type=float,
     metavar="D",
     help=Phrase("With --noise {noises}.", noises=either(NOISES_WITH_DELTA)),

@@ -14,7 +14,7 @@ import click
 
 from murmure.catalogue import solution_names
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.language import echo
+from murmure.cli.language import PhraseOption, echo
 from murmure.cli.ledger_session import (
     LedgerSession,
     account_options,
@@ -50,6 +50,7 @@ EXAMPLE = Phrase("murmure sanitise people.csv --schema schema.toml --epsilon 1 -
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
+    cls=PhraseOption,
     type=OneOf(
         Phrase("there is no solution"),
         Phrase("there are"),

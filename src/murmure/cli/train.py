@@ -32,7 +32,7 @@ from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import print_document, print_json
 from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
-from murmure.show.document import Block, Document, Facts, Paragraph, Table
+from murmure.show.document import Block, Document, Facts, Paragraph
 from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
@@ -367,6 +367,7 @@ def model_document(
 ) -> Document:
     """What was learned, how well it predicts, what it costs, and what is left."""
     from murmure.core.notices import SEEDED
+    from murmure.learn.learner_summary import tables_of
 
     target = learner._target
     features = ", ".join(name for name in learner.schema_.private if name != target)
@@ -378,7 +379,7 @@ def model_document(
         facts.append((SCORES.get(learner.kind, Phrase("score")), score_in_words(score, test)))
     facts += [(Phrase("costs"), cost_in_words(learner)), (Phrase("protects"), protects_text(learner))]
     blocks: list[Block] = [Paragraph(SEEDED, "warning")] if seeded else []
-    blocks += learner.document().of(Table) if hasattr(learner, "coef_") else []
+    blocks += tables_of(learner) if hasattr(learner, "coef_") else []
     paid = session.summary() if session.charge else Phrase("Nothing was charged.")
     return Document(title, (*blocks, Facts(tuple(facts)), Paragraph(paid)))
 
