@@ -22,11 +22,11 @@ class Number:
     """A number with a way of being written, where that of its table does not do.
 
     style: "count" (whole), "fixed" (with `digits` decimals), "share" (per cent, with `digits` decimals), "plain" (six
-    significant digits, as an epsilon), "small" (a delta: 10⁻⁶).
+    significant digits, as an epsilon), "small" (a delta: 10⁻⁶), "exact" (all digits of a short decimal).
     """
 
     value: Any
-    style: Literal["count", "fixed", "share", "plain", "small"] = "count"
+    style: Literal["count", "fixed", "share", "plain", "small", "exact"] = "count"
     digits: int = 1
 
 

@@ -34,7 +34,7 @@ MAX_NAME = 36  # letters of a name in a table
 def text(document: Document, lang: LanguageCode | None = None) -> str:
     """The whole document; control characters that somebody put into a label are shown, and do nothing."""
     language = Language(lang or current_language(), visible)
-    tables = [table for table in document.of(Table, Intervals)]
+    tables = [table for table in document.of(Table, Intervals) if not getattr(table, "words", False)]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
@@ -55,6 +55,7 @@ def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
         if not lines:
             continue
         apart = isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items)
+        apart = apart and not (isinstance(block, Table) and block.words and not block.title)  # it goes on below
         if before is not None and (apart or isinstance(before, Table | Intervals | Facts | Section | Curves | Listing)):
             yield ""
         yield from lines
