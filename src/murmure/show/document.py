@@ -94,6 +94,7 @@ class Intervals:
     bounds: tuple[float, float] | None = None
     zero: bool = False
     truth: str | None = None  # why the truth is known
+    key: bool = True  # whether its marks are explained; once is enough for several pictures in a row
 
 
 @dataclass(frozen=True)

@@ -137,10 +137,12 @@ def noisy_counts(estimate: Estimate) -> list[Phrase]:
     shown = [Phrase("{label} {count:,.0f}", label=str(label), count=float(n) + 0.0) for label, n in both[:MAX_LISTED]]
     if len(both) > MAX_LISTED:
         shown.append(Phrase("... {more:,} more", more=len(both) - MAX_LISTED))
-    return [Phrase("noisy counts: {counts}", counts=commas(shown))]
+    return [Phrase("Noisy counts: {counts}", counts=commas(shown))]
 
 
-def left_out_notes(estimate: Estimate, level: float = 0.95, target: Target | None = None) -> list[Phrase]:
+def left_out_notes(
+    estimate: Estimate, level: float = 0.95, target: Target | None = None, column: str = ""
+) -> list[Phrase]:
     """The noisy number of rows that have no part in the figures, with its interval."""
     if estimate.left_out is None:
         return []
@@ -156,7 +158,15 @@ def left_out_notes(estimate: Estimate, level: float = 0.95, target: Target | Non
         texts.append(about if len(rows) == 1 else Phrase("{label} {about}", label=str(row["label"]), about=about))
     if len(rows) > MAX_LISTED:
         texts.append(Phrase("... {more:,} more", more=len(rows) - MAX_LISTED))
-    return [Phrase("rows left out (their number is missing or not in the schema): {rows}", rows=commas(texts))]
+    if column:
+        return [
+            Phrase(
+                "Rows left out of {column} (their number is missing or not in the schema): {rows}",
+                column=column,
+                rows=commas(texts),
+            )
+        ]
+    return [Phrase("Rows left out (their number is missing or not in the schema): {rows}", rows=commas(texts))]
 
 
 # -- several columns ---------------------------------------------------------------------------------------------------
@@ -190,7 +200,7 @@ def estimates_blocks(estimates: Estimates, level: float = 0.95) -> tuple[Block, 
         notes.append(Phrase("provided {remark}", remark=estimates.remark))
     notes += outside_note(figures)
     for name, estimate in estimates.items():
-        notes += [Phrase("{name}: {note}", name=name, note=note) for note in left_out_notes(estimate, level)]
+        notes += left_out_notes(estimate, level, column=name)
     return (*figures, *_notes(notes))
 
 
