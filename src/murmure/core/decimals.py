@@ -231,9 +231,10 @@ class Decimals(NumberDomain):
     missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
+        rounded = self.rounding == "nearest"
         values = Phrase(
             "the numbers {low} to {high} with at most {places} decimals, others rounded to the nearest"
-            if self.rounding == "nearest"
+            if rounded
             else "the numbers {low} to {high} with at most {places} decimals",
             low=self.low,
             high=self.high,

@@ -148,8 +148,8 @@ def _population(content: ReportContent, how: Phrase) -> Phrase:
         )
     if not content.curated:
         return Phrase(
-            "Intervals speak of the larger population that these people stand for, a superpopulation: sampling adds its "
-            "own error. Computed by {how}.",
+            "Intervals speak of the larger population that these people stand for, a superpopulation: sampling adds "
+            "its own error. Computed by {how}.",
             how=how,
         )
     errors = _errors(content)

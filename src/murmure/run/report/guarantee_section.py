@@ -128,7 +128,7 @@ def cost_section(content: ReportContent) -> Section:
     )
     rows = (
         (Phrase("whoever reads this"), epsilon_number(c.epsilon), sentences(_curated_promise(content), _found_by(c))),
-        (Phrase("the curator"), Phrase("none"), trusted),
+        (Phrase("the curator"), Phrase("no limit"), trusted),
     )
     table = Table("", (Phrase("who"), "epsilon", Phrase("in plain words")), rows, words=True)
     blocks = (*_sensitivity(content), _public(content, c))

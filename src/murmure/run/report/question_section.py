@@ -19,7 +19,7 @@ MIN_CONTENTS = 4  # columns from which there is a table of contents
 
 
 def epsilon_number(value: float) -> Any:
-    return Number(value, "plain") if math.isfinite(value) else Phrase("none")
+    return Number(value, "plain") if math.isfinite(value) else Phrase("no limit")
 
 
 def head(content: ReportContent) -> tuple[Block, ...]:
