@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from murmure.core.domain import Categories
@@ -93,5 +94,5 @@ def _tells(a: str, b: str, epsilon: float, one_report: bool) -> str:
     return Phrase("is {times:.4g} times likelier from {a} than from {b}", times=math.exp(epsilon), a=a, b=b)
 
 
-def _first_few(items: list[str]) -> list[str]:
+def _first_few(items: Sequence[str]) -> Sequence[str]:
     return items if len(items) <= MAX_NAMED else [*items[:MAX_NAMED], Phrase("... ({n} in all)", n=len(items))]

@@ -32,7 +32,7 @@ def guarantees(plan: Plan) -> Mapping[Observer, Certificate]:
         nothing = _unprotected(plan, Phrase("nothing is randomised"))
         return {COLLECTOR: nothing, READER: nothing}
     certificate = _at_person(plan, "record")
-    out = {COLLECTOR: certificate, READER: certificate}
+    out: dict[str, Certificate] = {COLLECTOR: certificate, READER: certificate}
     if plan.of_records:
         out[Phrase("either, about one attribute")] = _at_person(plan, "attribute")
     return out
@@ -53,7 +53,7 @@ def _between_parties(plan: Plan) -> Mapping[Observer, Certificate]:
     masked = certify(plan.parties)
     provided = _together(released.assumption, masked.assumption)
     masked_view = replace(released, hides=masked.hides, assumption=provided)
-    out = {
+    out: dict[str, Certificate] = {
         Phrase("coordinator"): masked_view,
         Plural("{n} colluding party", "{n} colluding parties", n=plan.parties.colluders): masked_view,
         READER: released,

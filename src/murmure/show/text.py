@@ -24,7 +24,8 @@ from murmure.show.document import (
     Table,
     Ticks,
 )
-from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.language import NARROW, Language, LanguageCode, current_language
+from murmure.show.language import WIDE as WIDE_SPACE
 from murmure.show.short_labels import cut, cut_labels
 
 WIDTH = 78  # of tables and of what people read in lines
@@ -144,7 +145,8 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += _wrapped(f"{name}: {'; '.join(shown)}" if shown else name, "    ", "  ")
+        colon, semicolon = (f"{WIDE_SPACE}: ", f"{NARROW}; ") if language.french else (": ", "; ")
+        lines += _wrapped(f"{name}{colon}{semicolon.join(shown)}" if shown else name, "    ", "  ")
     return lines
 
 

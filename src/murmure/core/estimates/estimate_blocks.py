@@ -66,7 +66,7 @@ def figures_of(
     figures = []
     for i, row in enumerate(rows):
         low, high = row.get("low"), row.get("high")
-        if whole and low is not None and math.isfinite(low) and math.isfinite(high):
+        if whole and low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
             low, high = float(math.floor(low)), float(math.ceil(high))
         name = FIGURES.get(row["label"], row["label"]) if named else str(row["label"])
         known = None if truth is None else float(truth[i])

@@ -29,7 +29,7 @@ MOVER_DELTA = Phrase("MOVER of delta and Clopper-Pearson")
 
 NOT_RARE = Phrase("every share under which such a count is not rare")
 COMBINED = Phrase("the errors of noise and of sampling, each with its limits, combined")
-MEANINGS = {
+MEANINGS: dict[str, Phrase] = {
     EXACT_INVERSION: NOT_RARE,
     MIXED: Phrase("every share under which such a count is not rare, by a normal curve where reports are many"),
     SCORE: Phrase("every value under which such reports are not rare, by a normal curve"),

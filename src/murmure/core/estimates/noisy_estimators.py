@@ -272,7 +272,8 @@ class MeanEstimator:
         return self.variance(target).reshape(1, 1)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        m, method = self.m, FIELLER
+        m = self.m
+        method: str = FIELLER
         # Without a denominator that is surely positive, the set of Fieller is not an interval.
         if not m.divides(level):
             ends, method = (-float(m.r), float(m.r)), TOO_FEW

@@ -40,7 +40,8 @@ def guarantee_section(content: ReportContent) -> Section:
     elif content.of_records:
         unit = Phrase("The unit is {unit}; the figures add up all those rows.", unit=content.protects)
     texts = [sentences(unit, _how_computed(content) if math.isfinite(first.epsilon) else None)]
-    blocks = (Table("", heads, rows, words=True), *paragraphs([*texts, _provided(first)]), _public(content, first))
+    table = Table("", heads, rows, words=True)
+    blocks: tuple[Block, ...] = (table, *paragraphs([*texts, _provided(first)]), _public(content, first))
     return Section(Phrase("3. What is guaranteed"), blocks)
 
 
