@@ -20,6 +20,7 @@ from murmure.central.base.budget_split import check_binding, split_by_weight
 from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
@@ -63,7 +64,7 @@ class DiscreteGaussian(RhoBudget):
         )
         rho = float_up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
         cost, epsilon, delta = Cost(math.inf, rho), self.epsilon_for(rho), self.delta or 0.0
-        method = "discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13"
+        method = Phrase("discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13")
         return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, delta, method)
 
 

@@ -22,7 +22,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Noise, Relation
 from murmure.laws.noise.digits import Digits, calibrated
@@ -77,9 +77,9 @@ class DiscreteLaplace(Noise):
             epsilon += loss
             rho += min(loss**2, squared) / 2
         cost = Cost(float_up(epsilon), float_up(rho))
-        method = "discrete Laplace: closed form" + (
-            ", rounding of the tables counted" if self.sampler == "table" else ""
-        )
+        method = Phrase("discrete Laplace: closed form")
+        if self.sampler == "table":
+            method = Phrase("discrete Laplace: closed form, rounding of the tables counted")
         return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, cost.epsilon, 0.0, method)
 
 

@@ -23,6 +23,7 @@ from murmure.central.base.budget_split import check_binding, split_by_weight
 from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.skellam import MIN_VARIANCE, SkellamLaw, skellam_rho
@@ -58,7 +59,7 @@ class Skellam(RhoBudget):
         means = self.means(blocks, relation, rows, 1)
         cost, epsilon = self.spent(means, blocks, relation, rows)
         laws = tuple(map(SkellamLaw, means))
-        method = "Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13"
+        method = Phrase("Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13")
         return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, self.delta or 0.0, method)
 
     def means(self, blocks: Sequence[Block], relation: Relation, rows: int, honest: int) -> list[Fraction]:

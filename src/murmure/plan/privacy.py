@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from murmure.catalogue import load
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up, positive_epsilon, split_budget
 from murmure.core.types import Certificate, Relation, Statistic
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
@@ -279,13 +279,15 @@ def guarantees_of(plans: Sequence[Plan], privacy: Privacy) -> dict[str, Certific
     if noise is None:
         return first
     spent = sequential([plan.bound.cost for plan in plans])
-    method = plans[0].bound.method + (f"; {len(plans)} answers add up" if len(plans) > 1 else "")
+    method = plans[0].bound.method
+    if len(plans) > 1:
+        method = Phrase("{method}; {answers} answers add up", method=method, answers=len(plans))
     if noise.pure:
         epsilon = spent.epsilon
     else:
         from murmure.core.zcdp import epsilon_from_rho
 
-        method += f"; rho = {spent.rho:.6g} in all (zero-concentrated)"
+        method = Phrase("{method}; rho = {rho:.6g} in all (zero-concentrated)", method=method, rho=spent.rho)
         epsilon = epsilon_from_rho(spent.rho, noise.delta)
         if spent.rho <= noise.rho:  # rho is rounded down, epsilon up: the way there and back would add a last bit
             epsilon = min(epsilon, noise.epsilon)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import Estimate, on_simplex
 from murmure.laws.law import Channel
 
@@ -20,7 +20,9 @@ MAX_ENTRIES = 1 << 26  # of a channel's matrix
 
 
 def _without_error_bars(estimate: Estimate, shares: NDArray[np.float64], how: str) -> Estimate:
-    return replace(estimate, mean=shares, estimator=None, reason=f"{how} is biased; the raw estimate has bars")
+    return replace(
+        estimate, mean=shares, estimator=None, reason=Phrase("{how} is biased; the raw estimate has bars", how=how)
+    )
 
 
 def _shares_of(what: str, estimate: Any) -> NDArray[np.float64]:
@@ -44,7 +46,7 @@ def clip_renormalise(estimate: Estimate) -> Estimate:
     clipped = np.maximum(_shares_of("clip_renormalise", estimate), 0.0)
     total = clipped.sum()
     shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
-    return _without_error_bars(estimate, shares, "clipping and renormalising")
+    return _without_error_bars(estimate, shares, Phrase("clipping and renormalising"))
 
 
 def project_simplex(estimate: Estimate) -> Estimate:

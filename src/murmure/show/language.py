@@ -103,7 +103,7 @@ class Language:
             return self.escape(self.value(phrase))
         out = []
         for literal, name, spec, conversion in string.Formatter().parse(phrase.translated(self.catalogue)):
-            out.append(self.escape(literal))
+            out.append(self.escape(_french_spaces(literal) if self.french else literal))
             if name is not None:
                 out.append(self._field(phrase.fields[name], spec or "", conversion))
         return "".join(out)
@@ -188,6 +188,13 @@ class Language:
         month = self.catalogue(MONTHS[day.month - 1])
         first = "1er" if self.french and day.day == 1 else str(day.day)
         return f"{first} {month} {day.year}"
+
+
+def _french_spaces(literal: str) -> str:
+    """Marks between fields, which no catalogue has since there are no words: "{name}: {text}", "; "."""
+    if any(letter.isalpha() for letter in literal):
+        return literal
+    return re.sub(r"^: ", f"{WIDE}: ", re.sub(r"^; ", f"{NARROW}; ", literal))
 
 
 def _is_number(value: Any) -> bool:

@@ -174,6 +174,33 @@ def join(texts: list[str], last: str, between: str = ", ") -> str:
     return last.join([between.join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
+def apart(items: Any) -> Phrase:
+    """Parts of a sentence with semicolons between them."""
+    parts, semicolon = tuple(items), Phrase("; ")
+    one = parts[0] if len(parts) == 1 else None
+    return one if isinstance(one, Phrase) else Phrase("{parts}", parts=Several(parts, semicolon, semicolon))
+
+
+def commas(items: Any) -> Phrase:
+    """A list without a word before its last item."""
+    comma = Phrase(", ")
+    return Phrase("{parts}", parts=Several(items, comma, comma))
+
+
+def find_field(text: Any, name: str) -> Any:
+    """The value of this name in a phrase, or in a phrase inside it; None: there is none."""
+    if isinstance(text, Several):
+        inner: Any = text.items
+    elif isinstance(text, Phrase):
+        if name in text.fields:
+            return text.fields[name]
+        inner = text.fields.values()
+    else:
+        return None
+    found = (find_field(part, name) for part in inner)
+    return next((value for value in found if value is not None), None)
+
+
 def _make_phrase(kind: type[Phrase], template: str, fields: dict[str, Any], state: dict[str, Any]) -> Phrase:
     phrase = str.__new__(kind, template.format_map(fields))
     phrase.__dict__.update(state)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import stacked, with_cached_laws
@@ -73,9 +73,9 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
         sentence="Figures for every group",
     )
 
-    def in_words(self) -> str:
+    def in_words(self) -> Phrase:
         """The question in the words of a ledger."""
-        return f"{self.statistic.in_words()} by {names_in(self.by)}"
+        return Phrase("{question} by {keys}", question=self.statistic.in_words(), keys=names_in(self.by))
 
     def __post_init__(self) -> None:
         check_protectable("GroupBy", self.statistic)

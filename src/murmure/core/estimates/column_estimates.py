@@ -14,10 +14,11 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.intervals import level_of_each
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Floats, Releasable, Target
+from murmure.show.document import Document, Shown
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates(Mapping[str, Estimate], Releasable):
+class Estimates(Mapping[str, Estimate], Releasable, Shown):
     """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns.
 
     >>> import murmure as mu
@@ -94,19 +95,22 @@ class Estimates(Mapping[str, Estimate], Releasable):
 
     def plot(self, target: Any = None, level: float = 0.95, truth: Mapping[str, Any] | None = None) -> Any:
         """One panel per column, to a figure or to an .svg or .png file; true values as circles when simulating."""
-        from murmure.core.show import plot_estimates
+        from murmure.core.estimates.estimate_blocks import plot_estimates
 
         return plot_estimates(self, target, level, truth)
 
+    def bounds(self, column: str) -> tuple[float, float] | None:
+        """The public bounds of a column of numbers."""
+        grid = self.numbers.get(column)
+        return None if grid is None else (float(grid[0][0] - grid[1]), float(grid[0][-1] + grid[1]))
+
+    def document(self) -> Document:
+        from murmure.core.estimates.estimate_blocks import estimates_blocks
+
+        return Document("", estimates_blocks(self), "Estimates")
+
     def __repr__(self) -> str:
-        from murmure.core.show import estimates_text
-
-        return estimates_text(self)
-
-    def _repr_html_(self) -> str:
-        from murmure.core.show import estimates_html
-
-        return estimates_html(self)
+        return str(self)
 
 
 MAX_VALUES_SHOWN = 64  # a whole number or decimal with more values is estimated by its mean, not value by value
