@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from murmure.core.show import _figure
 
 import murmure as mu
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.show import _figure
 
 ANSWERS = mu.Categories(["never", "once", "often"])
 PEOPLE = ["never"] * 700 + ["once"] * 200 + ["often"] * 100

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from murmure.run.report.html_parts import TERMS, Language, Scale
 
 import murmure as mu
 from murmure.local import adp, rsfd, smp, spl
-from murmure.run.report.html_parts import TERMS, Language, Scale
 from murmure.run.report.report import report_html, write_report
 from murmure.run.tables.sanitiser import Receipt
 

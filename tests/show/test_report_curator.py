@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from murmure.core.show import window
+from murmure.run.report.html_parts import Language, Scale
+from murmure.run.report.public_facts import _public_item
 
 import murmure as mu
 from murmure.catalogue import load
 from murmure.cli import main
-from murmure.core.show import window
 from murmure.run.report.certificate_words import max_certainty
-from murmure.run.report.html_parts import Language, Scale
-from murmure.run.report.public_facts import _public_item
 from murmure.run.report.report import report_html
 from murmure.statistics.mode import Chosen
 

@@ -16,9 +16,8 @@ from murmure.show.cells import level_percent
 from murmure.show.chart import corners, padded, window
 from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut_labels
-from murmure.show.phrase import visible
 
 BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
 COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
