@@ -20,7 +20,7 @@ from numbers import Number
 from pathlib import Path
 from typing import Any, Literal
 
-from murmure.show.phrase import Marked, Phrase, Quoted, Several, join, without_quotation_marks
+from murmure.show.phrase import Marked, Phrase, Quoted, Several, Small, join, without_quotation_marks
 
 LanguageCode = Literal["en", "fr"]
 NAMES: dict[LanguageCode, str] = {"en": "English", "fr": "Français"}
@@ -114,6 +114,8 @@ class Language:
             )
         if isinstance(value, Quoted):
             return self.escape(self.quote(value.value))
+        if isinstance(value, Small):
+            return self.escape(self.small(value.value))
         if isinstance(value, Marked):
             inner = self._field(value.value, spec)
             return inner if self.mark is None else self.mark(value, inner)

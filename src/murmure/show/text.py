@@ -135,7 +135,7 @@ def _table_lines(block: Any, language: Language) -> list[str]:
     lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in rows]
     if table is block:  # figures with intervals are read line by line, and need no rule
         lines.insert(1, "-" * max(map(len, lines)))
-    title = language.say(table.title)
+    title = cut(language.say(table.title), 100)
     return [title, *lines] if title else lines
 
 
