@@ -39,14 +39,18 @@ class DiscreteLaplace(Noise):
     >>> question = mu.Histogram(mu.Categories(["no", "yes"]))
     >>> plan = mu.Plan(question, curator=mu.DiscreteLaplace(epsilon=1.0))
     >>> print(mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7)).estimate)
-              share       low      high     count
-    no       0.7494    0.7480    0.7508     1 498
-    yes      0.2506    0.2492    0.2520       501
-    about 1 999 people; 95 % intervals by Fieller, for these people (fixed population)
+            share       low      high     count
+    no     0.7494    0.7480    0.7508     1,498
+    yes    0.2506    0.2492    0.2520       501
+    <BLANKLINE>
+    about 1,999 people; 95% intervals by Fieller (every ratio that the noise on both of its sums
+      allows), for these people (fixed population)
     >>> print(plan.guarantees()["reader"])
-    epsilon = 1, delta = 0; discrete Laplace: closed form, rounding of the tables counted
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes'; the noise and its integers
+    epsilon = 1, delta = 0
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: discrete Laplace: closed form, rounding of the tables counted (a formula of the
+        integers that run)
+      public: the 2 answers 'no', 'yes'; the noise and its integers
     """
 
     epsilon: float

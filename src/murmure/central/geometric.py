@@ -32,6 +32,7 @@ class Geometric(PostProcessed):
     >>> print(mu.run(plan, [30, 40, 56] * 300, rng=mu.Random.seeded(7)).estimate)
               count
     count       898
+    <BLANKLINE>
     about 898 people; no error bar: its sums were cut to a public range after noise was added
     """
 

@@ -41,15 +41,18 @@ class Skellam(RhoBudget):
     >>> plan = mu.Plan(question, parties=mu.PairwiseMasks(5, dropouts=1), curator=noise)
     >>> parts = [["no"] * 300 + ["yes"] * 100] * 5
     >>> print(mu.run(plan, parts, rng=mu.Random.seeded(7)).estimate)
-              share       low      high     count
-    no       0.7494    0.7445    0.7543     1 498
-    yes      0.2506    0.2457    0.2555       501
-    about 1 999 people; 95 % intervals by Fieller, for these people (fixed population)
+            share       low      high     count
+    no     0.7494    0.7445    0.7543     1,498
+    yes    0.2506    0.2457    0.2555       501
+    <BLANKLINE>
+    about 1,999 people; 95% intervals by Fieller (every ratio that the noise on both of its sums
+      allows), for these people (fixed population)
     >>> print(plan.guarantees()["reader"])
-    epsilon = 0.9999999997, delta = 1e-06; Skellam in 3 shares: curvature of the law of their sum
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes'; the noise and its integers
-      provided   at least 3 parties are honest, stay, and add their share of the noise
+    epsilon = 0.9999999997, delta = 1e-06
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: Skellam in 3 shares: curvature of the law of their sum
+      public: the 2 answers 'no', 'yes'; the noise and its integers
+      provided: at least 3 parties are honest, stay, and add their share of the noise
     """
 
     entry = NoiseEntry(order=30, title="Skellam noise", word="skellam", needs_delta=True, in_shares=True)

@@ -93,10 +93,12 @@ class Certificate(Shown):
     >>> import murmure as mu
     >>> certificate = mu.certify(mu.GRR(mu.Categories(["no", "yes"]), epsilon=1.0))
     >>> print(certificate)
-    epsilon = 1, delta = 0; closed form over classes of reports
-      protects   the record of one person (replace)
-      public     the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
-      witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
+    epsilon = 1, delta = 0
+      protects: the record of one person (replace: what somebody holds is exchanged for anything else)
+      computed by: closed form over classes of reports (a formula of the integers that run)
+      public: the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
+      witness, the report that tells most: the report 'yes' is 2.718 times likelier from 'yes' than from
+        'no'
     >>> print(certificate.witness, certificate.asked)
     ('yes', 'no', 1) 1.0
     """
@@ -570,16 +572,25 @@ class Release(Shown, Generic[Answer]):
     >>> release = mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7))
     >>> print(release)
     Release of Histogram through GRR (plan 82439d35bcdc)
-      SEEDED RANDOMNESS: an experiment, not for real people
-      randomised here, from true answers (people's own coins: run(plan, reports=answers))
-              share       low      high
-    no       0.7445    0.7025    0.7870
-    yes      0.2555    0.2130    0.2975
-    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
-      collector and reader: epsilon = 1, delta = 0; closed form over classes of reports
-        protects   the record of one person (replace)
-        public     the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
-        witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
+    ==============================================================================
+    SEEDED RANDOMNESS: an experiment, not for real people
+    randomised here, from true answers (people's own coins: run(plan, reports=answers))
+    <BLANKLINE>
+            share       low      high
+    no     0.7445    0.7025    0.7870
+    yes    0.2555    0.2130    0.2975
+    <BLANKLINE>
+    2,000 people; 95% intervals by exact inversion (every share under which such a count is not rare),
+      for these people (fixed population)
+    <BLANKLINE>
+    collector and reader
+    --------------------
+    epsilon = 1, delta = 0
+      protects: the record of one person (replace: what somebody holds is exchanged for anything else)
+      computed by: closed form over classes of reports (a formula of the integers that run)
+      public: the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
+      witness, the report that tells most: the report 'yes' is 2.718 times likelier from 'yes' than from
+        'no'
     """
 
     estimate: Answer  # an Estimate; of a record Estimates, one per column

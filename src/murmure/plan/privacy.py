@@ -64,9 +64,11 @@ class Central(Privacy):
     >>> print(model.predict({"age": [22, 78]}).tolist())
     ['no', 'yes']
     >>> print(model.guarantees_["reader"])
-    epsilon = 1, delta = 0; discrete Laplace: closed form, rounding of the tables counted; 2 answers add up
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes' of column 'smoker'; the noise and its integers
+    epsilon = 1, delta = 0
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: discrete Laplace: closed form, rounding of the tables counted; 2 answers add up (a
+        formula of the integers that run)
+      public: the 2 answers 'no', 'yes' of column 'smoker'; the noise and its integers
     """
 
     epsilon: float
@@ -140,10 +142,13 @@ class Local(Privacy):
     >>> print(model.predict({"age": [22, 78]}).tolist())
     ['no', 'yes']
     >>> print(model.guarantees_["collector"])
-    epsilon = 4, delta = 0; largest over public draws of 1
-      protects   the record of one person (replace)
-      public     the 16 answers 0 to 15 of column 'smoker and age'; the mechanism and its integers; who takes part
-      witness    the report (smoker and age: 15) is 54.6 times likelier from smoker and age 15 than from 0
+    epsilon = 4, delta = 0
+      protects: the record of one person (replace: what somebody holds is exchanged for anything else)
+      computed by: largest over public draws of 1
+      public: the 16 answers 0 to 15 of column 'smoker and age'; the mechanism and its integers; who
+        takes part
+      witness, the report that tells most: the report (smoker and age: 15) is 54.6 times likelier from
+        smoker and age 15 than from 0
     """
 
     epsilon: float

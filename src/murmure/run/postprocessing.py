@@ -98,16 +98,17 @@ def em(
     >>> wave = mu.SquareWave(domain, epsilon=2.0)
     >>> reports = wave.report([1, 2, 2, 3, 3, 3, 6] * 1000, mu.Random.seeded(7))
     >>> print(mu.em(wave, wave.tally(reports), smooth=True))
-              share
-    0        0.0880
-    1        0.1538
-    2        0.2282
-    3        0.2186
-    4        0.1340
-    5        0.0727
-    6        0.0556
-    7        0.0490
-    7 000 people; no error bar: expectation maximisation is biased; the raw estimate has bars
+          share
+    0    0.0880
+    1    0.1538
+    2    0.2282
+    3    0.2186
+    4    0.1340
+    5    0.0727
+    6    0.0556
+    7    0.0490
+    <BLANKLINE>
+    7,000 people; no error bar: expectation maximisation is biased; the raw estimate has bars
     """
     counts = np.asarray(total, float)
     P = channel_matrix(mechanism.channel)

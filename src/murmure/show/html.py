@@ -42,7 +42,11 @@ def _environment() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.lstrip_blocks = True
     return environment
@@ -137,6 +141,7 @@ def figures(block: Intervals, language: Language) -> dict[str, Any]:
         "grid": [scale.at(tick) for tick in scale.ticks],
         "zero": scale.at(0.0) if block.zero else None,
         "level": percent_text,
+        "each": block.each and language.marks(f"{cells.level_percent(block.each)}%"),
         "cut": any(any(mark.beyond) for mark in marks),
     }
 

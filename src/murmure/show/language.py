@@ -20,7 +20,7 @@ from numbers import Number
 from pathlib import Path
 from typing import Any, Literal
 
-from murmure.show.phrase import Exact, Marked, Phrase, Quoted, Several, exact_decimal, join, quotable
+from murmure.show.phrase import Exact, Marked, Phrase, Quoted, Several, Small, exact_decimal, join, quotable
 
 LanguageCode = Literal["en", "fr"]
 NAMES: dict[LanguageCode, str] = {"en": "English", "fr": "Français"}
@@ -123,6 +123,8 @@ class Language:
             return self.escape(self.quote(inner))
         if isinstance(value, Exact):
             return self.escape(self.exact(value.value))
+        if isinstance(value, Small):
+            return self.escape(self.small(value.value))
         if isinstance(value, Marked):
             inner = self._field(value.value, spec)
             return inner if self.mark is None else self.mark(value, inner)

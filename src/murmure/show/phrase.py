@@ -94,6 +94,16 @@ class Code(Marked):
     """A command, a digest, a name of the code."""
 
 
+class Small(Marked):
+    """A delta: 10⁻⁶ for people, 1e-06 as text."""
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.value:g}"
+
+    def __str__(self) -> str:
+        return format(self)
+
+
 class Quoted(Marked):
     """Words that somebody else wrote, in the quotation marks of the language; of a phrase, all that it says."""
 

@@ -136,11 +136,10 @@ def _draw_intervals(ax: Any, panel: Intervals, language: Language) -> None:
     if barred:
         low, high = (np.array([getattr(row, end) for _, row in barred], float) for end in ("low", "high"))
         level = language.marks(f"{level_percent(panel.level)}%")
-        label = (
-            Phrase("{level} interval, all at once", level=level)
-            if panel.each
-            else Phrase("{level} interval", level=level)
-        )
+        label = Phrase("{level} interval", level=level)
+        if panel.each:
+            each = language.marks(f"{level_percent(panel.each)}%")
+            label = Phrase("{level} interval, all at once (each at {each})", level=level, each=each)
         ax.hlines([at for at, _ in barred], low, high, color=BAR, lw=5, label=language.say(label), zorder=2)
     ax.plot(
         [r.estimate for r in rows], y, "|", ms=11, mew=2, color=POINT, label=language.say(Phrase("estimate")), zorder=3

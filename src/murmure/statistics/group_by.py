@@ -56,13 +56,16 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
     >>> people = {"age": [30, 40, 56] * 300, "region": ["north", "south", "north"] * 300}
     >>> plan = mu.Plan(mu.GroupBy(mu.Mean(schema["age"]), by=schema["region"]), curator=mu.DiscreteLaplace(epsilon=1.0))
     >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate)
-               value        low       high
-    north    42.7091    42.1126    43.2948
-    south    39.8010    38.5470    41.0052
-    west   too noisy     0.0000   120.0000
-    about 892 people; 95 % intervals by Fieller, and the whole public range (too few people to divide by) in 1 of 3, for these people (fixed population)
-    rows left out (their number is missing or not in the schema): north about 3 (0 to 13); south about -4 (0 to 6); west about 0 (0 to 10)
-    """  # noqa: E501
+               value       low      high
+    north    42.7091   42.1126   43.2948
+    south    39.8010   38.5470   41.0052
+    west   too noisy    0.0000  120.0000
+    <BLANKLINE>
+    about 892 people; 95% intervals by Fieller, and the whole public range (too few people to divide by)
+      in 1 of 3, for these people (fixed population)
+    Rows left out (their number is missing or not in the schema): north about 3 (0 to 13), south about
+      -4 (0 to 6), west about 0 (0 to 10)
+    """
 
     statistic: Any
     by: Domain | Schema

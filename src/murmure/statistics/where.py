@@ -53,7 +53,9 @@ class Where(ProtectableStatistic[Answer], Nested):
     >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate)
               count       low      high
     count       598       595       601
-    about 598 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
+    <BLANKLINE>
+    about 598 people; 95% intervals by exact inversion of the noise (every figure under which such noise
+      is not rare), for these people (fixed population)
     """
 
     statistic: Protectable[Answer]

@@ -27,14 +27,17 @@ class Estimates(Mapping[str, Estimate], Releasable, Shown):
     >>> people = {"smoker": ["no", "no", "yes"] * 1000, "age": [25, 40, 55] * 1000}
     >>> estimates = mu.run(plan, people, rng=mu.Random.seeded(7)).estimate
     >>> print(estimates)
-    smoker     share       low      high
-      no      0.6695    0.6352    0.7038
-      yes     0.3305    0.2962    0.3648
+    smoker
+            share       low      high
+    no     0.6695    0.6352    0.7038
+    yes    0.3305    0.2962    0.3648
     <BLANKLINE>
-    mean       value       low      high
-      age    42.4395   39.4377   45.4411
+    mean
+            value       low      high
+    age   42.4395   39.4377   45.4411
     <BLANKLINE>
-    3 000 people; 95 % intervals by score, for these people (fixed population)
+    3,000 people; 95% intervals by score (every value under which such reports are not rare, by a normal
+      curve), for these people (fixed population)
     >>> print({name: ends.round(3).tolist() for name, ends in estimates.interval(simultaneous=True).items()})
     {'smoker': [[0.628, 0.711], [0.289, 0.372]], 'age': [[38.773, 46.106]]}
     """

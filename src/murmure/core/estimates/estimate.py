@@ -260,7 +260,9 @@ class Estimate(Releasable, Shown):
     never    0.7017    0.6455    0.7595
     once     0.1869    0.1355    0.2390
     often    0.1114    0.0605    0.1625
-    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
+    <BLANKLINE>
+    2,000 people; 95% intervals by exact inversion (every share under which such a count is not rare),
+      for these people (fixed population)
     >>> low, high = estimate.interval(0.95, target="superpopulation")[0]
     >>> print(f"{low:.4f} to {high:.4f}")
     0.6412 to 0.7626

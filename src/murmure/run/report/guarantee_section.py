@@ -15,7 +15,7 @@ from murmure.run.report.question_section import epsilon_number
 from murmure.run.report.report_content import ReportContent
 from murmure.show.document import Block, Fold, Items, Number, Paragraph, Section, Table, paragraphs, sentences
 from murmure.show.language import significant
-from murmure.show.phrase import Phrase, Quoted, Strong, commas
+from murmure.show.phrase import Phrase, Quoted, Small, Strong, commas
 
 MAX_NAMED = 5  # columns of a witness
 FOLDED = 8  # more sums than these are folded
@@ -171,7 +171,7 @@ def _curated_promise(content: ReportContent) -> Phrase:
 
 def _cost(content: ReportContent) -> Phrase:
     c = content.reader
-    paid = Phrase("epsilon = {epsilon:.6g}, delta = {delta:g}", epsilon=c.epsilon, delta=c.delta)
+    paid = Phrase("epsilon = {epsilon:.6g}, delta = {delta}", epsilon=c.epsilon, delta=Small(c.delta))
     hidden = RELATIONS[c.relation]
     cost = Phrase("It cost {cost} ({hidden}), for {unit}.", cost=Strong(paid), hidden=hidden, unit=content.protects)
     return sentences(cost, EACH_ROW_ADDS if content.rows_per_person is None else None, _provided(c))
@@ -187,7 +187,7 @@ def _ledger(content: ReportContent) -> Paragraph:
         return Paragraph(unknown, "note")
     budget = Phrase("{epsilon:.6g}", epsilon=paid.budget)
     if paid.delta:
-        budget = Phrase("{epsilon:.6g}, delta = {delta:g}", epsilon=paid.budget, delta=paid.delta)
+        budget = Phrase("{epsilon:.6g}, delta = {delta}", epsilon=paid.budget, delta=Small(paid.delta))
     fields = {"dataset": Strong(paid.dataset), "left": max(paid.left, 0.0), "budget": budget}
     if paid.charge is None:
         return Paragraph(
