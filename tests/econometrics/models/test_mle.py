@@ -223,7 +223,6 @@ def test_a_start_of_ones_own_leads_to_the_same_place() -> None:
 def test_a_model_travels_as_data(family: str, formula: str) -> None:
     """A name and no function: what is read back asks the same questions."""
     from murmure.econometrics.model import NO_ROWS
-    from murmure.show.language import Language
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     again = model_from_dict(json.loads(json.dumps(model_to_dict(model))))

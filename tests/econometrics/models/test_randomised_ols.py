@@ -349,7 +349,11 @@ REFUSED: dict[str, Any] = {
     "a comparison": ("pain ~ I(income > 3)", {"income": mu.Piecewise(SCHEMA["income"], 1.0)}, "no other function"),
     "two columns in one": ("pain ~ I(income > age)", {"income": mu.GRR(SCHEMA["income"], 1.0)}, "cannot be separated"),
     "bits": ("pain ~ smoker", {"smoker": mu.OUE(YES, 1.0)}, "cannot be used in a regression"),
-    "a biased mechanism": ("pain ~ income", {"income": mu.BoundedLaplace(SCHEMA["income"], 1.0)}, "cannot be used in a regression"),
+    "a biased mechanism": (
+        "pain ~ income",
+        {"income": mu.BoundedLaplace(SCHEMA["income"], 1.0)},
+        "cannot be used in a regression",
+    ),
     "no mechanism": ("pain ~ smoker", {"smoker": "GRR"}, "cannot be used in a regression"),
     "another domain": ("pain ~ smoker", {"smoker": mu.GRR(LABELS, 1.0)}, "in the schema"),
     "a column that is not read": ("pain ~ age", {"smoker": mu.GRR(YES, 1.0)}, "reads none"),
