@@ -126,11 +126,11 @@ def _columns(schema: Any) -> str:
 def _parties(parties: int, gone: int) -> str:
     if gone:
         return Phrase(
-            "{parties}, of which {gone} vanished: masked sums over all of their rows, in one process",
+            "{parties}, of which {gone} vanished; masked sums over all of their rows, in one process",
             parties=parties,
             gone=gone,
         )
-    return Phrase("{parties}: masked sums over all of their rows, in one process", parties=parties)
+    return Phrase("{parties}; masked sums over all of their rows, in one process", parties=parties)
 
 
 def _guarantee_text(c: Certificate) -> str:

@@ -24,7 +24,7 @@ from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.result import ModelResult
+from murmure.econometrics.results.result import ModelResult, number_name
 from murmure.show.document import Table
 from murmure.statistics.expressions.terms import grid_of
 from murmure.statistics.sums import Sums
@@ -194,7 +194,7 @@ class QuantileBrackets(ModelResult):
 
     def tables(self) -> list[Table]:
         rows = tuple((q, float(a), float(b)) for q, a, b in zip(self.probabilities, self.low, self.high, strict=True))
-        counts = tuple((f"{float(v):g}", count, count / self.n) for v, count in self.counts)
+        counts = tuple((number_name(v), count, count / self.n) for v, count in self.counts)
         return [
             Table("", (Phrase("probability"), Phrase("at least"), Phrase("at most")), rows),
             Table(Phrase("Rows at or below"), (Phrase("point"), Phrase("rows"), Phrase("share")), counts),

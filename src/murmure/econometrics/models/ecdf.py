@@ -20,7 +20,7 @@ from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, count_cells
-from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture
+from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture, number_name
 from murmure.show.cells import level_percent
 from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -179,7 +179,7 @@ def int_or_float(v: Any) -> Any:
 
 def with_row_name(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """The first cell of a row is its name."""
-    return (f"{row[0]:.10g}", *row[1:])
+    return (number_name(row[0]), *row[1:])
 
 
 def ecdf(

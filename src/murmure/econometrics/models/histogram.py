@@ -23,7 +23,7 @@ from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import ECDF, int_or_float
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, count_cells
 from murmure.econometrics.results.regression import ENDS
-from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
 from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -146,7 +146,7 @@ class HistogramResult(ModelResult, Drawable):
         ends = self.conf_int()
         rows = []
         for j, cell in enumerate(self.distribution.cells):
-            low, high = f"{float(cell.low):.10g}", f"{float(cell.high):.10g}"
+            low, high = number_name(cell.low), number_name(cell.high)
             name = high if self.by_value else Phrase("{low} to {high}", low=low, high=high)
             row = (name, int_or_float(self.distribution.counts[j]), float(self.density[j]))
             rows.append(row if ends is None else (*row, *map(float, ends[j])))

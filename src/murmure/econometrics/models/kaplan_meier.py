@@ -31,7 +31,7 @@ from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.results.regression import ENDS
-from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture
+from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture, number_name
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
 from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes, Lifetimes
 from murmure.show.cells import level_percent
@@ -252,7 +252,7 @@ class Survival(ModelResult, Drawable):
             rows = []
             for j, (t, n, d) in enumerate(zip(c.times, c.at_risk, c.events, strict=True)):
                 bars = (None, None, None) if se is None or ends is None else (float(se[j]), *map(float, ends[j]))
-                rows.append((f"{float(t):.10g}", self._count(n), self._count(d), float(c.shares[j]), *bars))
+                rows.append((number_name(t), self._count(n), self._count(d), float(c.shares[j]), *bars))
             title = "" if c.label == EVERYBODY else f"{self.by} = {c.label}"
             out.append(Table(title, head, tuple(rows), folded=True))
         return out

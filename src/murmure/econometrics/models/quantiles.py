@@ -28,7 +28,7 @@ from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import ECDF, NOISE_TOO
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult
 from murmure.econometrics.results.regression import ENDS
-from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
 from murmure.show.document import Curves, IntervalRow, Intervals, Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 
@@ -155,7 +155,7 @@ class QuantilesResult(CumulativeResult, Drawable):
     def tables(self) -> list[Table]:
         ends = self.conf_int()
         rows = [
-            (decimal_text(q) or str(q), float(v), *map(float, at), *map(float, end))
+            (number_name(q), float(v), *map(float, at), *map(float, end))
             for q, v, at, end in zip(self.shares, self.values, self.bounds, ends, strict=True)
         ]
         head = (Phrase("share"), self.column, Phrase("at least"), Phrase("at most"), *ENDS)
@@ -174,7 +174,7 @@ class QuantilesResult(CumulativeResult, Drawable):
 
     def pictures(self) -> list[Intervals | Curves]:
         rows = tuple(
-            IntervalRow(decimal_text(q) or str(q), float(v), float(low), float(high))
+            IntervalRow(number_name(q), float(v), float(low), float(high))
             for q, v, (low, high) in zip(self.shares, self.values, self.conf_int(), strict=True)
         )
         title = Phrase("Quantiles of {column}, with 95% intervals", column=self.column)

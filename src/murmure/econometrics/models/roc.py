@@ -31,7 +31,7 @@ from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
-from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
 from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -228,7 +228,7 @@ class ROCResult(ModelResult, Drawable):
         ]
 
     def tables(self) -> list[Table]:
-        names = [*(f"{v:.10g}" for v in self.thresholds[:-1]), Phrase("all")]
+        names = [*map(number_name, self.thresholds[:-1]), Phrase("all")]
         rows = zip(names, map(float, self.fpr), map(float, self.tpr), strict=True)
         head = (Phrase("{score} above", score=self.score), Phrase("false positives"), Phrase("true positives"))
         return [Table("", head, tuple(rows), folded=True)]

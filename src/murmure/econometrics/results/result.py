@@ -122,3 +122,8 @@ def draw_picture(picture: Intervals | Curves, target: Any) -> Any:
     from murmure.show.plot import draw
 
     return draw(pyplot(), picture, target)
+
+
+def number_name(value: Any) -> str:
+    """A number that names a row, in the marks of the language."""
+    return Phrase("{value:.10g}", value=float(value))

@@ -12,7 +12,7 @@ from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot,
 from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
-from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
 from murmure.show.document import Curve, Curves, Intervals, Table
 
 if TYPE_CHECKING:
@@ -146,19 +146,19 @@ class RidgePath(ModelResult, Drawable):
             (Phrase("Rows"), self.n),
             (Phrase("Penalties"), len(self.lambdas)),
             (Phrase("Not penalised"), ", ".join(free) or Phrase("none")),
-            (Phrase("Least GCV at penalty"), None if best is None else f"{to_float(best.penalty):g}"),
+            (Phrase("Least GCV at penalty"), None if best is None else number_name(best.penalty)),
         ]
 
     def tables(self) -> list[Table]:
         fits = self.fits
         rows = tuple(
-            (f"{to_float(fit.penalty):g}", *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)))
+            (number_name(fit.penalty), *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)))
             for fit in fits
         )
         best = self.best
         shown = best or fits[0]
         coefficients = tuple(zip(self.names, shown.params.tolist(), strict=True))
-        title = Phrase("Coefficients with penalty {penalty}", penalty=f"{to_float(shown.penalty):g}")
+        title = Phrase("Coefficients with penalty {penalty}", penalty=number_name(shown.penalty))
         which = None if best is None else fits.index(best)
         return [
             Table("", (Phrase("penalty"), Phrase("df"), Phrase("RSS"), "GCV"), rows, best=which),

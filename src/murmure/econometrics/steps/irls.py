@@ -267,19 +267,19 @@ class LinkedModel(ClusterErrors):
             figures=Several([FIGURES[name] for name in step.labels[k + square :]], Phrase(", ")),
             cut=CUT_ROWS,
         )
-        again: str = Phrase(
-            "in place of such a round, the first may be asked again for what some columns leave of others"
+        words: str = Phrase(
+            "{each}; in place of such a round, the first may be asked again for what some columns leave of others",
+            each=each,
         )
         if self._separates:
-            again = Phrase("{again}, or a round may ask {question}", again=again, question=SEPARATION)
-        words = Phrase("{first}; {second}", first=each, second=again)
+            words = Phrase("{words}, or a round may ask {question}", words=words, question=SEPARATION)
         if self._robust and self.errors != "cluster":
-            last = Phrase(
-                "a last one, for the errors, releases {square} sums of products of two scores, and {cut}",
+            words = Phrase(
+                "{words}; a last one, for the errors, releases {square} sums of products of two scores, and {cut}",
+                words=words,
                 square=square,
                 cut=CUT_ROWS,
             )
-            words = Phrase("{first}; {second}", first=words, second=last)
         return words
 
     # -- the ascent ---------------------------------------------------------------------------------------------------

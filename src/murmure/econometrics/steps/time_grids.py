@@ -11,6 +11,7 @@ from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.design.columns import decimal_text, exact_number
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.scales import bounds_of
+from murmure.econometrics.results.result import number_name
 from murmure.econometrics.steps.newton import check_rounds
 from murmure.econometrics.steps.partial_likelihood import check_ties
 
@@ -78,7 +79,7 @@ def possible_times(design: Design, time: str) -> Fraction:
 
 
 def time_text(t: Fraction) -> str:
-    return f"{float(t):.10g}"
+    return number_name(t)
 
 
 def grid_in_words(time: str, times: Sequence[Fraction], given: bool) -> str:
