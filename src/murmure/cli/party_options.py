@@ -12,7 +12,7 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import option_group
-from murmure.show.document import Document, Items, Paragraph, Table
+from murmure.show.document import Document, Items, Paragraph, Section, Table
 from murmure.show.language import NAMES, Language, LanguageCode, current_language, set_language
 from murmure.show.phrase import Phrase, visible
 
@@ -113,8 +113,10 @@ def print_study(study: Study, mine: bytes | None = None, disclosures: Sequence[P
 
     stranger = mine is not None and all(card.key != mine for card in study.roster)
     told = Phrase("You are not among those who are asked: your key is not in the roster.")
+    notes = (*disclosures, *([told] if stranger else []))
     blocks = (
-        Items((*describe_study(study), *disclosures, *([told] if stranger else []))),
+        Items(tuple(describe_study(study))),
+        *((Section(Phrase("Before you decide"), (Items(notes),)),) if notes else ()),
         _cards(Phrase("Who asks"), [study.coordinator], mine),
         _cards(Phrase("Who takes part"), study.roster, mine),
         Paragraph(
