@@ -45,6 +45,7 @@ from murmure.parties.study.questions import by_party
 from murmure.run.masked_sum import party_sum
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Identity
+from murmure.show.document import Table
 from murmure.show.phrase import Phrase
 
 IDENTITIES = [Identity.from_bytes(bytes([i]) * 32) for i in range(4)]
