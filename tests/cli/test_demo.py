@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from murmure.lectures.demo.page import page
+from murmure.run.report.html_parts import FRENCH
 
 from murmure.cli import main
 from murmure.cli.demo import FILE, has_window_browser
 from murmure.core.random import Random
 from murmure.lectures.demo import survey
-from murmure.lectures.demo.page import page
-from murmure.run.report.html_parts import FRENCH
 
 
 def run(folder: Path, *args: str) -> Result:

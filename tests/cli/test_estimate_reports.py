@@ -203,8 +203,8 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     coins = ["--mechanism", "two-coins", "--reports", tmp_path / "a.csv"]
     for text, words in (
         ("", "empty"),
-        ("answer\n", "nobody"),
-        ("answer\nyes\n\nno\n", "row 1 is missing"),
+        ("answer\n", "no rows"),
+        ("answer\nyes\n\nno\n", "row 1 has no value"),
         ("answer,id\nyes,1\n,2\n", "names no column"),
         ("answer\nyes\nmaybe\n", "row 1 holds 'maybe'"),
         ("answer,id\nyes,1\nno,2\n", "names no column"),

@@ -213,7 +213,7 @@ class Statistic(Generic[Answer]):
     handles_nobody: ClassVar[bool] = False  # it decides what a row without a value adds; else such a row is left out
     trailing_counts: ClassVar[int] = 0  # how many of its last figures count rows or parties
     min_honest: ClassVar[int] = 2  # between parties: how many must be honest
-    reveals: ClassVar[Phrase | None] = None  # what its sums tell about parties
+    reveals: ClassVar[str | None] = None  # what its sums tell about parties
 
     if TYPE_CHECKING:
 
@@ -238,7 +238,7 @@ class Statistic(Generic[Answer]):
         def interpret_exact(self, total: Any, n: int, /) -> Answer: ...  # from the exact sum to an estimate
         def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports with this map; None: they can
         def finish(self, estimate: Any, /) -> Any: ...  # what is released of it
-        def in_words(self) -> Phrase: ...  # for a ledger and a release: "Mean of age by region"
+        def in_words(self) -> str: ...  # for a ledger and a release: "Mean of age by region"
 
     else:
         wide, weights, max_entry = False, None, 1
@@ -314,7 +314,7 @@ class Described(Statistic):
 
     if TYPE_CHECKING:
 
-        def words(self) -> Phrase: ...  # for those who approve a study
+        def words(self) -> str: ...  # for those who approve a study
 
 
 class Nested(Statistic):
@@ -436,18 +436,18 @@ class Model:
         @property
         def rounds(self) -> int: ...  # how many questions it asks, at most
         def steps(self) -> Generator[Statistic, Any, Any]: ...
-        def in_words(self) -> Phrase: ...  # for those who approve a study
+        def in_words(self) -> str: ...  # for those who approve a study
 
     @property
     def max_sums(self) -> int | None:
         """The most sums of all rounds; None: it declares none."""
         return None
 
-    def limit_in_words(self) -> Phrase | None:
+    def limit_in_words(self) -> str | None:
         """How far it can go between parties; None: that does not depend on what it asks."""
         return None
 
-    def later_rounds(self) -> Phrase | None:
+    def later_rounds(self) -> str | None:
         """What it asks after its first question; None: the same again, or nothing."""
         return None
 

@@ -16,7 +16,7 @@ from murmure.show.cells import level_percent
 from murmure.show.chart import corners, padded, window
 from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut_labels
 
 BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
@@ -33,17 +33,17 @@ def is_path(target: Any) -> bool:
 def draw(plt: Any, panel: Panel, target: Any = None, lang: LanguageCode | None = None) -> Any:
     """One panel on an axis, in a file, or in a new figure; returns the axis."""
     if target is not None and not is_path(target):
-        _draw(target, panel, Language(lang or current_language()))
+        _draw(target, panel, Language(lang or current_language(), visible))
         return target
     figure, ax = plt.subplots(figsize=(6.4, _height(panel) + 0.45), layout="constrained")
-    _draw(ax, panel, Language(lang or current_language()))
+    _draw(ax, panel, Language(lang or current_language(), visible))
     _legend(figure, [ax])
     return _finish(plt, figure, target, ax)
 
 
 def draw_all(plt: Any, panels: Sequence[Panel], target: Any = None, lang: LanguageCode | None = None) -> Any:
     """All panels in one figure, in two stacks; returns the figure."""
-    language = Language(lang or current_language())
+    language = Language(lang or current_language(), visible)
     stacks: list[list[Panel]] = [[], []] if len(panels) > 1 else [[]]
     heights = [0.0] * len(stacks)
     for panel in panels:  # in order, on the shorter stack
@@ -110,10 +110,14 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     for i, curve in enumerate(panel.curves):
         colour = COLOURS[i % len(COLOURS)]
         x, y = np.array(corners(curve.x, curve.y, curve.step)).T
-        ax.plot(x, y, color=colour, lw=2, label=_no_math(language.say(curve.name)) or "_")
+        dash = "-" if i < len(COLOURS) else "--"
+        mark = "o" if len(x) == 1 else ""  # a single point would draw no line
+        ax.plot(x, y, color=colour, lw=2, ls=dash, marker=mark, ms=4, label=_no_math(language.say(curve.name)) or "_")
         if curve.low is not None and curve.high is not None:
             low, high = (np.array(corners(curve.x, side, curve.step)).T for side in (curve.low, curve.high))
             ax.fill_between(low[0], low[1], high[1], color=colour, alpha=0.15, lw=0)
+    if panel.log:
+        ax.set_yscale("log")
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)
@@ -171,7 +175,7 @@ def _largest(panel: Intervals) -> Sequence[IntervalRow]:
 
 def _axis_text(panel: Intervals, drawn: int, of: int, language: Language) -> str:
     names = {"share": Phrase("share of people"), "count": Phrase("people"), "value": Phrase("value")}
-    what = Phrase("coefficient") if panel.zero else names[panel.unit]
+    what = panel.axis or (Phrase("coefficient") if panel.zero else names[panel.unit])
     if drawn < of:
         what = Phrase("{what}; the largest {drawn} of {of}", what=what, drawn=drawn, of=of)
     return language.say(what)

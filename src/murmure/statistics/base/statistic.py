@@ -49,7 +49,7 @@ class BaseStatistic(Statistic[Answer]):
         """The columns that the question is about, where they have names."""
         return column_names(self.domain)
 
-    def in_words(self) -> Phrase:
+    def in_words(self) -> str:
         """The question in the words of a ledger and a release: "Mean of age by region"."""
         kind, names = persisted_name(self), self.asked_columns
         if not names:

@@ -175,7 +175,7 @@ class SumsEstimate(SumsInterface):
         bars: Phrase = Phrase("sums with noise") if self.noisy else KNOWN_EXACTLY
         if self.estimator is None:
             bars = Phrase("no error bar: {reason}", reason=self.reason)
-        parts = [] if self.n is None else [Plural("{n:,} row", "{n:,} rows", n=self.n)]
+        parts: list[Phrase] = [] if self.n is None else [Plural("{n:,} row", "{n:,} rows", n=self.n)]
         parts.append(bars)
         if self.grid:
             parts.append(Phrase("numbers of {columns} count as the middles of their cells", columns=commas(self.grid)))
