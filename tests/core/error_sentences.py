@@ -13,6 +13,7 @@ ROOTS = {"MurmureError", "UsageError"}
 FRAGMENT_ARGUMENTS = {"MissingExtra", "MissingJava"}  # errors that put parts of a sentence into their own
 CODE = re.compile(r"\s*(murmure |--|\w+ = )")  # a command or a line of TOML, the same in every language
 NOT_FIELDS = {"hint", "columns"}
+HELD = {"hint", "message", "title", "sentence", "bare", "bare_sentence", "study"}  # phrases, and words of entries
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -74,8 +75,9 @@ class Checker:
             return
         if any(k.arg is None for k in call.keywords):
             return  # it passes on what it was given
-        fields = {k.arg: k.value for k in call.keywords if k.arg not in NOT_FIELDS}
-        parts = [*call.args[first : first + 2], *(k.value for k in call.keywords if k.arg == "hint")]
+        own = NOT_FIELDS if _name(call.func) != "Phrase" else set()
+        fields = {k.arg: k.value for k in call.keywords if k.arg not in own}
+        parts = [*call.args[first : first + 2], *(k.value for k in call.keywords if k.arg == "hint" and own)]
         for part in parts:
             yield from self.sentence(path, scope, part, set(fields))
         for value in fields.values():
@@ -104,7 +106,7 @@ class Checker:
                 yield from self.returned(path, part, sentence=True)
             elif isinstance(part, ast.Starred) and isinstance(part.value, ast.Call):
                 pass  # a function that returns a reason and a hint
-            elif not (isinstance(part, ast.Attribute) and part.attr in ("hint", "message")):
+            elif not (isinstance(part, ast.Attribute) and part.attr in HELD):
                 yield f"{where}: a sentence is built by {ast.unparse(part)}"
 
     def part(self, path: str, scope: Scope, node: ast.expr, follow: bool = True) -> Iterator[str]:

@@ -67,7 +67,7 @@ def project_simplex(estimate: Estimate) -> Estimate:
       Hint: take the interval of the raw, unbiased estimate instead
     """
     return _without_error_bars(
-        estimate, on_simplex(_shares_of("project_simplex", estimate)), "projecting on the simplex"
+        estimate, on_simplex(_shares_of("project_simplex", estimate)), Phrase("projecting on the simplex")
     )
 
 
@@ -134,4 +134,4 @@ def em(
             break
         last = likelihood
     raw = Estimate(mechanism.domain.labels(), f, int(n))
-    return _without_error_bars(raw, f, "expectation maximisation")
+    return _without_error_bars(raw, f, Phrase("expectation maximisation"))

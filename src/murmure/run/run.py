@@ -10,7 +10,7 @@ from typing import Any
 
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Answer, Release
@@ -104,10 +104,19 @@ def run(
 
 
 BESIDE_REPORTS = {
-    "frame": ("both true answers (frame) and randomised ones (reports)", "run(plan, frame) or run(plan, reports=...)"),
-    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave out the ledger"),
-    "rng": ("a generator with reports: they are randomised already, and nothing is drawn", "leave the rng out"),
-    "gate": ("a gate with reports: no noise is added to them", "leave the gate out"),
+    "frame": (
+        Phrase("both true answers (frame) and randomised ones (reports)"),
+        Phrase("run(plan, frame) or run(plan, reports=...)"),
+    ),
+    "ledger": (
+        Phrase("a ledger with reports: at the person each report pays for itself"),
+        Phrase("leave out the ledger"),
+    ),
+    "rng": (
+        Phrase("a generator with reports: they are randomised already, and nothing is drawn"),
+        Phrase("leave the rng out"),
+    ),
+    "gate": (Phrase("a gate with reports: no noise is added to them"), Phrase("leave the gate out")),
 }
 
 

@@ -7,6 +7,7 @@ text "row 3 is missing", and `Language("fr").say(...)` puts the same 3 into the 
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -209,6 +210,40 @@ def find_field(text: Any, name: str) -> Any:
         return None
     found = (find_field(part, name) for part in inner)
     return next((value for value in found if value is not None), None)
+
+
+def replaced(phrase: Phrase, **fields: Any) -> Phrase:
+    """The same sentence with other values of these names, in it and in the phrases inside it."""
+    frozen = {name: _freeze(value) for name, value in fields.items()}
+    new = {
+        name: frozen[name] if name in frozen else replaced(value, **fields) if isinstance(value, Phrase) else value
+        for name, value in phrase.fields.items()
+    }
+    return _make_phrase(type(phrase), phrase.template, new, phrase.__dict__ | {"fields": new})
+
+
+class Reworded(Phrase):
+    """A sentence in which names of the code are replaced, whatever the language: a file has keys, and no classes."""
+
+    phrase: Phrase
+    changes: tuple[tuple[str, str], ...]
+
+    def __new__(cls, phrase: Phrase, changes: tuple[tuple[str, str], ...]) -> Self:
+        text = str.__new__(cls, _changed(phrase.template, changes).format_map(phrase.fields))
+        text.template, text.fields, text.phrase, text.changes = phrase.template, phrase.fields, phrase, changes
+        return text
+
+    def translated(self, translate: Callable[[str], str]) -> str:
+        return _changed(self.phrase.translated(translate), self.changes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reworded, (self.phrase, self.changes)
+
+
+def _changed(template: str, changes: tuple[tuple[str, str], ...]) -> str:
+    for pattern, new in changes:
+        template = re.sub(pattern, new, template)
+    return template
 
 
 def _make_phrase(kind: type[Phrase], template: str, fields: dict[str, Any], state: dict[str, Any]) -> Phrase:

@@ -16,8 +16,9 @@ from typing import Any
 from murmure.core.blocks import Block
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
 from murmure.core.schema import Schema
+from murmure.show.phrase import commas
 from murmure.statistics.base.exact_sums import ExactSums
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.expressions.parser import read_expression
@@ -102,12 +103,14 @@ class Sums(ExactSums[SumsEstimate]):
     def formulas(self) -> tuple[str, ...]:
         return tuple(self.expressions)
 
-    def in_words(self) -> str:
+    def in_words(self) -> Phrase:
         """The question in the words of a ledger and a release."""
         if self.width < 4:
-            return f"Sum{'s' * (self.width > 1)} of {', '.join(self.expressions)}"
+            asked = commas(self.expressions)
+            return Plural("Sum of {expressions}", "Sums of {expressions}", n=self.width, expressions=asked)
         names = self.domain.private
-        return f"{self.width} sums of {', '.join(names) if len(names) < 4 else f'{len(names)} columns'}"
+        of = commas(names) if len(names) < 4 else Phrase("{count} columns", count=len(names))
+        return Phrase("{n} sums of {columns}", n=self.width, columns=of)
 
     def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> SumsEstimate:
         grid = tuple(name for name in self.domain.private if isinstance(self.domain[name], Interval))

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from tests.run.report.pages import report_html
 
 import murmure as mu
 from murmure.cli import main
 from murmure.core.schema import Schema
-from murmure.run.report.report import report_html
 
 N = 4000
 SCHEMA = Schema(

@@ -99,7 +99,8 @@ class QuestionWords:
     def _said(self, template: str | None) -> str:
         if template is None:
             return self.kind
-        return Phrase(template, column=Several(self.columns) if self.columns else THE_QUESTION)
+        fields = {"column": Several(self.columns) if self.columns else THE_QUESTION}
+        return Phrase(template, **fields)
 
 
 def _condition(where: Any) -> Phrase:

@@ -23,8 +23,9 @@ from typing import Any
 from murmure.core.blocks import Block
 from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Decimals, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.show.phrase import commas
 from murmure.statistics.base.exact_sums import ExactSums
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
@@ -158,13 +159,16 @@ class CrossProducts(ExactSums):
     def formulas(self) -> tuple[str, ...]:
         return self.factors if self.weight is None else (*self.factors, self.weight)
 
-    def in_words(self) -> str:
+    def in_words(self) -> Phrase:
         """The question in the words of a ledger and a release."""
-        few = len(self.factors) < 6
-        of = ", ".join(self.factors) if few else f"{len(self.factors)} expressions of {_columns(self.domain)}"
-        weighted = "" if self.weight is None else f", weighted by {self.weight}"
-        middles = ", each less a public middle" if self.centred else ""
-        return f"{self.width} sums of products of two of {of}{middles}{weighted}"
+        of = commas(self.factors)
+        if len(self.factors) > 5:
+            columns = _columns(self.domain)
+            of = Phrase("{count} expressions of {columns}", count=len(self.factors), columns=columns)
+        words = Phrase("{n} sums of products of two of {factors}", n=self.width, factors=of)
+        if self.centred:
+            words = Phrase("{sums}, each less a public middle", sums=words)
+        return words if self.weight is None else Phrase("{sums}, weighted by {weight}", sums=words, weight=self.weight)
 
     def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> CrossProductsEstimate:
         summed = SumsEstimate.of(self.labels, tuple(integers), self.units, laws, n, rounded_columns(self.domain))

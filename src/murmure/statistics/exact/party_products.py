@@ -33,6 +33,7 @@ from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Described, Total
+from murmure.show.phrase import commas
 from murmure.statistics.base.statistic import CuratorStatistic
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
@@ -128,9 +129,11 @@ class WithinPartyProducts(CuratorStatistic):
     def formulas(self) -> tuple[str, ...]:
         return self.factors
 
-    def in_words(self) -> str:
-        of = ", ".join(self.factors) if len(self.factors) < 6 else f"{len(self.factors)} expressions"
-        return f"{self.width} sums of products of two of {of}, each less its mean at the party"
+    def in_words(self) -> Phrase:
+        of = commas(self.factors) if len(self.factors) < 6 else Phrase("{n} expressions", n=len(self.factors))
+        return Phrase(
+            "{n} sums of products of two of {factors}, each less its mean at the party", n=self.width, factors=of
+        )
 
     def rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:
         """The most that rounding at this many parties moves b'Wb, of the combination b of the first factors."""
