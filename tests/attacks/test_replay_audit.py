@@ -277,7 +277,7 @@ def test_the_replay_refuses() -> None:
         replay = fresh()
         asked(replay, [5, 6])
         replay.check_all_asked()
-    with pytest.raises(AuditFailed, match="asks more than the 2"):
+    with pytest.raises(AuditFailed, match="asks more questions than the 2"):
         replay = fresh()
         asked(replay, [5, 6])
         asked(replay, [7], "second")
@@ -286,13 +286,13 @@ def test_the_replay_refuses() -> None:
         asked(fresh(), [5, 6], "other")
     with pytest.raises(AuditFailed, match="different sensitivity"):
         asked(fresh(), [5, 6], moves=2)
-    with pytest.raises(AuditFailed, match="another"):
+    with pytest.raises(AuditFailed, match="different cost"):
         asked(fresh(), [5, 6], epsilon=0.5)
-    with pytest.raises(AuditFailed, match="is protected for 'add/remove'; the audit is of 'replace'"):
+    with pytest.raises(AuditFailed, match="is protected under the relation 'add/remove', but the audit is for 'replace'"):
         asked(ReplayGate(recorder.passages, "replace"), [5, 6])
-    with pytest.raises(AuditFailed, match="moves block 'b' in l1 by 2, more than the declared 1"):
+    with pytest.raises(AuditFailed, match="changes block 'b' in l1 by 2, more than the declared 1"):
         asked(fresh(), [4, 7])
-    with pytest.raises(AuditFailed, match="moves block 'b' in l2 squared by 13, more than the declared 10"):
+    with pytest.raises(AuditFailed, match="changes block 'b' in l2 squared by 13, more than the declared 10"):
         gaussian = load("DiscreteGaussian")(rho=0.5).bind([Block("b", 2, 4, 10)])
         other = RecordingGate()
         other.add("q", np.array([0, 0], np.int64), gaussian)
@@ -465,3 +465,13 @@ def test_an_exact_number_is_found_wherever_it_hides(hides: str) -> None:
 
     with pytest.raises(AuditFailed):
         replay_audit(ask, list(range(10)), list(range(11)))
+
+
+def test_an_audit_is_a_document() -> None:
+    """The line that it prints, and all of its figures as facts."""
+    plan = mu.Plan(mu.Mean(mu.Integers(0, 120)), curator=mu.DiscreteLaplace(epsilon=1.0))
+    audit = mu.replay_audit(lambda rows, gate: mu.run(plan, rows, gate=gate).estimate, [30, 40], [30, 40, 120])
+
+    assert str(audit) == repr(audit) and str(audit).startswith("Audit: 1 question, the same in both runs;")
+    assert "largest part of a declared move" in audit.summary() and "100.0%" in audit.summary()
+    assert "none of it may be released" in audit.to_html()

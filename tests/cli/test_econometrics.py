@@ -141,6 +141,19 @@ def test_pages_pictures_and_latex(folder: Path) -> None:
     assert (folder / "mine.html").read_text() == "<p>my own page"
 
 
+def test_a_page_of_ones_own(folder: Path) -> None:
+    """--title, --question and --author head the page, escaped; without a page they are refused."""
+    said = '--title "Who stays <long>?" --question "By age?" --author "A & B"'
+    ran = typed(call("ols", f"--html own.html {said}"))
+    page = (folder / "own.html").read_text()
+
+    assert ran.exit_code == 0, ran.output
+    assert "<h1>Who stays &lt;long&gt;?</h1>" in page and "By age?" in page and "A &amp; B" in page
+    assert '<article lang="fr">' in page and "What was revealed to whom" in page
+    refused = typed(call("ols", "--author Me"))
+    assert refused.exit_code == 2 and "--author is for a page" in refused.output
+
+
 def test_between_tables(folder: Path) -> None:
     """--secure masks the sums between the tables; without it they are added up in the clear, to the same figures."""
     line = 'ols "stay ~ age + ward" t.csv t2.csv t3.csv t4.csv --schema schema.toml --json'

@@ -165,7 +165,7 @@ def live_page(document: Document, lang: LanguageCode, running: bool = False, ref
 
 def snippet(document: Document, lang: LanguageCode | None = None) -> str:
     """For notebooks: the same tables and pictures, with a style sheet of their own that touches nothing else."""
-    return _part("snippet.html", document, lang or current_language(), None)
+    return "".join(_part("snippet.html", document, lang or current_language(), None))
 
 
 def _shell(template: str, document: Document, lang: LanguageCode, heading: Heading | None, **more: Any) -> str:

@@ -98,7 +98,9 @@ class Language:
 
     def say(self, text: Any, /, **fields: Any) -> str:
         """A phrase in this language. Any other text stays as it is: people wrote it. With fields: that template."""
-        phrase = Phrase(text, **fields) if fields else text
+        return self._said(Phrase(text, **fields) if fields else text)
+
+    def _said(self, phrase: Any) -> str:
         if not isinstance(phrase, Phrase):
             return self.escape(self.value(phrase))
         out = []
@@ -115,9 +117,10 @@ class Language:
                 text = f"«{NARROW}{text[1:-1]}{NARROW}»"
             return self.escape(text)
         if isinstance(value, Phrase):
-            return self.say(value)
+            return self._said(value)
         if isinstance(value, Several):
-            return join([self._field(i, spec) for i in value.items], self.say(value.last), self.say(value.between))
+            items = [str(self._field(item, spec)) for item in value.items]
+            return join(items, str(self._said(value.last)), str(self._said(value.between)))
         if isinstance(value, Quoted):
             inner = Language(self.code).say(value.value) if isinstance(value.value, Phrase) else value.value
             return self.escape(self.quote(inner))

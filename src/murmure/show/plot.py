@@ -23,6 +23,7 @@ BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
 COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
 MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
 MAX_LETTERS = 28  # of a label beside a panel
+MAX_NUMBERED = 12  # places of curves that are whole numbers, each with its tick
 Panel = Intervals | Curves | Paragraph
 
 
@@ -97,7 +98,8 @@ def _draw(ax: Any, panel: Panel, language: Language) -> None:
         return
     title = language.say(panel.title)
     if title:
-        ax.set_title(cut_labels([title], 60)[0], loc="left", fontsize=10, fontweight="bold", parse_math=False)
+        lines = textwrap.fill(cut_labels([title], 180)[0], 64)
+        ax.set_title(lines, loc="left", fontsize=10, fontweight="bold", parse_math=False)
     if isinstance(panel, Curves):
         _draw_curves(ax, panel, language)
     else:
@@ -120,6 +122,10 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
         ax.set_yscale("log")
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
+        ax.set_aspect("equal")
+    places = sorted({x for curve in panel.curves for x in curve.x})
+    if len(places) <= MAX_NUMBERED and all(x == round(x) for x in places):  # numbered things: no ticks between them
+        ax.set_xticks(places)
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)
     ax.set_ylabel(language.say(panel.y_label), parse_math=False)
 

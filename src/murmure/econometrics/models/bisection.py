@@ -194,7 +194,7 @@ class QuantileBrackets(ModelResult):
 
     def tables(self) -> list[Table]:
         rows = tuple((q, float(a), float(b)) for q, a, b in zip(self.probabilities, self.low, self.high, strict=True))
-        counts = tuple((number_name(v), count, count / self.n) for v, count in self.counts)
+        counts = tuple((number_name(v, short=True), count, count / self.n) for v, count in self.counts)
         return [
             Table("", (Phrase("probability"), Phrase("at least"), Phrase("at most")), rows),
             Table(Phrase("Rows at or below"), (Phrase("point"), Phrase("rows"), Phrase("share")), counts),

@@ -124,6 +124,6 @@ def draw_picture(picture: Intervals | Curves, target: Any) -> Any:
     return draw(pyplot(), picture, target)
 
 
-def number_name(value: Any) -> str:
-    """A number that names a row, in the marks of the language."""
-    return Phrase("{value:.10g}", value=float(value))
+def number_name(value: Any, short: bool = False) -> str:
+    """A number that names a row, in the marks of the language; short: with six digits."""
+    return Phrase("{value:g}", value=float(value)) if short else Phrase("{value:.10g}", value=float(value))

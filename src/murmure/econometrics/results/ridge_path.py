@@ -146,19 +146,22 @@ class RidgePath(ModelResult, Drawable):
             (Phrase("Rows"), self.n),
             (Phrase("Penalties"), len(self.lambdas)),
             (Phrase("Not penalised"), ", ".join(free) or Phrase("none")),
-            (Phrase("Least GCV at penalty"), None if best is None else number_name(best.penalty)),
+            (Phrase("Least GCV at penalty"), None if best is None else number_name(best.penalty, short=True)),
         ]
 
     def tables(self) -> list[Table]:
         fits = self.fits
         rows = tuple(
-            (number_name(fit.penalty), *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)))
+            (
+                number_name(fit.penalty, short=True),
+                *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)),
+            )
             for fit in fits
         )
         best = self.best
         shown = best or fits[0]
         coefficients = tuple(zip(self.names, shown.params.tolist(), strict=True))
-        title = Phrase("Coefficients with penalty {penalty}", penalty=number_name(shown.penalty))
+        title = Phrase("Coefficients with penalty {penalty}", penalty=number_name(shown.penalty, short=True))
         which = None if best is None else fits.index(best)
         return [
             Table("", (Phrase("penalty"), Phrase("df"), Phrase("RSS"), "GCV"), rows, best=which),
