@@ -160,17 +160,12 @@ def option_group(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
+# What people say about a page of their own.
 page_options = option_group(
-    click.option("--title", metavar="TEXT", help="With --html: the title of the page.  [default: what is shown]"),
+    click.option("--title", metavar="TEXT", help="With --html: the title of the page."),
     click.option("--question", metavar="TEXT", help="With --html: the question that it answers."),
-    click.option("--author", metavar="NAME", help="With --html: who made it."),
+    click.option("--author", metavar="TEXT", help="With --html: who wrote it."),
 )
-
-
-def page_heading(title: str | None, question: str | None, author: str | None) -> dict[str, str | None]:
-    """What people say about a page of their own, as the writers of pages take it."""
-    return {"title": title, "question": question, "author": author}
-
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 

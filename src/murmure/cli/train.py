@@ -414,13 +414,15 @@ def coefficient_tables(learner: Any) -> list[Any]:
     """The table of a regression, as its summary() has it: names, classes, standard errors."""
 
     from murmure.learn.learner_summary import tables_of
+    from murmure.show.cells import body
+    from murmure.show.language import language
 
     out = []
     for text_table in tables_of(learner) if hasattr(learner, "coef_") else ():
         table = headed_table()
         for i, name in enumerate(text_table.head):
             table.add_column(name, justify="right" if i else "left", overflow="fold")
-        for row in text_table.rows:
+        for row in body(text_table, language()):
             table.add_row(*row)
         out.append(table)
     return out

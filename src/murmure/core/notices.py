@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from murmure.core.errors import Phrase
 from murmure.core.types import Certificate, Observer
 
 RANDOMISED_OUTSIDE = (
@@ -15,7 +16,7 @@ RANDOMISED_OUTSIDE = (
 RANDOMISED_HERE = "randomised here, from true answers (people's own coins: run(plan, reports=answers))"
 FAIR_DRAWS = "each person followed the plan's randomisation with fair coins, cards or another fair draw"
 RUNNER = "whoever ran it"
-REHEARSAL_NOTICE = (
+REHEARSAL_NOTICE = Phrase(
     "REHEARSAL IN ONE PROCESS: whoever ran this held every row, and nothing was hidden from them. What is said about "
     "parties below holds once each of them runs on its own (murmure study)."
 )

@@ -231,7 +231,7 @@ class Statistic(Generic[Answer]):
     handles_nobody: ClassVar[bool] = False  # it decides what a row without a value adds; else such a row is left out
     trailing_counts: ClassVar[int] = 0  # how many of its last figures count rows or parties
     min_honest: ClassVar[int] = 2  # between parties: how many must be honest
-    reveals: ClassVar[tuple[str, str] | None] = None  # what its sums tell about parties, in English and French
+    reveals: ClassVar[str | None] = None  # what its sums tell about parties
 
     if TYPE_CHECKING:
 
@@ -332,7 +332,7 @@ class Described(Statistic):
 
     if TYPE_CHECKING:
 
-        def words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
+        def words(self) -> str: ...  # for those who approve a study
 
 
 class Nested(Statistic):
@@ -454,19 +454,19 @@ class Model:
         @property
         def rounds(self) -> int: ...  # how many questions it asks, at most
         def steps(self) -> Generator[Statistic, Any, Any]: ...
-        def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
+        def in_words(self) -> str: ...  # for those who approve a study
 
     @property
     def max_sums(self) -> int | None:
         """The most sums of all rounds; None: it declares none."""
         return None
 
-    def limit_in_words(self) -> tuple[str, str] | None:
-        """How far it can go between parties, in English and French; None: that does not depend on what it asks."""
+    def limit_in_words(self) -> str | None:
+        """How far it can go between parties; None: that does not depend on what it asks."""
         return None
 
-    def later_rounds(self) -> tuple[str, str] | None:
-        """What it asks after its first question, in English and French; None: the same again, or nothing."""
+    def later_rounds(self) -> str | None:
+        """What it asks after its first question; None: the same again, or nothing."""
         return None
 
     @property

@@ -172,7 +172,7 @@ def _largest(panel: Intervals) -> Sequence[IntervalRow]:
 
 def _axis_text(panel: Intervals, drawn: int, of: int, language: Language) -> str:
     names = {"share": Phrase("share of people"), "count": Phrase("people"), "value": Phrase("value")}
-    what = Phrase("coefficient") if panel.zero else names[panel.unit]
+    what = panel.axis or (Phrase("coefficient") if panel.zero else names[panel.unit])
     if drawn < of:
         what = Phrase("{what}; the largest {drawn} of {of}", what=what, drawn=drawn, of=of)
     return language.say(what)

@@ -33,7 +33,7 @@ def _print(console: Any, text: str, style: str | None = None) -> None:
 
 def _blocks(blocks: Iterable[Block], console: Any, language: Language) -> None:
     for i, block in enumerate(blocks):
-        if isinstance(block, Fold):
+        if isinstance(block, Fold) or (isinstance(block, Intervals) and block.picture):
             continue
         if i and isinstance(block, Section | Table | Intervals):
             _print(console, "")

@@ -24,7 +24,7 @@ from murmure.show.document import (
     Table,
     Ticks,
 )
-from murmure.show.language import Language, LanguageCode, current_language
+from murmure.show.language import WIDE, Language, LanguageCode, current_language
 from murmure.show.phrase import visible
 from murmure.show.short_labels import cut, cut_labels
 
@@ -35,7 +35,7 @@ MAX_NAME = 36  # letters of a name in a table
 def text(document: Document, lang: LanguageCode | None = None) -> str:
     """The whole document; control characters that somebody put into a label are shown, and do nothing."""
     language = Language(lang or current_language(), visible)
-    tables = [table for table in document.of(Table, Intervals) if not getattr(table, "words", False)]
+    tables = [t for t in document.of(Table, Intervals) if not (isinstance(t, Table) and t.words)]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
@@ -96,13 +96,17 @@ def _(block: Facts, language: Language) -> list[str]:
     left, right = (pairs[:middle], pairs[middle:]) if gap is None else (pairs[:gap], pairs[gap + 1 :])
     rows = max(len(left), len(right))
     both = ([*side, *[("", "")] * (rows - len(side))] for side in (left, right))
-    colon = language.catalogue(": ")
+    colon = _colon(language)
     return [f"{_fact(a, half, colon)}    {_fact(b, half, colon)}".rstrip() for a, b in zip(*both, strict=True)]
 
 
 def _fact(fact: tuple[str, str], width: int, colon: str) -> str:
     name, value = fact
-    return f"{name}{colon}{value:>{width - len(name) - len(colon)}}" if name else " " * width
+    return f"{name}{colon} {value:>{width - len(name) - len(colon) - 1}}" if name else " " * width
+
+
+def _colon(language: Language) -> str:
+    return f"{WIDE}:" if language.french else ":"
 
 
 @block_lines.register
@@ -119,6 +123,8 @@ def _(block: Items, language: Language) -> list[str]:
 @block_lines.register(Intervals)
 def _table_lines(block: Any, language: Language) -> list[str]:
     table = cells.as_table(block) if isinstance(block, Intervals) else block
+    if isinstance(block, Intervals) and block.picture:
+        return []
     if table.words:
         return _word_lines(table, language)
     head = [language.say(name) for name in table.head]
@@ -140,7 +146,7 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += _wrapped(name + language.catalogue(": ") + "; ".join(shown) if shown else name, "    ", "  ")
+        lines += _wrapped(f"{name}{_colon(language)} {'; '.join(shown)}" if shown else name, "    ", "  ")
     return lines
 
 

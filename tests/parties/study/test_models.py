@@ -32,7 +32,8 @@ from murmure.econometrics.models.ols import OLS
 from murmure.econometrics.models.quantiles import Quantiles
 from murmure.econometrics.models.t_test import TTest
 from murmure.econometrics.results.provenance import How
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import ModelResult
+from murmure.show.document import Table
 from murmure.parties.party.local_sums import compute_local_sums, sums_for_plan
 from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OtherRows, TooManySums
@@ -74,10 +75,10 @@ class Said(ModelResult):
     squares: Fraction
     how: How | None = None
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         if self.squares < 0:
             raise ValueError("a sum of squares")
-        return [ResultTable("", ("", "value"), (("about", self.about), ("squares", self.squares)))]
+        return [Table("", ("", "value"), (("about", self.about), ("squares", self.squares)))]
 
 
 @dataclass(frozen=True)
