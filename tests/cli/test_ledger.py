@@ -78,8 +78,8 @@ def test_after_gaussian_noise_there_is_something_left(place: Path) -> None:
     pure, most = left["largest_pure"], left["largest_gaussian"]
     shown = call("show").output
 
-    assert "left     a question of pure epsilon at most 0.208884, or Gaussian noise of rho at most 0.0218" in shown
-    assert f"(epsilon {most:g} at delta 1e-06)" in shown and "left     epsilon 0" not in shown
+    assert "left    a question of pure epsilon at most 0.208884, or Gaussian noise of rho at most 0.0218" in shown
+    assert f"(epsilon {most:g} at delta 1e-06)" in shown and "left    epsilon 0" not in shown
     assert "no pure epsilon, after Gaussian noise" in shown and "inf" not in shown
     account.check(Cost(pure, pure**2 / 2))
     account.check(gaussian(most))
@@ -93,7 +93,7 @@ def test_a_spent_budget_has_nothing_left(place: Path) -> None:
     cost = Cost(1.0, rho_from_epsilon(1.0, 1e-6))
     Ledger(place).account("patients").pay(plan="p", about="a", cost=cost, answers=[], relation="add/remove")
 
-    assert "left     nothing\n" in call("show").output
+    assert "left    nothing\n" in call("show").output
 
 
 def test_a_lost_key_is_said(place: Path) -> None:
@@ -164,8 +164,8 @@ def test_what_is_shown(place: Path) -> None:
     pay(place, 0.1, part=("site", "A"), seeded=True)
     shown, history, answer = (call(*args).output for args in (("show",), ("history",), ("answer", 2)))
 
-    assert "budget   epsilon 1, delta 0 (add/remove)" in shown
-    assert "spent    epsilon 0.2 in 2 charges" in shown and "left     epsilon 0.799999\n" in shown
+    assert "budget  epsilon 1, delta 0 (add/remove)" in shown
+    assert "spent   epsilon 0.2 in 2 charges" in shown and "left    epsilon 0.799999\n" in shown
     assert "3 entries, as written" in " ".join(shown.split())
     assert "bob  patients (site = A)" in history and "SEEDED, protects nobody" in history
     assert "epsilon 0.1, rho 0.125: a count of people (plan 0123456789ab)" in history

@@ -124,9 +124,9 @@ def test_words(folder: Path) -> None:
 
     assert result.exit_code == 0 and result.stderr == ""
     assert "300 read, 300 written" in text
-    assert "a whole row epsilon = 1 (asked for 1), delta = 0" in text and "one attribute epsilon = 0." in text
-    assert text.count("witness the report") == 2
-    assert "protects one row: whoever stands in several rows pays epsilon = 1 for each of them" in text
+    assert "A whole row epsilon = 1 (asked for 1), delta = 0" in text and "One attribute epsilon = 0." in text
+    assert text.count("witness, the report that tells most: the report") == 2
+    assert "protects one row: each row of a person adds epsilon = 1" in text
     assert "'people.parquet': paid by charge 1. These people have now paid epsilon = 1 in 1 release" in text
 
 
@@ -244,7 +244,7 @@ def test_auto_says_what_it_chose(folder: Path) -> None:
 
     pyarrow.csv.write_csv(people(), "people.csv")
     text = " ".join(call("people.csv", out="b.csv").stdout.split())
-    assert "auto chose SMP, 1 of 3 (for 10 000 people; --people N says how many)" in text
+    assert "auto chose SMP, 1 of 3 (for 10,000 people; --people N says how many)" in text
     assert "--people N" not in call("people.csv", "--people", "1e6", out="c.csv").stdout
 
 
@@ -292,7 +292,7 @@ def test_more_rows_than_declared(folder: Path) -> None:
 
 def test_units_that_cannot_be(folder: Path) -> None:
     refused(call("people.parquet", "--unit", "id"), "--unit id needs --rows-per-person")
-    refused(call("people.parquet", "--rows-per-person", 3), "--rows-per-person is for --unit COLUMN")
+    refused(call("people.parquet", "--rows-per-person", 3), "--rows-per-person needs --unit COLUMN")
     refused(call("people.parquet", "--unit", "id", "--rows-per-person", 0), "at least 1")
     refused(call("people.parquet", "--unit", "kids", "--rows-per-person", 9), "that is not randomised, got 'kids'")
     refused(call("people.parquet", "--unit", "idd", "--rows-per-person", 9), "no column 'idd'", "did you mean 'id'?")
@@ -332,7 +332,7 @@ def test_no_epsilon(folder: Path, epsilon: Any) -> None:
 
 def test_what_is_missing_is_named_at_once() -> None:
     result = CliRunner().invoke(main, ["sanitize"])
-    refused(result, "murmure sanitize needs a table IN, --schema, --epsilon and -o OUT.", "people.csv")
+    refused(result, "murmure sanitise needs a table IN, --schema, --epsilon and -o OUT.", "people.csv")
 
 
 def test_schemas(folder: Path) -> None:
@@ -405,7 +405,7 @@ def test_tables_that_cannot_be_read(folder: Path) -> None:
     refused(call("mixed.csv"), "is not UTF-8 text", "iconv")
     refused(call("ragged.csv"), "row 1 has 2 fields")
     refused(call("nothing.csv"), "there is no file 'nothing.csv'")
-    refused(call("people.parquet", "people.parquet"), "is read twice")
+    refused(call("people.parquet", "people.parquet"), "is listed twice")
     assert files(folder) == before
 
 

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import html
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from murmure.advise.document import RANK_KEYS
 from murmure.catalogue import load
 from murmure.core.domain import Decimals, Domain, Interval, check_few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
-from murmure.core.show import STYLE, drawing, save_figure
 from murmure.core.types import NumberDomain
-from murmure.local.base.oracle_choice import ENTRIES, MEAN_ORACLES, SHARE_ORACLES
+from murmure.local.base.oracle_choice import MEAN_ORACLES, SHARE_ORACLES
+from murmure.show.document import Document, Shown
 
 if TYPE_CHECKING:
     from murmure.advise.record_advice import RecordAdvice
 
-RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}
 RankBy = Literal["mean", "worst", "var-star"]
 
 
-class Ranking:
+class Ranking(Shown):
     """What both kinds of advice have in common: rows, of which one per epsilon is the best."""
 
     people: int
@@ -36,26 +34,6 @@ class Ranking:
     @property
     def best(self) -> dict[str, Any]:
         return next(row for row in self.rows if row["best"])
-
-    def to_text(self) -> str:
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _people_text(self) -> str:
-        return f"{self.people:,} people".replace(",", " ")
-
-    def _finish_plot(self, ax: Any, figure: Any, target: Any, title: str, ylabel: str) -> Any:
-        """The axes, the title and the legend, then the file, if there is one."""
-        ax.set_yscale("log")
-        ax.set_ylabel(ylabel)
-        ax.set_title(f"{title}, {self._people_text()}", loc="left", fontsize=10)
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
-        if figure is not None:
-            save_figure(figure, target)
-        return ax
 
 
 @dataclass(frozen=True)
@@ -67,65 +45,26 @@ class Advice(Ranking):
     statistic: Literal["histogram", "mean"]
     rank_by: RankBy
     rows: list[dict[str, Any]] = field(repr=False)
+    share: float | None = None  # the only one that was asked about
 
-    def _errors(self, row: dict[str, Any]) -> tuple[float, float]:
-        """Standard errors: percentage points for shares, the domain's own unit for a mean."""
-        unit = 100 if self.statistic == "histogram" else 1
-        return unit * math.sqrt(row["mean_variance"]), unit * math.sqrt(row["worst_variance"])
+    def document(self) -> Document:
+        from murmure.advise.document import advice_document
 
-    def _legend(self) -> str:
-        what = "percentage points" if self.statistic == "histogram" else "the unit of the number"
-        return (
-            f"{self.domain.public()}; {self._people_text()}. Error: one standard error in {what}, on average over the "
-            f"values and for the worst one; bits: the size of one report. Ranked by {self.rank_by}."
-        )
+        return advice_document(self)
 
-    def to_text(self) -> str:
-        lines = [f"{'epsilon':>8}  {'mechanism':<18}{'error':>9}{'worst':>9}{'Var*':>12}{'bits':>9}"]
-        for r in self.rows:
-            star = "-" if r["var_star"] is None else f"{r['var_star']:.4e}"
-            mean, worst = self._errors(r)
-            lines.append(
-                f"{r['epsilon']:>8.4g}  {r['mechanism']:<18}{mean:>9.4g}{worst:>9.4g}"
-                f"{star:>12}{r['report_bits']:>9.4g}  {r['detail']}{'  <- best' if r['best'] else ''}".rstrip()
-            )
-        return "\n".join([*lines, *textwrap.wrap(self._legend(), 100)])
+    def sentence(self) -> Phrase:
+        """What the ranking means, in one sentence."""
+        from murmure.advise.document import sentence
 
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{n}</th>" for n in ("error", "worst", "Var*", "bits"))
-        body = ""
-        for r in self.rows:
-            mean, worst = self._errors(r)
-            star = "" if r["var_star"] is None else f"{r['var_star']:.3e}"
-            cells = [f"{mean:.3f}", f"{worst:.3f}", star, f"{r['report_bits']:.1f}"]
-            name = f"{html.escape(r['mechanism'])}{' (best)' if r['best'] else ''}"
-            body += (
-                f"<tr{' class=best' if r['best'] else ''}><td>{r['epsilon']:.4g}</td><td class='name'>{name}</td>"
-                f"{''.join(f'<td>{c}</td>' for c in cells)}<td class='name'>{html.escape(r['detail'])}</td></tr>"
-            )
-        names = f"<tr><th>epsilon</th><th class='name'>mechanism</th>{head}<th></th></tr>"
-        legend = f"<p class='note'>{html.escape(self._legend())}</p>"
-        return f"{STYLE}<div class='murmure'><table>{names}{body}</table>{legend}</div>"
+        return sentence(self)
 
     def plot(self, target: Any = None) -> Any:
         """Variance against epsilon, one line per mechanism; to an axis, or to an .svg or .png file."""
-        ax, figure = drawing(target, (6.8, 4.2))
-        key = RANK_KEYS[self.rank_by]
-        by_name: dict[str, list[tuple[float, float]]] = {}
-        for r in self.rows:
-            by_name.setdefault(r["mechanism"], []).append((r["epsilon"], r[key]))
-        for name in sorted(by_name, key=lambda name: -max(by_name[name])[1]):  # as the lines end, top to bottom
-            x, y = zip(*sorted(by_name[name]), strict=True)
-            color, dash = ENTRIES[name].line or (None, "-")  # None: the next colour of the figure
-            mark, order = "o" if len(x) < 12 else "", 3 if dash == "--" else 2
-            ax.plot(x, y, dash, marker=mark, ms=4, lw=1.8, label=name, color=color, zorder=order)
-        ax.set_xlabel("epsilon")
-        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        variance = f"variance of {'a share' if self.statistic == 'histogram' else 'the mean'}"
-        wording = {"mean": f"{variance}, mean over values", "worst": f"{variance}, worst value"}
-        what = f"{self.domain.size} answers" if self.statistic == "histogram" else self.domain.public()
-        ylabel = wording.get(self.rank_by, "Var* (variance at share 0)")
-        return self._finish_plot(ax, figure, target, what, ylabel)
+        from murmure.advise.document import advice_curves
+        from murmure.core.plotting import pyplot
+        from murmure.show.plot import draw
+
+        return draw(pyplot(), advice_curves(self), target)
 
 
 @overload
@@ -230,7 +169,8 @@ def advise(
         block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))
         block[0]["best"] = True
         rows += block
-    return Advice(domain, int(people), question, rank_by, rows)
+    share = float(shares) if known is not None and np.ndim(known) == 0 else None
+    return Advice(domain, int(people), question, rank_by, rows, share)
 
 
 def check_people(people: Any) -> None:

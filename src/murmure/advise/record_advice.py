@@ -8,10 +8,8 @@ does not depend on them, and the error of having drawn only some people, f(1-f),
 
 from __future__ import annotations
 
-import html
 import itertools
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -19,30 +17,28 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.advise.advice import RANK_KEYS, Ranking, check_people, epsilon_list
-from murmure.catalogue import entries
+from murmure.advise.advice import Ranking, check_people, epsilon_list
+from murmure.advise.document import RANK_KEYS, record_advice_document, record_curves, records_sentence
 from murmure.certify.certificate import certify
-from murmure.core.catalogue_entries import RecordEntry
 from murmure.core.domain import check_few_values
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
-from murmure.core.show import STYLE, drawing
 from murmure.core.types import NoAffine
 from murmure.local.base.randomisers import NumericOracle
 from murmure.local.base.record_mechanism import protocol_names
 from murmure.local.rsfd import FAKES, RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL, Plain
+from murmure.show.document import Document
 
 Floats = NDArray[np.float64]
 RankBy = Literal["mean", "worst"]
 RECORD_RANKS = ("mean", "worst")
 # The epsilon of an attribute below which a smaller sample is better: sinh e = 2 e has e = 2.18.
 MIN_ATTRIBUTE_EPSILON = 2.0
-DASHES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 2, 1, 2, 1, 2)))
 
 
 def sample_sizes(d: int, epsilon: float) -> range:
@@ -122,83 +118,19 @@ class RecordAdvice(Ranking):
     rank_by: RankBy
     rows: list[dict[str, Any]] = field(repr=False)
 
-    def legend(self) -> str:
-        randomised = Schema({name: self.schema.column_specs[name] for name in self.schema.private})
-        return (
-            f"{randomised.describe()}; {self._people_text()}. Error: one standard error in per cent of the whole (of "
-            "all people for a share, of the column's width for a mean), over all figures on average and in the worst "
-            "column; record, attribute: epsilon when the whole record or one attribute may differ; pairs: those that "
-            f"can be estimated; bits: the size of one report. Ranked by {self.rank_by}."
-        )
+    def document(self) -> Document:
+        return record_advice_document(self)
 
-    def cells(self, row: dict[str, Any]) -> dict[str, str]:
-        """A row in words."""
-        return {
-            "error": error_text(row["mean_variance"]),
-            "worst": error_text(row["worst_variance"]),
-            "record": f"{row['epsilon_record']:.4g}",
-            "attribute": f"{row['epsilon_attribute']:.4g}",
-            "pairs": f"{row['pairs']}/{row['pairs_in_all']}",
-            "bits": f"{row['report_bits']:.4g}",
-        }
-
-    def to_text(self) -> str:
-        width = max(len(row["solution"]) for row in self.rows) + 2
-        heads = ("error", "worst", "record", "attribute", "pairs", "bits")
-        lines = [f"{'epsilon':>8}  {'solution':<{width}}" + "".join(f"{name:>10}" for name in heads)]
-        for row in self.rows:
-            cells = self.cells(row)
-            notes = [text for text in (row["note"], "<- best" if row["best"] else "") if text]
-            lines.append(
-                f"{row['epsilon']:>8.4g}  {row['solution']:<{width}}"
-                + "".join(f"{cells[name]:>10}" for name in heads)
-                + "".join(f"  {note}" for note in notes)
-            )
-        return "\n".join([*lines, *textwrap.wrap(self.legend(), 100)])
-
-    def _repr_html_(self) -> str:
-        heads = ("error", "worst", "record", "attribute", "pairs", "bits")
-        body = ""
-        for row in self.rows:
-            cells = self.cells(row)
-            name = html.escape(row["solution"]) + (" (best)" if row["best"] else "")
-            body += (
-                f"<tr{' class=best' if row['best'] else ''}><td>{row['epsilon']:.4g}</td><td class='name'>{name}</td>"
-                f"{''.join(f'<td>{cells[head]}</td>' for head in heads)}"
-                f"<td class='name'>{html.escape(row['note'])}</td></tr>"
-            )
-        names = "<tr><th>epsilon</th><th class='name'>solution</th>"
-        names += "".join(f"<th>{name}</th>" for name in heads) + "<th></th></tr>"
-        legend = f"<p class='note'>{html.escape(self.legend())}</p>"
-        return f"{STYLE}<div class='murmure'><table>{names}{body}</table>{legend}</div>"
+    def sentence(self) -> Phrase:
+        """What the ranking means, in one sentence."""
+        return records_sentence(self)
 
     def plot(self, target: Any = None) -> Any:
         """Standard error against epsilon, one line per solution; to an axis, or to an .svg or .png file."""
-        ax, figure = drawing(target, (7.4, 4.4))
-        lines: dict[str, list[tuple[float, float]]] = {}
-        kinds = {row["solution"]: row["mechanism"] for row in self.rows}
-        for row in self.rows:
-            variance = row[RANK_KEYS[self.rank_by]]
-            if variance is not None:
-                lines.setdefault(row["solution"], []).append((row["epsilon"], 100 * math.sqrt(variance)))
-        used: dict[str, int] = {}
-        colors = {name: entry.color for name, entry in entries(RecordEntry).items()}
-        for name in sorted(lines, key=lambda name: -max(lines[name])[1]):  # as the lines end, top to bottom
-            x, y = zip(*sorted(lines[name]), strict=True)
-            kind = kinds[name]
-            dash, used[kind] = DASHES[used.get(kind, 0) % len(DASHES)], used.get(kind, 0) + 1
-            mark = "o" if len(x) < 12 else ""
-            ax.plot(x, y, linestyle=dash, marker=mark, ms=4, lw=1.6, color=colors[kind], label=name)
-        ax.set_xlabel("epsilon of the record")
-        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
-        over = "all figures" if self.rank_by == "mean" else "the worst column"
-        title = f"{len(self.schema.private)} columns"
-        return self._finish_plot(ax, figure, target, title, f"standard error over {over}, %")
+        from murmure.core.plotting import pyplot
+        from murmure.show.plot import draw
 
-
-def error_text(variance: float | None) -> str:
-    """A standard error in per cent of the whole."""
-    return "-" if variance is None else f"{100 * math.sqrt(variance):.3g}"
+        return draw(pyplot(), record_curves(self), target)
 
 
 def advise_records(
@@ -292,10 +224,11 @@ def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Flo
         "pairs_in_all": len(pairs),
         "report_bits": float(mechanism.report_bits),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},
-        "note": "" if complete else f"biased, no figure: {_first_names(biased)}",
+        "note": "" if complete else Phrase("biased, no figure: {names}", names=_first_names(biased)),
         "best": False,
     }
 
 
 def _first_names(names: list[str], count: int = 3) -> str:
-    return ", ".join(names[:count]) + (f" and {len(names) - count} more" if len(names) > count else "")
+    shown, more = ", ".join(names[:count]), len(names) - count
+    return Phrase("{names} and {more} more", names=shown, more=more) if more > 0 else shown

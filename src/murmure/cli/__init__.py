@@ -10,8 +10,9 @@ from murmure.cli.certify import certify
 from murmure.cli.commands import MurmureGroup
 from murmure.cli.completion import completion
 from murmure.cli.demo import demo
-from murmure.cli.econometrics import SECTION, command_forms, model_command
+from murmure.cli.econometrics import command_forms, model_command
 from murmure.cli.estimate import estimate
+from murmure.cli.language import help_text, section_title
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
 from murmure.cli.predict import predict
@@ -20,7 +21,9 @@ from murmure.cli.sanitise import sanitise
 from murmure.cli.schema import schema
 from murmure.cli.study import study
 from murmure.cli.train import train
+from murmure.show.phrase import Phrase
 
+SECTIONS = (Phrase("Commands"), Phrase("Figures from sums (econometrics)"))
 ALIASES = {"sanitize": "sanitise"}  # a second spelling, accepted everywhere and not listed
 
 
@@ -36,10 +39,11 @@ class MainGroup(MurmureGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         lines = {name: self.commands[name].get_short_help_str(100) for name in sorted(self.commands)}
-        models = {name: form.command.about for name, form in sorted(command_forms().items()) if form.command}
+        forms = sorted(command_forms().items())
+        models = {name: help_text(form.command.about) for name, form in forms if form.command}
         width = max(map(len, (*lines, *models)))
-        for title, section in (("Commands", lines), (SECTION, models)):
-            with formatter.section(title):
+        for title, section in zip(SECTIONS, (lines, models), strict=True):
+            with formatter.section(section_title(title)):
                 formatter.write_dl([(name.ljust(width), about) for name, about in section.items()])
 
 
@@ -48,7 +52,9 @@ class MainGroup(MurmureGroup):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="murmure")
+@click.version_option(
+    __version__, message="%(prog)s %(version)s", prog_name="murmure", help="Show the version and exit."
+)
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Statistics about people without anyone having to see the people.

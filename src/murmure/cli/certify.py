@@ -16,8 +16,11 @@ from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.option_words import option
 from murmure.cli.options import DOMAIN_OPTIONS, build_domain, domain_options, json_option, require_options
 from murmure.cli.plug_in_options import mechanism_options
-from murmure.cli.terminal import console, print_json
+from murmure.cli.record_certificates import both_certificates
+from murmure.cli.terminal import print_document, print_json
 from murmure.core.errors import MurmureError, Phrase, shorten
+from murmure.show.document import Block, Document, Items, Paragraph, Section, Table
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -25,14 +28,14 @@ if TYPE_CHECKING:
 HINT_VALUES = {"epsilon": "1", "epsilon_once": "0.5"}  # what a hint proposes; probabilities get 0.5
 TWO_COINS = "two-coins"  # Warner with two fair coins: heads, the truth; tails, the second coin answers
 RECORD_EXAMPLE = Phrase("murmure certify rsfd-grr --schema schema.toml --epsilon 1")
-MIN_LIST_WIDTH = 72  # on a narrower terminal the mechanisms are listed without a table
+KINDS = {"answers": Phrase("answers"), "numbers": Phrase("numbers"), "yes-no": Phrase("yes-no")}
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [CompletionItem(name) for name in MECHANISMS if name.lower().startswith(incomplete.lower())]
 
 
-@click.command(cls=MurmureCommand, short_help="What a mechanism really protects, from the law that runs.")
+@click.command(cls=MurmureCommand, short_help="What a mechanism really protects: its exact epsilon.")
 @click.argument("mechanism", required=False, shell_complete=_complete)
 @click.option("--list", "as_list", is_flag=True, help="List the mechanisms, a line each.")
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Certify a plan (JSON) instead.")
@@ -120,7 +123,6 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     from murmure.core.schema import Schema
     from murmure.plan.plan import Plan
     from murmure.run.report.certificate_words import certificate_json, mechanism_title
-    from murmure.run.report.terminal_tables import both_certificates
     from murmure.statistics.marginals import Marginals
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
@@ -133,7 +135,7 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     for extra in given.keys() - {"epsilon", *solution.takes}:
         raise UsageError("{name} takes no {extra}.", RECORD_EXAMPLE, name=name, extra=option(extra))
     if "priors" in solution.takes:
-        raise UsageError("{name} needs priors.", "murmure sanitize --priors FILE prints its certificates", name=name)
+        raise UsageError("{name} needs priors.", "murmure sanitise --priors FILE prints its certificates", name=name)
     schema = Schema.load(path)
     epsilon = given.pop("epsilon")
     plan = Plan(Marginals(schema), person=solution(schema, epsilon, **given))
@@ -147,9 +149,8 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
             }
         )
         return
-    out = console()
-    out.print(mechanism_title(plan.person), style="bold", end="\n\n")
-    out.print(both_certificates(plan, {"reader": record, "either, about one attribute": attribute}))
+    blocks = both_certificates(plan, {"reader": record, "either, about one attribute": attribute})
+    print_document(Document(mechanism_title(plan.person), blocks))
 
 
 def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
@@ -169,7 +170,7 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
     if name.lower() not in by_lower:
         raise UsageError(
             "there is no mechanism {name}.",
-            did_you_mean(name, (*MECHANISMS, TWO_COINS)) or "murmure certify --list shows all of them",
+            did_you_mean(name, (*MECHANISMS, TWO_COINS)) or Phrase("murmure certify --list shows all of them"),
             name=shorten(name),
         )
     return by_lower[name.lower()]
@@ -229,8 +230,8 @@ def build_mechanism(
 
 def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bool, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
+    from murmure.core.certificate_blocks import certificate_blocks
     from murmure.run.report.certificate_words import certificate_json, mechanism_json, mechanism_title, promise
-    from murmure.run.report.terminal_tables import certificate_table
 
     certificate = certificate_of(mechanism.for_ever if for_ever else mechanism, relation, reports)
     if as_json:
@@ -242,11 +243,8 @@ def certify_one(mechanism: Any, relation: Any, reports: int | None, for_ever: bo
             }
         )
         return
-    out = console()
-    out.print(mechanism_title(mechanism), style="bold", end="\n\n")
-    out.print(certificate_table(certificate, reports))
-    out.print()
-    out.print(promise(certificate))
+    blocks = (*certificate_blocks(certificate, reports=reports, asked=True), Paragraph(promise(certificate)))
+    print_document(Document(mechanism_title(mechanism), blocks))
 
 
 def read_plan(path: Path) -> Plan:
@@ -272,8 +270,8 @@ def read_plan(path: Path) -> Plan:
 
 def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) -> None:
     from murmure.certify.certificate import certify as certificate_of
+    from murmure.core.certificate_blocks import certificate_blocks
     from murmure.run.report.certificate_words import certificate_json, mechanism_title, promise
-    from murmure.run.report.terminal_tables import certificate_table
 
     plan = read_plan(path)
     guarantees = dict(plan.guarantees())
@@ -283,10 +281,7 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
         certificates = {observer: certificate_json(c) for observer, c in guarantees.items()}
         print_json({"plan": plan.digest, "about": plan.describe(), "reports": reports, "guarantees": certificates})
         return
-    out = console()
-    out.print(f"Plan {plan.digest[:12]}: {plan.describe()}", style="bold")
-    if plan.person is not None:
-        out.print(mechanism_title(plan.person))
+    blocks: list[Block] = [] if plan.person is None else [Paragraph(mechanism_title(plan.person))]
     # Observers with equal certificates are shown together.
     distinct: list[Any] = []
     for certificate in guarantees.values():
@@ -294,10 +289,12 @@ def certify_plan(path: Path, relation: Any, reports: int | None, as_json: bool) 
             distinct.append(certificate)
     for certificate in distinct:
         names = [observer for observer, other in guarantees.items() if other == certificate]
-        out.print(f"\nWhat the {' and the '.join(names)} can learn", style="bold", end="\n\n")
-        out.print(certificate_table(certificate, reports))
-        out.print()
-        out.print(promise(certificate))
+        title = Phrase("What they can learn: {observers}", observers=Several(names))
+        parts = certificate_blocks(certificate, reports=reports, asked=True)
+        blocks.append(Section(title, (*parts, Paragraph(promise(certificate)))))
+    print_document(
+        Document(Phrase("Plan {plan}: {about}", plan=plan.digest[:12], about=plan.describe()), tuple(blocks))
+    )
 
 
 def show_list(as_json: bool) -> None:
@@ -309,26 +306,14 @@ def show_list(as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    from rich.padding import Padding
-    from rich.table import Table
-
-    out = console()
-    if out.width < MIN_LIST_WIDTH:
-        for row in rows:
-            out.print(f"{row['mechanism']}, for {row['for']}", style="bold")
-            out.print(Padding(f"{' '.join(row['options'])}\n{row['about']}", (0, 0, 0, 2)))
-    else:
-        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for name in ("name", "for", "options"):
-            table.add_column(name, no_wrap=True, style="bold" if name == "name" else "")
-        table.add_column("what")
-        for row in rows:
-            table.add_row(row["mechanism"], row["for"], "\n".join(row["options"]), row["about"])
-        out.print(table)
-    out.print()
-    kinds = Table.grid(padding=(0, 2))
-    kinds.add_row("answers", "--categories K or --labels A,B,... (or whole numbers: --integers LOW:HIGH)")
-    kinds.add_row("numbers", "--integers LOW:HIGH or --interval LOW:HIGH")
-    kinds.add_row("yes-no", "nothing, or --labels NO,YES")
-    kinds.add_row("[...]", "may be left out")
-    out.print(kinds, style="dim")
+    shown = [(row["mechanism"], KINDS[row["for"]], " ".join(row["options"]), row["about"]) for row in rows]
+    head = (Phrase("mechanism"), Phrase("for"), Phrase("options"), Phrase("what it does"))
+    legend = Items(
+        (
+            Phrase("answers: --categories K or --labels A,B,... (or whole numbers: --integers LOW:HIGH)"),
+            Phrase("numbers: --integers LOW:HIGH or --interval LOW:HIGH"),
+            Phrase("yes-no: nothing, or --labels NO,YES"),
+            Phrase("[...] may be left out"),
+        )
+    )
+    print_document(Document(Phrase("Mechanisms"), (Table("", head, tuple(shown), words=True), legend)))

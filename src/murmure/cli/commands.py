@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import os
 import signal
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from murmure.catalogue import persisted_name
-from murmure.cli.option_words import in_options
+from murmure.cli.language import echo, help_text, lang_option, section_title, spoken_language
+from murmure.cli.option_words import in_option_sentences, in_options
 from murmure.cli.terminal import print_json
 from murmure.core.errors import CannotWrite, MurmureError, Phrase, shorten
+from murmure.show.language import LanguageCode, language
+from murmure.show.phrase import Several
 
 EXIT_USAGE = 2  # the exit code of every error that the caller can correct
 
@@ -28,33 +32,47 @@ class UsageError(click.UsageError):
         self.hint = None if hint is None else Phrase(hint, **fields)
 
 
-def error_fields(error: MurmureError | click.ClickException) -> dict[str, str | None]:
-    """The type of an error, what is wrong, and a hint: the keys of --json."""
-    hint = getattr(error, "hint", None)
-    ctx = getattr(error, "ctx", None)
+def error_fields(error: MurmureError | click.ClickException, lang: LanguageCode | None = None) -> dict[str, str | None]:
+    """The type of an error, what is wrong, and a hint, in a language: the keys of --json."""
+    say, ctx = language(lang).say, getattr(error, "ctx", None)
+    message, hint = _message(error), getattr(error, "hint", None)
     if isinstance(error, MurmureError):
-        message: str = error.message
         # CannotWrite names a file, which may look like a parameter
-        if ctx is not None and not isinstance(error, CannotWrite):
-            message, hint = in_options(message, ctx.params), hint and in_options(hint, ctx.params)
-        return {"type": persisted_name(error), "message": message, "hint": hint}
-    message = " ".join(error.format_message().split())  # click lists choices a line each
+        if ctx is None or isinstance(error, CannotWrite):
+            return {"type": persisted_name(error), "message": say(message), "hint": hint and say(hint)}
+        said = [text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params) for text in (message, hint)]
+        return {"type": persisted_name(error), "message": said[0], "hint": said[1]}
     if isinstance(error, click.NoSuchOption):
-        message = f"there is no option {error.option_name}."
         similar = difflib.get_close_matches(error.option_name, error.possibilities or (), 1, 0.7)
-        hint = f"did you mean {similar[0]}?" if similar else None
+        hint = Phrase("did you mean {close}?", close=similar[0]) if similar else None
     if hint is None and ctx is not None:
-        hint = f"{ctx.command_path} --help shows the options"
+        hint = Phrase("{command} --help shows the options", command=ctx.command_path)
     kind = "UsageError" if isinstance(error, UsageError) else persisted_name(error)
-    return {"type": kind, "message": message if message.endswith((".", "?")) else message + ".", "hint": hint}
+    text = say(message)
+    return {"type": kind, "message": text if text.endswith((".", "?")) else text + ".", "hint": hint and say(hint)}
+
+
+def _message(error: MurmureError | click.ClickException) -> str:
+    """What is wrong: a phrase, or a sentence of click's, which is in the language already."""
+    if isinstance(error, click.NoSuchOption):
+        return Phrase("there is no option {option}.", option=error.option_name)
+    if isinstance(error.message, Phrase):
+        if isinstance(error, click.BadParameter) and error.param is not None:
+            where = error.param.get_error_hint(error.ctx)
+            return Phrase("Invalid value for {param_hint}: {message}", param_hint=where, message=error.message)
+        return error.message
+    assert isinstance(error, click.ClickException)
+    return " ".join(error.format_message().split())  # click lists choices a line each
 
 
 def print_error(error: MurmureError | click.ClickException, as_json: bool) -> int:
-    fields = error_fields(error)
     if as_json:
-        print_json({"error": fields})
-    else:
-        click.echo(f"Error: {fields['message']}" + (f"\n  Hint: {fields['hint']}" if fields["hint"] else ""), err=True)
+        print_json({"error": error_fields(error, "en")})
+        return EXIT_USAGE
+    fields = error_fields(error)
+    echo(Phrase("Error: {message}", message=fields["message"]))
+    if fields["hint"]:
+        echo(Phrase("  Hint: {hint}", hint=fields["hint"]))
     return EXIT_USAGE
 
 
@@ -67,7 +85,8 @@ def end_broken_output(error: OSError) -> int:
         os.close(nowhere)
     if isinstance(error, BrokenPipeError):
         return 1
-    click.echo(f"Error: cannot write the output: {error.strerror or error}.", err=True)
+    reason = Phrase("cannot write the output: {reason}.", reason=error.strerror or str(error))
+    echo(Phrase("Error: {message}", message=reason))
     return EXIT_USAGE
 
 
@@ -104,8 +123,12 @@ class MurmureCommand(click.Command):
     ) -> Any:
         # click alone would print errors in its own format: it runs with standalone mode off, and errors come here.
         given = list(sys.argv[1:] if args is None else args)
-        if not standalone_mode:
-            return super().main(given, prog_name, complete_var, False, **extra)
+        with spoken_language(given):
+            if not standalone_mode:
+                return super().main(given, prog_name, complete_var, False, **extra)
+            self._run(given, prog_name, complete_var, **extra)
+
+    def _run(self, given: list[str], prog_name: str | None, complete_var: str | None, **extra: Any) -> NoReturn:
         abort_on_signals()
         try:
             try:
@@ -113,7 +136,7 @@ class MurmureCommand(click.Command):
             except (MurmureError, click.ClickException) as error:
                 code = print_error(error, "--json" in given)
             except click.Abort:
-                click.echo("Stopped.", err=True)
+                echo(Phrase("Stopped."))
                 code = 130
             # Flush here: a full disk or a closed pipe is then reported like any other error of the output.
             if sys.stdout is not None:
@@ -124,9 +147,59 @@ class MurmureCommand(click.Command):
             code = end_broken_output(error)
         sys.exit(code if isinstance(code, int) else 0)
 
+    # -- help, in the language
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """With --lang, before --help."""
+        params = super().get_params(ctx)
+        if any("--lang" in param.opts for param in params):
+            return params
+        place = len(params) - (self.get_help_option(ctx) is not None)
+        return [*params[:place], lang_option, *params[place:]]
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:  # click keeps the option, in the language in which it was made
+            option.help = Phrase("Show this message and exit.")
+        return option
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        return help_text(self.short_help) or super().get_short_help_str(limit)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(help_text(self.help))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = []
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option):
+                shown = copy.copy(param)
+                shown.help = help_text(param.help)
+                records.append(shown.get_help_record(ctx))
+        with formatter.section(section_title(Phrase("Options"))):
+            formatter.write_dl([record for record in records if record is not None])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.epilog:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(help_text(self.epilog))
+
 
 class MurmureGroup(MurmureCommand, click.Group):
     """A group that suggests the nearest command."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        MurmureCommand.format_options(self, ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        lines = [(name, command.get_short_help_str(100)) for name, command in commands.items() if command is not None]
+        with formatter.section(section_title(Phrase("Commands"))):
+            formatter.write_dl(lines)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -148,4 +221,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     lower = name.lower()
     close = [k for k in by_lower if len(lower) > 2 and (lower in k or k in lower)]
     close = close or difflib.get_close_matches(lower, by_lower, 3, 0.6)
-    return Phrase("did you mean {close}?", close=" or ".join(by_lower[k] for k in close[:3])) if close else None
+    return Phrase("did you mean {close}?", close=either(by_lower[k] for k in close[:3])) if close else None
+
+
+def either(items: Iterable[Any]) -> Several:
+    """A list of which one holds: "a, b or c"."""
+    return Several(items, Phrase(" or "))

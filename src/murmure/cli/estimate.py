@@ -11,25 +11,28 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.language import echo
 from murmure.cli.options import (
     check_level,
     domain_options,
     interval_options,
     json_option,
+    page_heading,
+    page_options,
     require_options,
     split_columns,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.plug_in_options import mechanism_options
-from murmure.cli.terminal import console, print_json
-from murmure.core.errors import Phrase, shorten
+from murmure.cli.record_certificates import both_certificates
+from murmure.cli.terminal import print_document, print_json, print_written
+from murmure.core.errors import Phrase, Plural, shorten
 from murmure.core.files import all_or_nothing
-from murmure.run.report.number_format import group_digits
-from murmure.run.report.terminal_tables import headed_table
+from murmure.show.document import Block, Document, IntervalRow, Intervals, Paragraph, Section, paragraphs
+from murmure.show.language import current_language
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from murmure.core.estimates.estimate import Estimate
     from murmure.core.schema import Schema
     from murmure.core.types import Release
@@ -37,19 +40,19 @@ if TYPE_CHECKING:
 
 DOMAIN_PARAMETERS = ("categories", "labels", "integers", "interval", "cells")
 REPORTS_EXAMPLE = Phrase("murmure estimate --mechanism two-coins --counts no=300,yes=200")
-MAX_SHOWN = 40  # figures of one column on a terminal; beyond, the largest
 
 
-@click.command(cls=MurmureCommand, short_help="Figures with error bars, of sanitised tables or people's coins.")
+@click.command(cls=MurmureCommand, short_help="Estimate figures with error bars from randomised answers.")
 @click.argument("sources", metavar="OUT...", nargs=-1)
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
-@click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns come together.")
+@click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns occur together.")
 @click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
 @interval_options
-@click.option("--simultaneous", is_flag=True, help="All intervals that are shown hold at once.")
-@click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to one, without bars.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
+@click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once.")
+@click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file.")
+@page_options
 @click.option(
     "--truth",
     metavar="ORIGINAL",
@@ -77,6 +80,9 @@ def estimate(
     consistent: bool,
     plot: Path | None,
     html: Path | None,
+    title: str | None,
+    question: str | None,
+    author: str | None,
     truth: str | None,
     mechanism: str | None,
     plan: Path | None,
@@ -91,7 +97,7 @@ def estimate(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Estimate from OUT, which `murmure sanitize` wrote: it holds all that is needed. Or from answers that people
+    """Estimate from OUT, which `murmure sanitise` wrote: it holds all that is needed. Or from answers that people
     randomised themselves, with coins, cards or a program: they are not randomised again.
 
     \b
@@ -115,7 +121,7 @@ def estimate(
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
     elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
-    needed = {"a sanitised table OUT": sources or randomised or None}
+    needed = {Phrase("a sanitised table OUT"): sources or randomised or None}
     require_options(
         Phrase("murmure estimate"),
         needed,
@@ -139,10 +145,11 @@ def estimate(
     if truth is not None:
         answer.compare(truth)
         if not answer.release.seeded:
-            click.echo(
-                "WARNING: --truth shows what the original table says, and these rows are no simulation (no --seed): "
-                "whoever sees the truth needs no estimate. Keep it to yourself.",
-                err=True,
+            echo(
+                Phrase(
+                    "WARNING: --truth shows what the original table says, and these rows are not a simulation (no "
+                    "--seed): with the truth nobody needs an estimate. Keep it to yourself."
+                )
             )
     # Bonferroni over all figures that are shown, not over all that the table could give.
     each = answer.each_level(level) if simultaneous else level
@@ -150,14 +157,13 @@ def estimate(
         if plot is not None:
             draw(answer, plot, level, simultaneous)
         if html is not None:
-            write_page(answer, html, level, target, simultaneous)
+            write_page(answer, html, level, target, simultaneous, page_heading(title, question, author))
     options = IntervalOptions(level, each, target, simultaneous, consistent, weights)
     if as_json:
         print_json(_as_json(answer, options) | {"plot": plot and str(plot), "html": html and str(html)})
     else:
-        _show(answer, options)
-        for path in filter(None, (plot, html)):
-            click.echo(f"Written: {path}")
+        print_document(answer_document(answer, options))
+        print_written(plot, html)
 
 
 def _parse_pair(text: str) -> tuple[str, str]:
@@ -180,10 +186,11 @@ class ColumnFigures:
     truth: Any = None
 
     @property
-    def title(self) -> str:
+    def title(self) -> Phrase:
         if not self.columns:  # a question without a name
-            return self.kind
-        return ("mean of " if self.kind == "mean" else "") + " and ".join(self.columns)
+            return {"shares": Phrase("shares"), "mean": Phrase("mean"), "pair": Phrase("pair")}[self.kind]
+        names = Several(self.columns)
+        return Phrase("mean of {names}", names=names) if self.kind == "mean" else Phrase("{names}", names=names)
 
     @property
     def bars(self) -> bool:
@@ -216,7 +223,7 @@ class Answer:
 
     def each_level(self, level: float) -> float:
         """The level of one interval, when all that are shown are to cover together."""
-        from murmure.core.show import simultaneous_level
+        from murmure.core.estimates.estimate_blocks import simultaneous_level
 
         return simultaneous_level(level, (f.estimate for f in self.figures))
 
@@ -228,7 +235,9 @@ class Answer:
         if self.plan.of_records or self.plan.unit != "row":
             return protects(self.plan)
         epsilon = self.release.guarantees["reader"].epsilon
-        return f"one report: each further report of the same person adds epsilon = {epsilon:.6g}"
+        return Phrase(
+            "one report: each further report of the same person adds epsilon = {epsilon:.6g}", epsilon=epsilon
+        )
 
     def compare(self, original: str) -> None:
         """Put the figures of the original table beside the estimated ones."""
@@ -296,7 +305,7 @@ def count_original(
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
+    for batch in with_progress(table.batches(), table.rows, Phrase("reading {table}", table=table.source_name)):
         codes, kept = schema.encode_valid(batch)
         by_name = dict(zip(schema.private, codes, strict=True))
         rows += int(kept.sum())
@@ -317,7 +326,7 @@ def count_original(
 def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     """A panel for each."""
     from murmure.core.estimates.column_estimates import Estimates
-    from murmure.core.show import plot_estimates
+    from murmure.core.estimates.estimate_blocks import plot_estimates
 
     draw_off_screen()
     panels = {f.title: f.estimate for f in answer.figures}
@@ -326,7 +335,9 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
         plot_estimates(Estimates(panels, answer.release.estimate.n), part, level, true, simultaneous)
 
 
-def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneous: bool) -> None:
+def write_page(
+    answer: Answer, path: Path, level: float, target: Any, simultaneous: bool, heading: Mapping[str, str | None]
+) -> None:
     """Columns with their means, or one pair."""
     from murmure.run.report.report import write_report
 
@@ -349,6 +360,8 @@ def write_page(answer: Answer, path: Path, level: float, target: Any, simultaneo
         plan=answer.plan,
         simultaneous=simultaneous,
         weights=answer.weights,
+        lang=current_language(),
+        **heading,
     )
 
 
@@ -366,16 +379,24 @@ class IntervalOptions:
     consistent: bool
     weights: str | None = None
 
-    def note(self, method: str, figures: ColumnFigures) -> str:
+    def note(self, method: str, figures: ColumnFigures) -> Phrase:
+        from murmure.core.estimates.estimate_blocks import population
+        from murmure.core.estimates.method_words import KNOWN_EXACTLY, explained
+
         if not method:
-            return f"no error bar: {figures.estimate.reason}"
-        whom = "these people" if self.target == "fixed" else "the population they were drawn from"
-        if method == "known exactly":
-            return f"known exactly, for {whom}"
-        if self.weights is not None:
-            method = f"{method.removesuffix(', weighted')}, weighted by column {self.weights!r}"
-        together = f"; all that are shown hold at once (each at {100 * self.each:.6g} %)" if self.simultaneous else ""
-        return f"{100 * self.level:.6g} % intervals by {method}, for {whom} ({self.target}){together}"
+            return Phrase("no error bar: {reason}", reason=figures.estimate.reason)
+        whom = population(self.target)
+        if method == KNOWN_EXACTLY:
+            return Phrase("known exactly, {population}", population=whom)
+        together = Phrase("; all that are shown hold at once (each at {each:.6g}%)", each=100 * self.each)
+        return Phrase(
+            "{level:.6g}% intervals by {method}{weighted}, {population}{together}",
+            level=100 * self.level,
+            method=explained(method),
+            weighted=Phrase(", weighted by column {column!r}", column=self.weights) if self.weights else "",
+            population=whom,
+            together=together if self.simultaneous else "",
+        )
 
 
 def consistent_shares(answer: Answer) -> Iterator[tuple[ColumnFigures, Estimate]]:
@@ -430,89 +451,68 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
     return out
 
 
-def _show(answer: Answer, options: IntervalOptions) -> None:
+def answer_document(answer: Answer, options: IntervalOptions) -> Document:
+    """The figures, how to read them, and what whoever sees the reports can learn."""
+    from murmure.core.certificate_blocks import certificate_blocks, notices
     from murmure.run.report.certificate_words import mechanism_title, promise
-    from murmure.run.report.terminal_tables import both_certificates, certificate_table
 
-    out, release, plan = console(), answer.release, answer.plan
-    what = "rows" if plan.of_records else "reports"
-    out.print(f"{group_digits(release.estimate.n)} {what}, plan {plan.digest[:12]}", style="bold")
-    out.print(mechanism_title(plan.person))
+    release, plan = answer.release, answer.plan
+    blocks: list[Block] = [Paragraph(mechanism_title(plan.person))]
     if answer.from_counts:
         from murmure.cli.estimate_reports import answers_line
 
-        out.print(answers_line(list(release.estimate.labels)))
-    if release.randomised_outside:
-        from murmure.core.notices import RANDOMISED_OUTSIDE
-
-        out.print(RANDOMISED_OUTSIDE, style="bold")
-    if release.seeded:
-        out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
+        blocks.append(Paragraph(answers_line(list(release.estimate.labels))))
+    blocks += notices(release)
     for figure in answer.figures:
-        rows, method = figure.rows(options.each)
-        out.print(f"\n{figure.title}", style="bold")
-        if all(row[figure.estimate.unit] is None for row in rows):
-            out.print(f"no figure: {figure.estimate.reason}", style="dim")
-            continue
-        _print_rows(out, rows, figure.estimate.unit, options.note(method, figure))
+        blocks += _figure_blocks(figure, options)
     if options.consistent:
-        _show_consistent(out, answer)
+        blocks.append(_consistent_section(answer))
     if answer.true_rows is not None:
-        out.print(f"\n{_truth_note(answer)}", style="dim")
-    remark = release.estimate.remark
-    if remark:
-        out.print(f"\nProvided {remark}.")
-    out.print(f"\nWhat whoever sees these {what} can learn", style="bold")
+        blocks.append(Paragraph(_truth_note(answer), "note"))
+    if release.estimate.remark:
+        blocks.append(Paragraph(Phrase("Provided {remark}.", remark=release.estimate.remark)))
+    reader, n = release.guarantees["reader"], release.estimate.n
+    learned = certificate_blocks(reader, asked=True)
+    title = Phrase("What whoever sees these reports can learn")
+    many: Phrase = Plural("{n:,} report", "{n:,} reports", n=n)
     if plan.of_records:
-        out.print(both_certificates(plan, release.guarantees))
-    else:
-        out.print(certificate_table(release.guarantees["reader"]))
-    out.print(promise(release.guarantees["reader"]))
-    out.print(f"It protects {answer.protects}.")
+        learned, title = both_certificates(plan, release.guarantees), Phrase("What whoever sees these rows can learn")
+        many = Plural("{n:,} row", "{n:,} rows", n=n)
+    protects = Phrase("It protects {protects}.", protects=answer.protects)
+    blocks.append(Section(title, (*learned, Paragraph(promise(reader)), Paragraph(protects))))
+    return Document(Phrase("{many}, plan {plan}", many=many, plan=plan.digest[:12]), tuple(blocks))
 
 
-def _show_consistent(out: Console, answer: Answer) -> None:
-    out.print(
-        "\nThe nearest shares that are not negative and sum to one. They are biased, and have no error bars.",
-        style="bold",
-    )
+def _figure_blocks(figure: ColumnFigures, options: IntervalOptions) -> list[Block]:
+    from murmure.core.estimates.estimate_blocks import figures_of, no_figure, outside_note
+
+    if no_figure(figure.estimate):
+        why = Phrase("{title}: no figure: {reason}", title=figure.title, reason=figure.estimate.reason)
+        return [Paragraph(why, "note")]
+    each = options.each if options.simultaneous else None
+    shown = figures_of(figure.estimate, figure.title, options.level, truth=figure.truth, each=each)
+    method = figure.estimate.rows_and_method(options.each)[1]
+    return [shown, *paragraphs([options.note(method, figure), *outside_note([shown])], "note")]
+
+
+def _consistent_section(answer: Answer) -> Section:
+    title = Phrase("The nearest shares that are not negative and sum to one. They are biased, and have no error bars.")
+    figures = []
     for figure, shares in consistent_shares(answer):
-        out.print(f"\n{figure.title}", style="bold")
-        _print_rows(out, shares.to_rows(), "share")
+        rows = tuple(
+            IntervalRow(str(label), float(share)) for label, share in zip(shares.labels, shares.mean, strict=True)
+        )
+        figures.append(Intervals(figure.title, rows))
+    return Section(title, tuple(figures))
 
 
-def _truth_note(answer: Answer) -> str:
-    words = f"truth (simulation): {group_digits(answer.true_rows or 0)} rows of the original"
-    if answer.true_left_out:
-        words += f", without {group_digits(answer.true_left_out)} that the schema does not hold"
-    if answer.true_rows != answer.release.estimate.n:
-        words += f"; the sanitised table holds {group_digits(answer.release.estimate.n)}"
-    return words
-
-
-def _print_rows(out: Console, rows: list[dict[str, Any]], unit: str, note: str | None = None) -> None:
-    names = {"low": "low", "high": "high", "count": "count", "truth": "truth (simulation)"}
-    shown = [name for name in names if name != unit and any(name in row for row in rows)]
-    table = headed_table()
-    table.add_column("", overflow="fold")
-    for name in (unit, *(names[name] for name in shown)):
-        table.add_column(name, justify="right")
-    left_out = len(rows) - MAX_SHOWN
-    if left_out > 0:
-        rows = sorted(rows, key=lambda row: -(row[unit] or 0.0))[:MAX_SHOWN]
-    for row in rows:
-        cells = [_format_figure(name, row.get(name)) for name in (unit, *shown)]
-        table.add_row(str(row["label"]), *cells)
-    out.print(table)
-    if note is not None:
-        out.print(note, style="dim")
-    if left_out > 0:
-        out.print(f"the {MAX_SHOWN} largest; {group_digits(left_out)} more with --json", style="dim")
-
-
-def _format_figure(name: str, value: float | None) -> str:
-    if value is None:
-        return ""
-    if name == "count":
-        return group_digits(round(value))
-    return f"{value:.4f}" if abs(value) < 1e4 else f"{value:.6g}"
+def _truth_note(answer: Answer) -> Phrase:
+    left_out, kept = answer.true_left_out, answer.release.estimate.n
+    without = Phrase(", without {rows:,} that the schema does not allow", rows=left_out)
+    other = Phrase("; the sanitised table holds {rows:,}", rows=kept)
+    return Phrase(
+        "truth (simulation): {rows:,} rows of the original{without}{other}",
+        rows=answer.true_rows or 0,
+        without=without if left_out else "",
+        other=other if answer.true_rows != kept else "",
+    )

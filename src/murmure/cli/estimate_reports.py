@@ -186,7 +186,9 @@ def _parse_count(label: str, text: str) -> int:
 # -- in words ----------------------------------------------------------------------------------------------------------
 
 
-def answers_line(labels: list[str]) -> str:
+def answers_line(labels: list[str]) -> Phrase:
     """The answers that --counts names. Estimates depend on how many there are, so answers with count 0 matter too."""
-    named = ", ".join(map(repr, labels))
-    return f"Answers, as --counts names them: {named}. An answer that nobody gave is named too, with 0."
+    return Phrase(
+        "Answers, as --counts names them: {labels}. An answer that nobody gave is named too, with 0.",
+        labels=", ".join(map(repr, labels)),
+    )

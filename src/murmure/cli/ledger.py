@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,11 @@ import click
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
 from murmure.cli.ledger_session import json_number, warn_lost_key
 from murmure.cli.options import json_option
-from murmure.cli.terminal import console, print_json
+from murmure.cli.terminal import print_document, print_json, print_line
+from murmure.core.errors import Phrase, Plural
+from murmure.show.document import Document, Table
 
 if TYPE_CHECKING:
-    from murmure.ledger.entries import Entry
     from murmure.ledger.ledger import Ledger
 
 MAX_SHOWN = 20  # integers of an answer on the screen
@@ -25,7 +25,7 @@ def ledger() -> None:
     """Budgets, charges, and the answers that were paid for.
 
     \b
-    murmure ledger budget patients --epsilon 3    set what these people may pay in all
+    murmure ledger budget patients --epsilon 3    set the budget of these people
     murmure ledger show                           what they have paid, and what is left
     murmure ledger history patients               every charge
     murmure ledger answer 2                       what charge 2 paid for
@@ -63,7 +63,7 @@ def open_ledger(where: str | None, new: bool = False) -> Ledger:
 @ledger_option
 @json_option
 def show(where: str | None, as_json: bool) -> None:
-    """What each data set has paid, and what is left of its budget. Every entry and answer is checked on the way."""
+    """What each data set has paid, and what is left of its budget. Every entry and answer is checked."""
     book = open_ledger(where)
     warnings: list[str] = []
     warn_lost_key(book, warnings)
@@ -73,17 +73,9 @@ def show(where: str | None, as_json: bool) -> None:
         fields = {"ledger": book.name, "entries": entries, "sound": True}
         print_json({**fields, "datasets": summaries, "warnings": warnings})
         return
-    out = console()
-    if not summaries:
-        out.print(f"The ledger {book.name} is empty: no budget is set, so nothing is released.", soft_wrap=True)
-        out.print("murmure ledger budget NAME --epsilon 1 sets one.")
-        return
-    for name in summaries:
-        out.print(name, style="bold")
-        for line in _summary_lines(book, name):
-            out.print(f"  {line}", soft_wrap=True)
-    out.print()
-    out.print(f"{book.name}: {entries} {'entry' if entries == 1 else 'entries'}, as written.", soft_wrap=True)
+    print_document(book.document())
+    if summaries:
+        print_line(Plural("{n} entry, as written.", "{n} entries, as written.", n=entries))
 
 
 def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
@@ -105,51 +97,25 @@ def dataset_summary(book: Ledger, name: str) -> dict[str, Any]:
     }
 
 
-def _summary_lines(book: Ledger, name: str) -> list[str]:
-    from murmure.ledger.figures import remaining_in_words, rounded_up
-
-    state = book.state(name)
-    budget, spent, left = state.budget, state.spent(), state.left()
-    charges = "1 charge" if spent.charges == 1 else f"{spent.charges} charges"
-    if budget is None:
-        return [
-            "budget   none: nothing limits what these people pay",
-            f"counts   {state.currency}",
-            f"spent    epsilon {rounded_up(spent.epsilon)} in {charges}",
-        ]
-    lines = [
-        f"budget   epsilon {rounded_up(budget.epsilon)}, delta {budget.delta:g} ({budget.relation})",
-        f"spent    epsilon {rounded_up(spent.epsilon)} in {charges}",
-        f"left     {remaining_in_words(budget, left)}",
-        *([f"counts   {state.currency}"] if budget.unit != "row" else []),
-    ]
-    if budget.delta > 0:
-        pure = (
-            f"pure epsilon {rounded_up(spent.pure)}"
-            if spent.pure < math.inf
-            else "no pure epsilon, after Gaussian noise"
-        )
-        lines[1] = (
-            f"spent    epsilon {rounded_up(spent.epsilon)} at delta {budget.delta:g} in {charges}: {pure}; "
-            f"rho {rounded_up(spent.rho)}"
-        )
-    return lines
-
-
 # -- budget ------------------------------------------------------------------------------------------------------------
 
 
-@ledger.command(cls=MurmureCommand, short_help="Set or show what people may pay in all.")
+@ledger.command(cls=MurmureCommand, short_help="Set or show the budget of a data set.")
 @click.argument("dataset")
 @click.option("--epsilon", type=float, help="The most that all charges may add up to.")
-@click.option("--delta", type=float, help="Above 0, charges are also counted by zCDP.  [default: as it is, or 0]")
+@click.option(
+    "--delta",
+    type=float,
+    help="Above 0, charges are also added up as zCDP, which suits Gaussian noise.  [default: as it is, or 0]",
+)
 @click.option(
     "--relation",
     type=click.Choice(["add/remove", "replace"]),
-    help="Which two data sets must look alike.  [default: as it is, or add/remove]",
+    help="What is hidden: whether somebody is in the data (add/remove), or only their values (replace).  [default: "
+    "as it is, or add/remove]",
 )
 @click.option("--unit", metavar="COLUMN", help="What counts: row, or people by COLUMN.  [default: as it is, or row]")
-@click.option("--who", help="Who sets it.  [default: the name you are logged in by]")
+@click.option("--who", help="Who sets it.  [default: your login name]")
 @ledger_option
 @json_option
 def budget(
@@ -162,7 +128,7 @@ def budget(
     where: str | None,
     as_json: bool,
 ) -> None:
-    """Set what the people of DATASET may pay in all; without --epsilon, show it.
+    """Set the budget of the people of DATASET; without --epsilon, show it.
 
     It can be raised later, or lowered to what is spent; each time stays in the history. Decide before you look at
     answers: what is promised is the largest budget that was ever set. A change to --relation replace or to --unit row
@@ -181,13 +147,11 @@ def budget(
     if as_json:
         print_json({"ledger": book.name, "dataset": dataset, **summary})
         return
-    out = console()
     if summary["budget"] is None and not summary["spent"]["charges"]:
-        out.print(f"No budget is set for {dataset}: nothing is released.", soft_wrap=True)
-        out.print("Set one with --epsilon.")
+        print_line(Phrase("No budget is set for {dataset}: nothing is released.", dataset=dataset))
+        print_line(Phrase("Set one with --epsilon."))
         return
-    for line in _summary_lines(book, dataset):
-        out.print(line, soft_wrap=True)
+    print_document(book.account(dataset).document())
 
 
 # -- history -----------------------------------------------------------------------------------------------------------
@@ -199,28 +163,16 @@ def budget(
 @json_option
 def history(dataset: str | None, where: str | None, as_json: bool) -> None:
     """Every charge and every budget, of DATASET or of all, in the order of writing."""
+    from murmure.ledger.document import history_table
+
     entries = open_ledger(where).history(dataset)
     if as_json:
         print_json({"entries": [entry.to_dict() for entry in entries]})
         return
-    out = console()
     if not entries:
-        out.print("Nothing was charged, and no budget was set.")
-    for entry in entries:
-        part = "" if entry.partition is None else f" ({entry.partition} = {entry.part})"
-        out.print(f"{entry.number:>4}  {entry.at}  {entry.who}  {entry.dataset}{part}", style="bold", soft_wrap=True)
-        out.print(f"      {_entry_text(entry)}", soft_wrap=True)
-
-
-def _entry_text(entry: Entry) -> str:
-    from murmure.ledger.figures import rounded_up
-
-    if entry.kind == "budget":
-        return f"budget: epsilon {rounded_up(entry.epsilon)}, delta {entry.delta or 0:g} ({entry.relation})"
-    mark = "; SEEDED, protects nobody" if entry.seeded else ""
-    plan = f" (plan {entry.plan[:12]})" if entry.plan else ""
-    paid = f"epsilon {rounded_up(entry.epsilon)}, " if entry.epsilon < math.inf else ""
-    return f"{paid}rho {rounded_up(entry.rho or 0.0)}: {entry.about or 'a release'}{plan}{mark}"
+        print_line(Phrase("Nothing was charged, and no budget was set."))
+        return
+    print_document(Document("", (history_table(entries),)))
 
 
 # -- answer ------------------------------------------------------------------------------------------------------------
@@ -231,19 +183,20 @@ def _entry_text(entry: Entry) -> str:
 @ledger_option
 @json_option
 def answer(number: int, where: str | None, as_json: bool) -> None:
-    """The noisy integers that charge NUMBER paid for. To show them again costs nothing."""
+    """The noisy integers that charge NUMBER paid for. Showing them again costs nothing."""
     answers = open_ledger(where).answer(number)
     if as_json:
         print_json({"number": answers.number, "at": answers.at, "seeded": answers.seeded, "answers": list(answers)})
         return
-    out = console()
+    rows = []
     for entry in answers:
-        shown = ", ".join(map(str, entry["answer"][:MAX_SHOWN]))
-        more = len(entry["answer"]) - MAX_SHOWN
-        out.print(
-            f"{entry['question'][:12]}  {shown}" + (f" and {more} more (--json shows all)" if more > 0 else ""),
-            soft_wrap=True,
-        )
+        whole, more = entry["answer"], len(entry["answer"]) - MAX_SHOWN
+        shown: str = ", ".join(map(str, whole[:MAX_SHOWN]))
+        if more > 0:
+            shown = Phrase("{shown} and {more:,} more (--json shows all)", shown=shown, more=more)
+        rows.append((entry["question"][:12], shown))
+    head = (Phrase("question"), Phrase("noisy integers"))
+    print_document(Document("", (Table("", head, tuple(rows), words=True),)))
 
 
 # -- import ------------------------------------------------------------------------------------------------------------
@@ -255,8 +208,8 @@ def answer(number: int, where: str | None, as_json: bool) -> None:
 @ledger_option
 @json_option
 def import_charges(file: Path, dataset: str | None, where: str | None, as_json: bool) -> None:
-    """Take over the charges in FILE, which `murmure sanitize` of version 0.5 wrote beside its tables
-    (murmure-ledger.jsonl). Once: what the ledger has already is passed over. FILE stays as it is.
+    """Take over the charges in FILE, which `murmure sanitise` of version 0.5 wrote beside its tables
+    (murmure-ledger.jsonl). What the ledger already has is skipped. FILE is not changed.
     """
     from murmure.ledger.old_charges import import_old_charges
 
@@ -265,7 +218,12 @@ def import_charges(file: Path, dataset: str | None, where: str | None, as_json: 
     if as_json:
         print_json({"ledger": book.name, "imported": len(charges), "charges": [c.to_dict() for c in charges]})
         return
-    out = console()
-    out.print(f"{book.name}: {len(charges)} {'charge' if len(charges) == 1 else 'charges'} taken over.", soft_wrap=True)
+    print_line(
+        Phrase(
+            "{ledger}: {charges} taken over.",
+            ledger=book.name,
+            charges=Plural("{n} charge", "{n} charges", n=len(charges)),
+        )
+    )
     for charge in {charge.dataset: charge for charge in charges}.values():
-        out.print(f"{charge.dataset}: {charge.balance()}", soft_wrap=True)
+        print_line(Phrase("{dataset}: {balance}", dataset=charge.dataset, balance=charge.balance()))

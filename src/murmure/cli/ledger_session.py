@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import UsageError
+from murmure.cli.language import echo
 from murmure.cli.options import option_group
 from murmure.core.errors import BudgetExhausted, Phrase
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.random import Random
@@ -22,11 +24,11 @@ if TYPE_CHECKING:
     from murmure.ledger.account import Account, Charge
     from murmure.ledger.ledger import Ledger
 
-NO_LEDGER_WARNING = (
+NO_LEDGER_WARNING = Phrase(
     "WARNING: --no-ledger: nothing is charged, and nobody adds up what has been released about these people. "
     "Asking again, or averaging answers, undoes the noise."
 )
-SEED_WARNING = (
+SEED_WARNING = Phrase(
     "WARNING: --seed is for experiments: anyone who knows the seed can remove the noise. NOT FOR REAL PEOPLE."
 )
 
@@ -36,12 +38,18 @@ account_options = option_group(
     click.option("--ledger", metavar="FILE|URL", help="[default: $MURMURE_LEDGER, or murmure-ledger.db here]"),
     click.option("--dataset", metavar="NAME", help="Whose budget pays.  [default: the name of the data file]"),
     click.option("--who", metavar="NAME", help="Who asks, for the ledger.  [default: you]"),
-    click.option("--budget", type=float, metavar="E", help="The first time: what these people may pay in all."),
+    click.option(
+        "--budget", type=float, metavar="E", help="The first time: the budget of these people, over all releases."
+    ),
 )
 ledger_options = option_group(
     account_options,
-    click.option("--fresh", is_flag=True, help="Draw and pay again, although there is an answer."),
-    click.option("--no-ledger", is_flag=True, help="Charge nothing, which protects nobody from a second run."),
+    click.option("--fresh", is_flag=True, help="Draw new noise and pay again, even if the ledger has an answer."),
+    click.option(
+        "--no-ledger",
+        is_flag=True,
+        help="Charge nothing; nothing then stops a second run, which weakens the protection.",
+    ),
     click.option("--seed", type=int, metavar="N", help="With --no-ledger: repeatable. NOT FOR REAL PEOPLE."),
 )
 
@@ -149,11 +157,10 @@ class LedgerSession:
                 budget=budget,
             )
 
-    def summary(self) -> str:
+    def summary(self) -> Phrase:
         if self.charge is None:
-            return "Nothing was charged (--no-ledger)."
-        hint = " (--fresh draws a new one)" if self.charge.earlier else ""
-        return str(self.charge).replace("at no cost.", f"at no cost{hint}.")
+            return Phrase("Nothing was charged (--no-ledger).")
+        return self.charge.words(Phrase(" (--fresh draws a new one)"))
 
     def to_dict(self) -> dict[str, Any] | None:
         return None if self.charge is None else self.charge.to_dict()
@@ -180,15 +187,20 @@ def open_account(
     if account.dataset != name:
         warn(
             warnings,
-            f"WARNING: these very bytes were charged to {account.dataset!r} before: the same people, so that account "
-            "pays. --dataset names another.",
+            Phrase(
+                "WARNING: these very bytes were charged to {dataset!r} before: the same people, so that account pays. "
+                "--dataset names another.",
+                dataset=account.dataset,
+            ),
         )
     elif others := account.other_datasets():
-        named = " and ".join(repr(other) for other in others)
         warn(
             warnings,
-            f"WARNING: these very bytes were charged to {named} before: the same people have more than one "
-            "budget, and pay from each. Give the same people one --dataset.",
+            Phrase(
+                "WARNING: these very bytes were charged to {named} before: the same people have more than one budget, "
+                "and pay from each. Give the same people one --dataset.",
+                named=Several([repr(other) for other in others]),
+            ),
         )
     return account
 
@@ -235,15 +247,19 @@ def warn(warnings: list[str], warning: str) -> None:
     """On stderr, and for JSON."""
     if warning not in warnings:
         warnings.append(warning)
-        click.echo(warning, err=True)
+        echo(warning)
 
 
 def warn_lost_key(book: Ledger, warnings: list[str]) -> None:
     if (place := book.lost_key()) is not None:
         warn(
             warnings,
-            f"WARNING: the key {place} of the ledger {book.name} is missing: files that it charged are not recognised, "
-            "and their questions are paid again. Bring the key back from a backup.",
+            Phrase(
+                "WARNING: the key {place} of the ledger {ledger} is missing: files that it charged are not recognised, "
+                "and their questions are paid again. Bring the key back from a backup.",
+                place=place,
+                ledger=book.name,
+            ),
         )
 
 

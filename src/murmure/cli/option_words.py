@@ -3,31 +3,70 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-# Whole sentences of the library that are clearer in the words of the command line. They are matched by their text, so a
-# sentence that changes there must change here.
-SENTENCES = (
-    (r"\bCategories\.k\b", "--categories"),
-    (r"\bCategories labels\b", "--labels"),
-    (r"\bCategories needs at least two labels\b", "--labels needs at least two answers"),
-    (
-        r"\b(\w+)\.domain must be Integers, Interval or Decimals, got .*",
-        r"\1 is for numbers: give --integers or --interval.",
+from murmure.show.phrase import Phrase
+
+# Sentences of the library that are clearer in the words of the command line, by their templates.
+SENTENCES: dict[str, Callable[[dict[str, Any]], Phrase]] = {
+    "Categories needs at least two labels, got {got}.": lambda fields: Phrase(
+        "--labels needs at least two answers, got {got}.", **fields
     ),
-    (r"\b(\w+)\.domain must hold two answers\b", r"\1 takes two answers"),
-    (r"\b(\w+)\.domain must have at most\b", r"\1 takes at most"),
+    "Categories labels must differ, got {labels}{alike}.": lambda fields: Phrase(
+        "--labels must differ, got {labels}{alike}.", **fields
+    ),
+    "Categories labels must be text, numbers or booleans, got {got}.": lambda fields: Phrase(
+        "--labels must be text, numbers or booleans, got {got}.", **fields
+    ),
+    "{owner}.domain must be Integers, Interval or Decimals, got {got}.": lambda fields: Phrase(
+        "{owner} is for numbers: give --integers or --interval.", **fields
+    ),
+    "{kind}.domain must be Integers, Interval or Decimals, got {got}.": lambda fields: Phrase(
+        "{kind} is for numbers: give --integers or --interval.", **fields
+    ),
+    "{kind}.domain must hold two answers, got {got}.": lambda fields: Phrase(
+        "{kind} takes two answers, got {got}.", **fields
+    ),
+    "{kind}.domain must have at most {max_grid_cells} values, got {got}.": lambda fields: Phrase(
+        "{kind} takes at most {max_grid_cells} values, got {got}.", **fields
+    ),
+    "Integers needs low < high, got {low} and {high}.": lambda fields: Phrase(
+        "--integers LOW:HIGH needs LOW < HIGH, got {low} and {high}.", **fields
+    ),
+    "Interval needs low < high, got {low!r} and {high!r}.": lambda fields: Phrase(
+        "--interval LOW:HIGH needs LOW < HIGH, got {low!r} and {high!r}.", **fields
+    ),
+    "or one number: the share of the value that matters": lambda fields: Phrase(
+        "or --share alone: the share of the value that matters"
+    ),
+    "advise.shares: a mean needs the shares of all values, or none.": lambda fields: Phrase(
+        "advise.shares: a mean needs the shares of all values (--shares), or none."
+    ),
+}
+# Names of the code, which are the same in every language.
+NAMES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (r"\bCategories\.k\b", "--categories"),
     (r"\(Interval\(\.\.\., cells=(\d+)\)\)", r"(--cells \1)"),
-    (r"\bor one number: the share\b", "or --share alone: the share"),
-    (r"\ba mean needs the shares of all values,", "a mean needs the shares of all values (--shares),"),
-    (r"\bcertify (relation|reports)\b", r"certify.\1"),
+    (r"\bcertify\s?:? (relation|reports)\b", r"certify.\1"),
 )
-BOUNDS = (
+BOUNDS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"\b(Integers|Interval)\.(low|high)\b", lambda m: f"{option(m[1].lower())} {m[2].upper()}"),
-    (r"\b(Integers|Interval) needs low < high\b", lambda m: f"{option(m[1].lower())} LOW:HIGH needs LOW < HIGH"),
-    (r"\b(Integers|Interval) (holds|is)\b", lambda m: f"{option(m[1].lower())} {m[2]}"),
+    (r"\b(Integers|Interval)(?= (?:holds|is)\b)", lambda m: option(m[1].lower())),
 )
+
+
+def in_option_sentences(text: str, given: Mapping[str, Any]) -> str:
+    """A sentence of the library, reworded where the command line says it better."""
+    if not isinstance(text, Phrase) or given.get("plan") is not None:
+        return text
+    fields = {name: in_option_sentences(value, given) for name, value in text.fields.items()}
+    if "labels" in fields and given.get("labels") is not None:
+        fields["labels"] = given["labels"]
+    make = SENTENCES.get(text.template)
+    if make is not None:
+        return make(fields)
+    return text if fields == text.fields else Phrase(text.template, **fields)
 
 
 def option(name: str) -> str:
@@ -42,7 +81,7 @@ def in_options(text: str, given: Mapping[str, Any]) -> str:
     else:
         for pattern, replacement in BOUNDS:
             text = re.sub(pattern, replacement, text)
-    for pattern, words in SENTENCES:
+    for pattern, words in NAMES:
         text = re.sub(pattern, words, text)
     names = {name: option(name) for name in given}
     if given.get("share") is not None:
@@ -52,17 +91,15 @@ def in_options(text: str, given: Mapping[str, Any]) -> str:
     # Longest first: "epsilon_once" must not match as "epsilon".
     alternatives = "|".join(sorted(names, key=len, reverse=True))
     text = re.sub(
-        rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({alternatives})\s?=\s?"?([\w.+-]*\w)"?(?: or "(\w+)")?',
-        lambda m: f"{names[m[1]]} {m[2].removesuffix('.0')}" + (f" or {m[3]}" if m[3] else ""),
+        rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({alternatives})\s?=\s?"?([\w.+-]*\w)"?(?: (or|ou) "(\w+)")?',
+        lambda m: f"{names[m[1]]} {m[2].removesuffix('.0')}" + (f" {m[3]} {m[4]}" if m[4] else ""),
         text,
     )
     text = re.sub(rf"(?<![\w-])[A-Za-z_]\w*\.({alternatives})\b", lambda m: names[m[1]], text)
-    if given.get("labels") is not None:
-        text = re.sub(r"^(--labels .*, got) \(.*", lambda m: f"{m[1]} {given['labels']}.", text)
-    return re.sub(r"^--([a-z-]+): ", lambda m: _with_value(m, given), text)
+    return re.sub(r"^--([a-z-]+)(?=\s?: )", lambda m: _with_value(m, given), text)
 
 
 def _with_value(match: re.Match[str], given: Mapping[str, Any]) -> str:
-    """`--rank-by: ` becomes `--rank-by var-star: `."""
+    """`--rank-by:` becomes `--rank-by var-star:`."""
     value = given.get(match[1].replace("-", "_"))
-    return f"--{match[1]} {value}: " if isinstance(value, str | int | float) else match[0]
+    return f"--{match[1]} {value}" if isinstance(value, str | int | float) else match[0]

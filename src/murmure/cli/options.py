@@ -12,6 +12,7 @@ import click
 
 from murmure.cli.commands import UsageError, did_you_mean
 from murmure.core.errors import Phrase, shorten
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.domain import Domain
@@ -48,22 +49,27 @@ class NumberList(click.ParamType):
                 return _parse_steps(value)
             return [float(part.strip().replace("_", "")) for part in value.split(",")]
         except (ValueError, InvalidOperation):
-            self.fail(
-                f"{shorten(value)} is neither a number (1), a list (0.5,1,2) nor a range FROM:TO:STEP (0.5:5:0.5) of "
-                f"at most {MAX_NUMBERS} steps.",
-                param,
-                ctx,
+            problem = Phrase(
+                "{value} is neither a number (1), a list (0.5,1,2) nor a range FROM:TO:STEP (0.5:5:0.5) of at most "
+                "{most} steps.",
+                value=shorten(value),
+                most=MAX_NUMBERS,
             )
+            self.fail(problem, param, ctx)
 
 
 class OneOf(click.ParamType):
-    """A name of a list, in any case; `aliases` are further spellings, `listing` introduces all names in an error."""
+    """A name of a list, in any case; `aliases` are further spellings.
+
+    missing, listing: how an error starts, before the unknown name and before all names.
+    """
+
+    name = "name"
 
     def __init__(
-        self, what: str, names: Sequence[str], aliases: Mapping[str, str] | None = None, listing: str | None = None
+        self, missing: Phrase, listing: Phrase, names: Sequence[str], aliases: Mapping[str, str] | None = None
     ) -> None:
-        self.name, self.names, self.aliases = what, tuple(names), aliases or {}
-        self.listing = listing or f"the {what}s are"
+        self.missing, self.listing, self.names, self.aliases = missing, listing, tuple(names), aliases or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         name = self.aliases.get(value.lower(), value.lower())
@@ -71,7 +77,7 @@ class OneOf(click.ParamType):
             hint = did_you_mean(value, self.names) or Phrase(
                 "{listing} {names}", listing=self.listing, names=", ".join(self.names)
             )
-            raise UsageError("there is no {name} {value}.", hint, name=self.name, value=shorten(value))
+            raise UsageError("{missing} {value}.", hint, missing=self.missing, value=shorten(value))
         return str(name)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -92,7 +98,8 @@ class WholeNumber(click.ParamType):
                 return int(exact)
         except InvalidOperation:
             pass
-        self.fail(f"{shorten(value)} is not a whole number from 1 to 1e15 (such as 100000 or 1e5).", param, ctx)
+        problem = Phrase("{value} is not a whole number from 1 to 1e15 (such as 100000 or 1e5).", value=shorten(value))
+        self.fail(problem, param, ctx)
 
 
 class Probability(click.ParamType):
@@ -107,7 +114,8 @@ class Probability(click.ParamType):
                 return exact
         except (ValueError, ZeroDivisionError, TypeError, OverflowError):
             pass
-        self.fail(f"{shorten(value)} is not a probability between 0 and 1, such as 0.25 or 1/4.", param, ctx)
+        problem = Phrase("{value} is not a probability between 0 and 1, such as 0.25 or 1/4.", value=shorten(value))
+        self.fail(problem, param, ctx)
 
 
 class Bounds(click.ParamType):
@@ -124,8 +132,10 @@ class Bounds(click.ParamType):
         try:
             low, high = (self.kind(part.strip()) for part in value.split(":"))
         except (ValueError, AttributeError):
-            what = "whole numbers" if self.kind is int else "numbers"
-            self.fail(f"{shorten(value)} is not a pair of {what} LOW:HIGH, such as 0:10.", param, ctx)
+            got = shorten(value)
+            whole = Phrase("{value} is not a pair of whole numbers LOW:HIGH, such as 0:10.", value=got)
+            problem = Phrase("{value} is not a pair of numbers LOW:HIGH, such as 0:10.", value=got)
+            self.fail(whole if self.kind is int else problem, param, ctx)
         return low, high
 
 
@@ -167,6 +177,12 @@ page_options = option_group(
     click.option("--author", metavar="TEXT", help="With --html: who wrote it."),
 )
 
+
+def page_heading(title: str | None, question: str | None, author: str | None) -> dict[str, str | None]:
+    """What people say about a page of their own, as the writers of pages take it."""
+    return {"title": title, "question": question, "author": author}
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 
 # What one person may answer, in one of four ways. All of it is public: nothing is read off data.
@@ -184,19 +200,19 @@ unit_options = option_group(
 relation_option = click.option(
     "--relation",
     type=click.Choice(["add/remove", "replace"]),
-    help="What is hidden: whether somebody is in DATA, or only what they hold.  [default: as the budget counts, or "
-    "add/remove]",
+    help="What is hidden: whether somebody is in DATA (add/remove), or only their values (replace).  [default: as the "
+    "budget counts, or add/remove]",
 )
 interval_options = option_group(
     click.option(
-        "--level", type=float, default=0.95, show_default=True, metavar="P", help="How sure the intervals are."
+        "--level", type=float, default=0.95, show_default=True, metavar="P", help="Confidence level of the intervals."
     ),
     click.option(
         "--target",
         type=click.Choice(["fixed", "superpopulation"]),
         default="fixed",
         show_default=True,
-        help="These people, or those whom they were drawn from.",
+        help="What intervals are about: these people, or the population they were drawn from.",
     ),
 )
 
@@ -207,15 +223,7 @@ def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: S
     wanted = [*missing, *([Phrase("one of {options}", options=", ".join(one_of))] if one_of else [])]
     # 0 is a value, which the library refuses with a better message; an empty tuple or text is not
     if missing:
-        raise UsageError(
-            "{who} needs {wanted}{detail}{wanted_2}.",
-            "{example}",
-            example=example,
-            who=who,
-            wanted=", ".join(wanted[:-1]),
-            detail=Phrase(" and ") if wanted[:-1] else "",
-            wanted_2=wanted[-1],
-        )
+        raise UsageError("{who} needs {wanted}.", "{example}", example=example, who=who, wanted=Several(wanted))
 
 
 def check_level(level: float) -> None:
@@ -263,7 +271,7 @@ def build_domain(
         what = (
             Phrase("nothing says what one person may answer")
             if not given
-            else Phrase("{given} exclude one another", given=" and ".join(given))
+            else Phrase("{given} exclude one another", given=Several(given))
         )
         raise UsageError(
             "{what}.", "give one of --categories 4, --labels no,yes, --integers 0:10, --interval 0:1", what=what

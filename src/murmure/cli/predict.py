@@ -11,10 +11,9 @@ import click
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import json_option, require_options
 from murmure.cli.outputs import refuse_existing
-from murmure.cli.terminal import print_json
-from murmure.core.errors import InvalidParameter, Phrase
+from murmure.cli.terminal import print_json, print_line
+from murmure.core.errors import InvalidParameter, Phrase, Plural
 from murmure.core.files import all_or_nothing
-from murmure.run.report.number_format import group_digits
 
 EXAMPLE = Phrase("murmure predict model.json others.csv -o predicted.csv")
 
@@ -36,7 +35,8 @@ def predict(
     \b
     murmure predict model.json others.csv -o predicted.csv
     """
-    require_options(Phrase("murmure predict"), {"a MODEL": model, "a table DATA": source, "-o OUT": output}, EXAMPLE)
+    needed = {Phrase("a MODEL"): model, Phrase("a table DATA"): source, "-o OUT": output}
+    require_options(Phrase("murmure predict"), needed, EXAMPLE)
     assert model is not None and source is not None and output is not None
     if output.suffix.lower() != ".csv":
         raise UsageError(
@@ -62,7 +62,10 @@ def predict(
     if as_json:
         print_json({"output": str(output), "rows": len(predicted), "columns": list(columns)})
     else:
-        click.echo(f"{group_digits(len(predicted))} predictions: {output}")
+        words = Plural(
+            "{n:,} prediction: {output}", "{n:,} predictions: {output}", n=len(predicted), output=str(output)
+        )
+        print_line(words)
 
 
 def read_model(path: Path) -> Any:

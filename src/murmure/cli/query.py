@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.catalogue import entries
-from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
+from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean, either
+from murmure.cli.language import PhraseOption
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
@@ -27,6 +28,8 @@ from murmure.cli.options import (
     interval_options,
     json_option,
     option_group,
+    page_heading,
+    page_options,
     relation_option,
     require_options,
     rows_of_one_person,
@@ -35,12 +38,13 @@ from murmure.cli.options import (
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.plug_in_options import option_of
-from murmure.cli.terminal import console, no_trailing_blanks, print_json
+from murmure.cli.terminal import print_document, print_json, print_written
 from murmure.core.catalogue_entries import NoiseEntry, QueryForm, StatisticEntry
 from murmure.core.errors import CannotWrite, Phrase, shorten
 from murmure.core.files import all_or_nothing
-from murmure.run.report.number_format import group_digits
-from murmure.run.report.terminal_tables import headed_table
+from murmure.show.document import Block, Document, Paragraph, paragraphs
+from murmure.show.language import current_language
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -55,17 +59,21 @@ SETTINGS = {setting.name: setting for form in FORMS.values() for setting in form
 NOISES = {entry.word: name for name, entry in entries(NoiseEntry).items() if entry.word is not None}
 NOISES_WITH_DELTA = tuple(entry.word for entry in entries(NoiseEntry).values() if entry.word and entry.needs_delta)
 EXAMPLE = Phrase("murmure query mean people.csv --column age --schema schema.toml --epsilon 1")
-ROW_RULES = (  # printed with every answer, so that it reveals nothing about the rows
+ROW_RULES = Phrase(  # printed with every answer, so that it reveals nothing about the rows
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
     "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
     "nowhere. How many rows that concerns, exactly, is for the holder of the data: murmure schema check."
 )
-CUT_NOTE = "Intervals are cut to what is possible, figures are not: a figure may lie outside its interval."
-MAX_SHOWN = 40  # figures on a terminal; beyond, the first
+CUT_NOTE = Phrase("Intervals are cut to what is possible, figures are not: a figure may lie outside its interval.")
 
 
 @click.command(cls=MurmureCommand, short_help="Ask a table one question: a noisy answer, charged in a ledger.")
-@click.argument("question", type=OneOf("question", QUESTIONS), required=False)
+@click.argument(
+    "asked",
+    metavar="QUESTION",
+    type=OneOf(Phrase("there is no question"), Phrase("the questions are"), QUESTIONS),
+    required=False,
+)
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--column", "columns", metavar="C", help="What it is about; table takes two, A,B. A count takes none.")
@@ -74,19 +82,26 @@ MAX_SHOWN = 40  # figures on a terminal; beyond, the first
 @click.option("--at", default="0.5", show_default=True, metavar="P,...", help="quantile: which ones.")
 @option_group(*map(option_of, SETTINGS.values()))
 @click.option("--epsilon", type=float, metavar="E", help="What the answer may cost.  [required]")
-@click.option("--delta", type=float, metavar="D", help=f"With --noise {' or '.join(NOISES_WITH_DELTA)}.")
+@click.option(
+    "--delta",
+    cls=PhraseOption,
+    type=float,
+    metavar="D",
+    help=Phrase("With --noise {noises}.", noises=either(NOISES_WITH_DELTA)),
+)
 @click.option(
     "--noise", type=click.Choice(list(NOISES)), help="[default: laplace; a mode is drawn, by permute-and-flip]"
 )
 @relation_option
 @unit_options
 @interval_options
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw all of it to .svg, .png or .pdf.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write it as a page that stands alone.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file.")
+@page_options
 @ledger_options
 @json_option
 def query(
-    question: str | None,
+    asked: str | None,
     sources: tuple[str, ...],
     schema_file: Path | None,
     columns: str | None,
@@ -103,15 +118,18 @@ def query(
     target: Any,
     plot: Path | None,
     html: Path | None,
+    title: str | None,
+    question: str | None,
+    author: str | None,
     as_json: bool,
     **ledger_settings: Any,
 ) -> None:
-    """Ask DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) for a {questions}. The answer carries
-    noise, and is charged in a ledger before it is shown.
+    """Ask DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) for one figure or table: QUESTION. The
+    answer carries noise, and is charged in a ledger before it is shown. `murmure query` alone lists the questions.
 
-    Bounds and labels come from the schema. Cells that it does not hold are no error: a number is moved to the nearest
-    bound (or its row left out: outside = "drop" in the schema), a row whose number is missing or unreadable is left out
-    and counted (or counts as the schema says), an unknown label counts nowhere.
+    Bounds and labels come from the schema. Cells that it does not allow are not errors: a number is moved to the
+    nearest bound (or its row left out: outside = "drop" in the schema), a row whose number is missing or unreadable is
+    left out and counted (or counts as the schema says), an unknown label counts nowhere.
     The same question to the same file is answered from the ledger, at no cost; --fresh draws and pays again. Budgets
     belong to --dataset: the same people in another file need the same name.
 
@@ -120,20 +138,20 @@ def query(
     murmure query mean people.csv --column age --by region --schema schema.toml --epsilon 1
     """
     needed = {
-        f"a question ({', '.join(QUESTIONS)})": question,
-        "a table DATA": sources,
+        Phrase("a question ({questions})", questions=", ".join(QUESTIONS)): asked,
+        Phrase("a table DATA"): sources,
         "--schema": schema_file,
         "--epsilon": epsilon,
     }
     require_options(Phrase("murmure query"), needed, EXAMPLE)
-    assert question is not None and schema_file is not None and epsilon is not None
+    assert asked is not None and schema_file is not None and epsilon is not None
     check_level(level)
-    name, names = _parse_question(question, columns)
+    name, names = _parse_question(asked, columns)
     if FORMS[name].chosen and plot is not None:
         raise UsageError(
             "the answer to a {question} is one label: there is nothing to draw.",
             "leave --plot out; --html writes a page",
-            question=question,
+            question=asked,
         )
     settings = _parse_settings(FORMS[name], {name: ledger_settings.pop(name) for name in SETTINGS})
     options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
@@ -167,21 +185,18 @@ def query(
     # The answer is paid for: it is shown even if a file cannot be written.
     try:
         with keep_file_names():
-            write_files(release, plan, session, options, plot, html)
+            heading = page_heading(title, question, author)
+            write_files(release, plan, session, options, plot, html, heading)
     except CannotWrite as error:
         failed, plot, html = error, None, None
     if as_json:
         written = {"plot": plot and str(plot), "html": html and str(html)}
         print_json(_as_json(release, plan, session, options) | written)
     else:
-        _show(release, plan, session, options)
-        for path in filter(None, (plot, html)):
-            click.echo(f"Written: {path}")
+        print_document(answer_document(release, plan, session, options))
+        print_written(plot, html)
     if failed is not None:
         raise failed
-
-
-query.help = (query.help or "").replace("{questions}", f"{', '.join(QUESTIONS[:-1])} or {QUESTIONS[-1]}")
 
 
 # -- pictures and pages ------------------------------------------------------------------------------------------------
@@ -192,14 +207,20 @@ def check_plot(plot: Path | None) -> None:
     if plot is None:
         return
     check_picture_format(plot, "answer.svg")
-    from murmure.core.show import pyplot
+    from murmure.core.plotting import pyplot
 
     draw_off_screen()
     pyplot()
 
 
 def write_files(
-    release: Release, plan: Plan, session: LedgerSession, options: QueryOptions, plot: Path | None, html: Path | None
+    release: Release,
+    plan: Plan,
+    session: LedgerSession,
+    options: QueryOptions,
+    plot: Path | None,
+    html: Path | None,
+    heading: Mapping[str, str | None],
 ) -> None:
     if plot is not None:
         estimate = release.estimate
@@ -213,7 +234,16 @@ def write_files(
     if html is not None:
         from murmure.run.report.report import write_report
 
-        write_report(release, html, level=options.level, target=options.target, plan=plan, ledger=session.account)
+        write_report(
+            release,
+            html,
+            level=options.level,
+            target=options.target,
+            plan=plan,
+            ledger=session.account,
+            lang=current_language(),
+            **heading,
+        )
 
 
 # -- the question ------------------------------------------------------------------------------------------------------
@@ -285,10 +315,14 @@ class QueryOptions:
         return [ROW_RULES, *([CUT_NOTE] if self.form.counts else [])]
 
     @property
-    def title(self) -> str:
-        words = self.question + (f" of {' and '.join(self.columns)}" if self.columns else "")
-        words += f" by {' and '.join(self.by)}" if self.by else ""
-        return words + (f" where {' and '.join(self.where)}" if self.where else "")
+    def title(self) -> Phrase:
+        return Phrase(
+            "{question}{of}{by}{where}",
+            question=self.question,
+            of=Phrase(" of {columns}", columns=Several(self.columns)) if self.columns else "",
+            by=Phrase(" by {keys}", keys=Several(self.by)) if self.by else "",
+            where=Phrase(" where {conditions}", conditions=Several(self.where)) if self.where else "",
+        )
 
 
 def _parse_question(question: str, columns: str | None) -> tuple[str, tuple[str, ...]]:
@@ -350,7 +384,7 @@ def build_noise(form: QueryForm, epsilon: float, delta: float | None, noise: str
         raise UsageError(
             "--delta is for --noise {noises_with_delta}; others have none.",
             "--noise gaussian, or leave it out",
-            noises_with_delta=" or ".join(NOISES_WITH_DELTA),
+            noises_with_delta=either(NOISES_WITH_DELTA),
         )
     if form.chosen is not None:
         if noise is not None:
@@ -506,67 +540,65 @@ def _as_json(release: Release, plan: Plan, session: LedgerSession, options: Quer
     }
 
 
-def _show(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> None:
+def answer_document(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> Document:
+    """The answer, how to read it, what it costs, and what is left."""
+    from murmure.core.certificate_blocks import notices
     from murmure.ledger.figures import rounded_up
     from murmure.run.report.certificate_words import protects
 
-    out = console()
-    with no_trailing_blanks(out):
-        out.print(f"{options.title}", style="bold")
-        if release.seeded:
-            out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-        if options.form.chosen:
-            out.print(f"\nthe commonest value: {release.estimate.labels[0]}\n", soft_wrap=True)
-            out.print("there is no interval: one value is chosen, likelier the farther it is ahead", style="dim")
-        else:
-            _show_figures(out, release, options)
-        for note in options.notes:
-            out.print(note, style="dim")
-        reader = release.guarantees["reader"]
-        cost = f"epsilon {rounded_up(reader.epsilon)}" + (f", delta {reader.delta:g}" if reader.delta else "")
-        out.print(f"\nIt costs {cost} ({reader.relation}), and protects {protects(plan)}.")
-        out.print(session.summary(), style=None if session.charge else "bold red", soft_wrap=True)
+    reader = release.guarantees["reader"]
+    cost = Phrase("epsilon {epsilon}", epsilon=rounded_up(reader.epsilon))
+    if reader.delta:
+        cost = Phrase("epsilon {epsilon}, delta {delta:g}", epsilon=rounded_up(reader.epsilon), delta=reader.delta)
+    costs = Phrase(
+        "It costs {cost} ({relation}), and protects {protects}.",
+        cost=cost,
+        relation=reader.relation,
+        protects=protects(plan),
+    )
+    blocks = (
+        *notices(release),
+        *(_chosen_value(release) if options.form.chosen else _figures(release, options)),
+        *paragraphs(options.notes, "note"),
+        Paragraph(costs),
+        Paragraph(session.summary(), "text" if session.charge else "warning"),
+    )
+    return Document(options.title, blocks)
 
 
-def _show_figures(out: Any, release: Release, options: QueryOptions) -> None:
-    from murmure.core.show import left_out_lines
+def _chosen_value(release: Release) -> tuple[Block, ...]:
+    """Of a mode: a label alone."""
+    value = Phrase("the commonest value: {value}", value=release.estimate.labels[0])
+    why = Phrase("there is no interval: one value is chosen, likelier the farther it is ahead")
+    return Paragraph(value), Paragraph(why, "note")
 
-    left_out, notes = 0, []
-    for name, rows, method in answer_parts(release, options):
-        table, hidden = _table(name, rows)
-        out.print(table)
-        left_out += hidden
-        notes.append(method)
-    whom = "these people" if options.target == "fixed" else "the population they were drawn from"
-    for method in dict.fromkeys(notes):
-        sure = "" if method.startswith("no error bar") else f"{100 * options.level:.6g} % intervals by "
-        out.print(f"{sure}{method}" + (f", for {whom} ({options.target})" if sure else ""), style="dim")
-    if options.question != "count" and release.estimate.n is not None:
-        out.print(f"of about {group_digits(release.estimate.n)} rows, a noisy number too", style="dim")
+
+def _figures(release: Release, options: QueryOptions) -> list[Block]:
+    from murmure.core.estimates.estimate_blocks import figures_of, left_out_notes, no_figure, no_figure_note, population
+    from murmure.core.estimates.method_words import explained
+
+    blocks: list[Block] = []
+    notes: dict[str, None] = {}  # each once, in order
+    later: list[Block] = []
     for name, part in _named_estimates(release):
-        for line in left_out_lines(part, options.level):
-            out.print(f"{name}: {line}" if name else line, soft_wrap=True)
+        of = (lambda text: Phrase("{name}: {text}", name=name, text=text)) if name else (lambda text: text)  # noqa: B023
+        if no_figure(part):
+            blocks.append(Paragraph(of(no_figure_note(part))))
+            continue
+        blocks.append(figures_of(part, name, options.level, options.target))
+        method = part.rows_and_method(options.level, options.target)[1] if part.estimator is not None else ""
+        note = Phrase("no error bar: {reason}", reason=part.reason)
+        if method:
+            note = Phrase(
+                "{level:.6g}% intervals by {method}, {population}",
+                level=100 * options.level,
+                method=explained(method),
+                population=population(options.target),
+            )
+        notes[note] = None
+        later += paragraphs([of(text) for text in left_out_notes(part, options.level, options.target)])
         if part.reason and part.estimator is not None:
-            out.print(f"{name + ': ' if name else ''}too noisy: {part.reason}", style="bold")
-    if left_out:
-        out.print(f"the first {MAX_SHOWN}; {group_digits(left_out)} more with --json", style="dim")
-
-
-def _table(name: str, rows: list[dict[str, Any]]) -> tuple[Any, int]:
-    unit = next(key for key in rows[0] if key not in ("label", "low", "high", "sd"))
-    shown = [unit, *(key for key in ("low", "high", "count") if key in rows[0] and key != unit)]
-    table = headed_table()
-    table.add_column(name, overflow="fold")
-    for key in shown:
-        table.add_column(key, justify="right")
-    for row in rows[:MAX_SHOWN]:
-        table.add_row(str(row["label"]), *(_format_figure(row[key]) for key in shown))
-    return table, max(0, len(rows) - MAX_SHOWN)
-
-
-def _format_figure(value: Any) -> str:
-    if value is None:
-        return "too noisy"
-    if not isinstance(value, float | int):
-        return str(value)
-    return f"{value:.4f}" if abs(value) < 1e4 and value != round(value) else f"{value:.10g}"
+            later.append(Paragraph(of(Phrase("too noisy: {reason}", reason=part.reason)), "warning"))
+    if options.question != "count" and release.estimate.n is not None:
+        notes[Phrase("of about {n:,} rows, a noisy number too", n=release.estimate.n)] = None
+    return [*blocks, *paragraphs(list(notes), "note"), *later]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import click
 
 from murmure.catalogue import solution_names
 from murmure.cli.commands import MurmureCommand, UsageError
+from murmure.cli.language import PhraseOption, echo
 from murmure.cli.ledger_session import (
     LedgerSession,
     account_options,
@@ -25,10 +26,11 @@ from murmure.cli.ledger_session import (
 from murmure.cli.option_words import option
 from murmure.cli.options import OneOf, WholeNumber, json_option, require_options, rows_of_one_person, unit_options
 from murmure.cli.outputs import refuse_existing
-from murmure.cli.terminal import console, print_json
-from murmure.core.errors import Phrase, shorten
-from murmure.run.report.number_format import group_digits
-from murmure.run.report.terminal_tables import name_table
+from murmure.cli.record_certificates import both_certificates
+from murmure.cli.terminal import print_document, print_json
+from murmure.core.errors import Phrase, Plural, shorten
+from murmure.show.document import Document, Facts, Paragraph, Section
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -38,21 +40,27 @@ if TYPE_CHECKING:
 SOLUTION_NAMES = ("auto", *solution_names())
 PER_COLUMN = ("plain", "spl")
 ASSUMED_PEOPLE = 10_000  # if unknown: all variances shrink alike, so the choice hardly depends on it
-EXAMPLE = Phrase("murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet")
+EXAMPLE = Phrase("murmure sanitise people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet")
 
 
-@click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves the house.")
+@click.command(cls=MurmureCommand, short_help="Randomise every row of a table before it leaves your organisation.")
 @click.argument("sources", metavar="IN...", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--epsilon", type=float, metavar="E", help="The budget of a whole row.  [required, or per column]")
 @click.option("--epsilon-per-column", type=float, metavar="E", help="Instead, for plain and spl: of each column.")
 @click.option(
     "--solution",
-    type=OneOf("solution", SOLUTION_NAMES, {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"}, listing="there are"),
+    cls=PhraseOption,
+    type=OneOf(
+        Phrase("there is no solution"),
+        Phrase("there are"),
+        SOLUTION_NAMES,
+        {"rsfd": "rsfd-grr", "rsrfd": "rsrfd-grr"},
+    ),
     metavar="NAME",
-    help=f"{', '.join(SOLUTION_NAMES)}.  [default: auto, the least variance of smp and spl]",
+    help=Phrase("{names}.  [default: auto, the least variance of smp and spl]", names=", ".join(SOLUTION_NAMES)),
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="Where it goes.  [required]")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="The file to write.  [required]")
 @click.option("--weights", metavar="COLUMN=W,...", help="Unequal shares (spl, plain) or chances (smp, rsfd, rsrfd).")
 @click.option("--sample", type=int, metavar="M", help="smp: how many columns a person shows.  [default: 1]")
 @click.option("--oracle", metavar="NAME", help="smp, spl, plain: GRR, OUE ..., or COLUMN=NAME,... for some.")
@@ -73,7 +81,7 @@ EXAMPLE = Phrase("murmure sanitize people.csv --schema schema.toml --epsilon 1 -
     type=click.Choice(["refuse", "drop"]),
     default="refuse",
     show_default=True,
-    help="Rows that the schema does not hold.",
+    help="What to do with rows that the schema does not allow.",
 )
 @click.option("--seed", type=int, metavar="N", help="Repeatable, for experiments. NOT FOR REAL PEOPLE.")
 @account_options
@@ -107,18 +115,18 @@ def sanitise(
     both have the same --dataset.)
 
     \b
-    murmure sanitize people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
-    murmure sanitize 'visits-*.parquet' --schema visits.toml --epsilon 1 --unit patient --rows-per-person 4 -o out.csv
+    murmure sanitise people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
+    murmure sanitise 'visits-*.parquet' --schema visits.toml --epsilon 1 --unit patient --rows-per-person 4 -o out.csv
     """
     if epsilon is not None and epsilon_per_column is not None:
         raise UsageError("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
     needed = {
-        "a table IN": sources,
+        Phrase("a table IN"): sources,
         "--schema": schema_file,
         "--epsilon": epsilon if epsilon_per_column is None else epsilon_per_column,
         "-o OUT": output,
     }
-    require_options(Phrase("murmure sanitize"), needed, EXAMPLE)
+    require_options(Phrase("murmure sanitise"), needed, EXAMPLE)
     assert schema_file is not None and output is not None
     rows = rows_of_one_person(unit, rows_per_person, Phrase("what one person pays grows"))
     from murmure.core.random import Random
@@ -134,7 +142,9 @@ def sanitise(
     built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
     if seed is not None:
-        built.warn("--seed is for experiments: anyone who knows the seed can undo every report. NOT FOR REAL PEOPLE.")
+        built.warn(
+            Phrase("--seed is for experiments: anyone who knows the seed can undo every report. NOT FOR REAL PEOPLE.")
+        )
     paths = _unsanitised_paths(source, schema)
     _check_output(output, paths, force)
     if dataset is None and any(map(is_pattern, sources)):  # a pattern has no name: each of its files has an account
@@ -143,8 +153,11 @@ def sanitise(
     accounts = _open_accounts(sources, output, ledger, dataset, who, built.warnings)
     for part in leftover_files(output):
         built.warn(
-            f"{str(part)!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
-            "Remove it, unless that run still goes on."
+            Phrase(
+                "{part!r} is what a run that was killed left: rows that were randomised, and paid for by no charge. "
+                "Remove it, unless that run still goes on.",
+                part=str(part),
+            )
         )
     if budget is not None:
         for account in accounts:
@@ -167,12 +180,12 @@ def sanitise(
         # is not. Also Ctrl-C must say so.
         for account, before in zip(accounts, charges, strict=True):
             if account.ledger.state(account.dataset).charges > before:
-                click.echo(f"{account.dataset!r} was charged, although nothing was released.", err=True)
+                echo(Phrase("{dataset!r} was charged, although nothing was released.", dataset=account.dataset))
         raise
     if as_json:
         print_json(_as_json(receipt, built, output))
     else:
-        _show(receipt, built, sources, output)
+        print_document(receipt_document(receipt, built, sources, output))
 
 
 def _open_accounts(
@@ -243,8 +256,8 @@ class BuiltSolution:
     how_chosen: str = ""
     warnings: list[str] = field(default_factory=list)
 
-    def warn(self, words: str) -> None:
-        warn(self.warnings, f"WARNING: {words}")
+    def warn(self, words: Phrase) -> None:
+        warn(self.warnings, Phrase("WARNING: {words}", words=words))
 
 
 def build_solution(
@@ -264,7 +277,7 @@ def build_solution(
         raise UsageError(
             "--epsilon-per-column is for {per_column}; {name} spends --epsilon on the whole row.",
             "--solution plain, or --epsilon",
-            per_column=" and ".join(PER_COLUMN),
+            per_column=Several(PER_COLUMN),
             name=name,
         )
     takes = SOLUTIONS[name].takes if name != "auto" else ()
@@ -283,8 +296,9 @@ def build_solution(
         assert epsilon is not None
         known_people = people or _count_rows(source, schema)
         chosen, mechanism = auto_solution(schema, epsilon, known_people or ASSUMED_PEOPLE)
-        whom = "" if known_people else f" (for {group_digits(ASSUMED_PEOPLE)} people; --people N says how many)"
-        return BuiltSolution(name, mechanism, f"auto chose {chosen}{whom}: ")
+        whom = Phrase(" (for {people:,} people; --people N says how many)", people=ASSUMED_PEOPLE)
+        how = Phrase("auto chose {chosen}{whom}: ", chosen=chosen, whom="" if known_people else whom)
+        return BuiltSolution(name, mechanism, how)
     settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
     if "priors" in takes and "priors" not in settings:
         raise UsageError(
@@ -298,8 +312,12 @@ def build_solution(
         built = BuiltSolution(name, SOLUTIONS[name].make.per_column(schema, per_column, **settings))
         d = len(schema.private)
         built.warn(
-            f"{d} columns at epsilon {per_column:.10g} each: a whole row costs epsilon = "
-            f"{built.mechanism.epsilon:.10g} IN TOTAL."
+            Phrase(
+                "{columns} columns at epsilon {each:.10g} each: a whole row costs epsilon = {total:.10g} IN TOTAL.",
+                columns=d,
+                each=per_column,
+                total=built.mechanism.epsilon,
+            )
         )
         return built
     assert epsilon is not None
@@ -309,8 +327,13 @@ def build_solution(
 
         record, attribute = (certify(built.mechanism, unit).epsilon for unit in ("record", "attribute"))
         built.warn(
-            f"--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = "
-            f"{record:.6g} for a whole row and {attribute:.6g} for one attribute."
+            Phrase(
+                "--calibrate paper states no epsilon, and {epsilon:.10g} is none: the certifier finds epsilon = "
+                "{record:.6g} for a whole row and {attribute:.6g} for one attribute.",
+                epsilon=epsilon,
+                record=record,
+                attribute=attribute,
+            )
         )
     return built
 
@@ -459,41 +482,59 @@ def _as_json(receipt: Receipt, built: BuiltSolution, output: Path) -> dict[str, 
     }
 
 
-def _show(receipt: Receipt, built: BuiltSolution, sources: tuple[str, ...], output: Path) -> None:
-    from murmure.local.base.record_mechanism import protocol_names
-    from murmure.run.report.certificate_words import mechanism_title, promise, protects
-    from murmure.run.report.terminal_tables import both_certificates
+def receipt_document(receipt: Receipt, built: BuiltSolution, sources: tuple[str, ...], output: Path) -> Document:
+    """What was read and written, by which mechanism, what it protects, and what was paid."""
+    from murmure.run.report.certificate_words import promise
 
-    out, plan, charge = console(), receipt.plan, receipt.charge
-    what = sources[0] if len(sources) == 1 else f"{len(sources)} sources"
-    out.print(f"{what} -> {output}", style="bold", end="\n\n")
-    table = name_table()
+    charge = receipt.charge
+    what: str = sources[0]
+    if len(sources) > 1:
+        what = Plural("{n} source", "{n} sources", n=len(sources))
+    learn = Section(
+        Phrase("What anyone who sees it can learn"),
+        (*both_certificates(receipt.plan, receipt.guarantees), Paragraph(promise(receipt.guarantees["reader"]))),
+    )
+    paid = Paragraph(charge.words(), "warning" if charge.spent.charges > 1 else "text")
+    title = Phrase("{what} -> {output}", what=what, output=str(output))
+    return Document(title, (Facts(tuple(_receipt_facts(receipt, built))), learn, paid))
+
+
+def _receipt_facts(receipt: Receipt, built: BuiltSolution) -> Iterator[tuple[Phrase, Any]]:
+    from murmure.local.base.record_mechanism import protocol_names
+    from murmure.run.report.certificate_words import mechanism_title, protects
+
+    plan = receipt.plan
     read = receipt.rows + receipt.dropped
-    table.add_row("rows", f"{group_digits(read)} read, {group_digits(receipt.rows)} written")
+    yield Phrase("rows"), Phrase("{read:,} read, {written:,} written", read=read, written=receipt.rows)
     if receipt.dropped:
-        outside = receipt.dropped - receipt.beyond
-        why = [f"{group_digits(outside)} outside the schema"] if outside else []
-        why += [f"{group_digits(receipt.beyond)} beyond the rows of one person"] if receipt.beyond else []
-        table.add_row("dropped", f"{' and '.join(why)}; that a row is not there says that it was one of these")
+        yield Phrase("dropped"), _dropped_rows(receipt)
     if receipt.moved:
-        counts = ", ".join(f"{name} {group_digits(rows)}" for name, rows in receipt.moved.items())
-        table.add_row("clamped", f"{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data")
-    table.add_row("solution", built.how_chosen + mechanism_title(plan.person))
+        counts = [Phrase("{name} {rows:,}", name=name, rows=rows) for name, rows in receipt.moved.items()]
+        moved = Phrase(
+            "{counts}: rows moved to the nearest bound. Exact counts, for the holder of the data",
+            counts=Several(counts),
+        )
+        yield Phrase("clamped"), moved
+    yield Phrase("solution"), Phrase("{how}{title}", how=built.how_chosen, title=mechanism_title(plan.person))
     by_protocol: dict[str, list[str]] = {}
     for column, protocol in zip(plan.person.columns, protocol_names(plan.person), strict=True):
         by_protocol.setdefault(protocol, []).append(column)
-    for i, (protocol, columns) in enumerate(by_protocol.items()):
-        table.add_row("columns" if i == 0 else "", f"{protocol}: {', '.join(columns)}")
+    for protocol, columns in by_protocol.items():
+        yield Phrase("columns"), f"{protocol}: {', '.join(columns)}"
     carried = plan.person.domain.open
     if carried:
-        table.add_row("public", f"{', '.join(carried)}: carried as they are, protected by nothing")
-    table.add_row("protects", protects(plan))
-    table.add_row("plan", plan.digest[:12])
+        yield (
+            Phrase("public"),
+            Phrase("{columns}: carried as they are, protected by nothing", columns=", ".join(carried)),
+        )
+    yield Phrase("protects"), protects(plan)
+    yield Phrase("plan"), plan.digest[:12]
     if receipt.seeded:
-        table.add_row("seeded", "an experiment, NOT FOR REAL PEOPLE; the file says so too")
-    out.print(table)
-    out.print("\nWhat anyone who sees it can learn", style="bold")
-    out.print(both_certificates(plan, receipt.guarantees))
-    out.print(promise(receipt.guarantees["reader"]))
-    out.print()
-    out.print(str(charge), style="bold red" if charge.spent.charges > 1 else None, soft_wrap=True)
+        yield Phrase("seeded"), Phrase("an experiment, NOT FOR REAL PEOPLE; the file says so too")
+
+
+def _dropped_rows(receipt: Receipt) -> Phrase:
+    outside = receipt.dropped - receipt.beyond
+    why = [Phrase("{rows:,} outside the schema", rows=outside)] if outside else []
+    why += [Phrase("{rows:,} beyond the rows of one person", rows=receipt.beyond)] if receipt.beyond else []
+    return Phrase("{why}; that a row is not there says that it was one of these", why=Several(why))

@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import EXIT_USAGE, MurmureCommand, MurmureGroup, UsageError
+from murmure.cli.language import echo
 from murmure.cli.options import json_option, split_columns
 from murmure.cli.outputs import refuse_existing
-from murmure.cli.terminal import console, print_json
+from murmure.cli.terminal import print_document, print_json, print_line
+from murmure.core.errors import Phrase, Plural
 from murmure.core.files import all_or_nothing
-from murmure.run.report.number_format import group_digits
+from murmure.show.document import Block, Document, Items, Paragraph, Section, paragraphs
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.column import Column
@@ -35,16 +38,16 @@ MIN_IDENTIFIERS = 4
 # What people write where there is no value.
 MISSING_WORDS = ["NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", ".", "-", ""]
 MAX_SHOWN = 100  # labels of a column on the screen
-CURATOR_RULES = (
+CURATOR_RULES = Phrase(
     "Rows that are not valid are refused where each row is randomised, and by parties. Queries and learners refuse no "
     "row: a number beyond its bounds counts as the nearest bound, a row with a missing or unreadable one is left out."
 )
 BOOLEAN_WORDS = {"true", "false", "True", "False", "TRUE", "FALSE"}  # what a CSV may call a boolean
 
 
-@click.group(cls=MurmureGroup, short_help="Say what each column of a table may hold.")
+@click.group(cls=MurmureGroup, short_help="Say what each column of a table may contain.")
 def schema() -> None:
-    """Say what each column of a table may hold: public bounds and labels, in a TOML file.
+    """Say what each column of a table may contain: public bounds and labels, in a TOML file.
 
     \b
     murmure schema init people.parquet       a draft to correct by hand
@@ -90,13 +93,14 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
         raise UsageError("{output!r} is the data.", "name another file with -o", output=str(output))
     kept, left_out = {}, {}
     for name, draft in drafts.items():
-        column = draft.column() if name else "it has no name"
+        column = draft.column() if name else Phrase("it has no name")
         if isinstance(column, str):
             left_out[name] = column
         else:
             kept[name] = column
     if not kept:
-        reasons = "; ".join(f"{name!r}: {why}" for name, why in list(left_out.items())[:5])
+        some = [Phrase("{name!r}: {why}", name=name, why=why) for name, why in list(left_out.items())[:5]]
+        reasons = Several(some, Phrase(", "))
         raise UsageError(
             "no column of {data!r} can be drafted ({reasons}).", "write the schema by hand", data=data, reasons=reasons
         )
@@ -108,7 +112,7 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
     print_warnings(drafted, left_out, missing, output)
     blanks = {name: sorted(draft.blanks) for name, draft in drafts.items() if draft.blanks}
     for name, texts in blanks.items():
-        click.echo(_missing_note(name, texts), err=True)
+        echo(_missing_note(name, texts))
     if as_json:
         print_json(
             {
@@ -123,7 +127,15 @@ def init(data: str, output: Path, columns: str | None, force: bool, as_json: boo
             }
         )
     else:
-        click.echo(f"Wrote {output}: {len(kept)} of {len(drafts)} columns, drafted from {group_digits(rows)} rows.")
+        print_line(
+            Phrase(
+                "Wrote {output}: {kept} of {columns} columns, drafted from {rows:,} rows.",
+                output=str(output),
+                kept=len(kept),
+                columns=len(drafts),
+                rows=rows,
+            )
+        )
 
 
 def draft_heading(data: str, drafted: Schema, left_out: dict[str, str]) -> str:
@@ -145,28 +157,39 @@ def _one_line(text: str) -> str:
 def print_warnings(drafted: Schema, left_out: dict[str, str], missing: dict[str, int], output: Path) -> None:
     """On standard error, also when JSON goes to standard output."""
     for name in drafted.drafted:
-        click.echo(f"READ OFF THE DATA: column {name!r}: {_drafted_text(drafted.column_specs[name])}", err=True)
+        what = _drafted_text(drafted.column_specs[name])
+        echo(Phrase("READ OFF THE DATA: column {name!r}: {what}", name=name, what=what))
     for name in missing:
         if drafted.column_specs[name].missing == "refuse":
-            click.echo(
-                f'Missing values: column {name!r} refuses them as it stands; say missing = "constant" and a public '
-                "missing_value, or drop those rows.",
-                err=True,
+            echo(
+                Phrase(
+                    'Missing values: column {name!r} refuses them as it stands; say missing = "constant" and a public '
+                    "missing_value, or drop those rows.",
+                    name=name,
+                )
             )
     if drafted.drafted:
-        click.echo(
-            f"WARNING: {output} says something about the people in the data. Before anything is released, replace what "
-            "is listed above by public bounds and labels, and remove the lines from_data = true.",
-            err=True,
+        echo(
+            Phrase(
+                "WARNING: {output} says something about the people in the data. Before anything is released, replace "
+                "what is listed above by public bounds and labels, and remove the lines from_data = true.",
+                output=str(output),
+            )
         )
     for name, why in left_out.items():
-        click.echo(f"Left out: column {name!r}: {why}.", err=True)
+        echo(Phrase("Left out: column {name!r}: {why}.", name=name, why=why))
 
 
-def _missing_note(name: str, texts: list[str]) -> str:
-    look = "looks like a missing value" if len(texts) == 1 else "look like missing values"
-    empty = "empty fields (without quotation marks)" if "" in texts else "empty fields"
-    return f"Note: column {name!r}: {', '.join(map(repr, texts))} {look}; {empty} are read as missing."
+def _missing_note(name: str, texts: list[str]) -> Phrase:
+    empty = Phrase("empty fields (without quotation marks)") if "" in texts else Phrase("empty fields")
+    return Plural(
+        "Note: column {name!r}: {texts} looks like a missing value; {empty} are read as missing.",
+        "Note: column {name!r}: {texts} look like missing values; {empty} are read as missing.",
+        n=len(texts),
+        name=name,
+        texts=", ".join(map(repr, texts)),
+        empty=empty,
+    )
 
 
 def _drafted_text(column: Column) -> str:
@@ -174,7 +197,8 @@ def _drafted_text(column: Column) -> str:
 
     domain = column.domain
     if isinstance(domain, Categories) and not isinstance(domain.values, int):
-        return f"{domain.size} labels, from {domain.label(0)!r} to {domain.label(domain.size - 1)!r}"
+        first, last = str(domain.label(0)), str(domain.label(domain.size - 1))
+        return Phrase("{n:,} labels, from {first!r} to {last!r}", n=domain.size, first=first, last=last)
     return domain.public()
 
 
@@ -187,7 +211,7 @@ def draft_columns(data: str, wanted: Sequence[str] | None) -> tuple[dict[str, Dr
     text = any(path.name.lower().endswith((".csv", ".csv.gz")) for path in table.paths)
     drafts = {name: Draft(in_text=text) for name in table.names}
     rows = 0
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
+    for batch in with_progress(table.batches(), table.rows, Phrase("reading {table}", table=table.source_name)):
         rows += batch.num_rows
         for i, draft in enumerate(drafts.values()):
             draft.add(batch.column(i))
@@ -294,14 +318,17 @@ class Draft:
 
         count = self.rows - self.missing
         if count == 0:
-            return "it holds nothing"
+            return Phrase("it holds nothing")
         if self.kind == "boolean":
             gaps = self.missing > 0
             return Column(Categories([False, True]), missing="value" if gaps else "refuse", from_data=gaps)
         if self.kind not in ("text", "integer", "real"):
-            return f"values of type {self.kind} are neither labels nor numbers; write dates as text or as numbers"
+            return Phrase(
+                "values of type {kind} are neither labels nor numbers; write dates as text or as numbers",
+                kind=self.kind,
+            )
         if self.values is not None and len(self.values) == 1:
-            return "it holds one value only"
+            return Phrase("it holds one value only")
         # pandas stores whole numbers with gaps as floats: a float column with gaps and no fraction was whole.
         whole = self.kind == "integer" or (self.missing > 0 and not self.fractions and not self.in_text)
         domain: Domain
@@ -309,9 +336,11 @@ class Draft:
             if self.kind == "text":
                 differing = self.differing if self.values is None else len(self.values)
                 if differing > max(MIN_IDENTIFIERS, IDENTIFIER_SHARE * count):
-                    return "almost all of its values differ, as those of an identifier do"
+                    return Phrase("almost all of its values differ, as those of an identifier do")
                 if self.values is None:
-                    return f"it holds more than {MAX_LABELS} different texts; list its public labels by hand"
+                    return Phrase(
+                        "it holds more than {most} different texts; list its public labels by hand", most=MAX_LABELS
+                    )
                 domain = Categories(sorted(self.values))
             elif whole and self._few(count):
                 domain = Categories(sorted({int(value) for value in self.values or ()}))
@@ -320,7 +349,8 @@ class Draft:
             else:
                 domain = Interval(self.low, self.high)
         except (MurmureError, ValueError, OverflowError) as error:
-            return f"no domain can be drafted ({str(error).splitlines()[0].rstrip('.')})"
+            why = str(error).splitlines()[0].rstrip(".")
+            return Phrase("no domain can be drafted ({why})", why=why)
         if not isinstance(domain, Categories) or not self.missing:
             return Column(domain, from_data=True)
         labels = domain.labels()
@@ -337,7 +367,7 @@ class Draft:
 @click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
 @json_option
 def show(file: Path, as_json: bool) -> None:
-    """Show what SCHEMA (a TOML file) says of each column."""
+    """Show what SCHEMA (a TOML file) says about each column."""
     from murmure.core.schema import Schema
 
     loaded = Schema.load(file)
@@ -345,19 +375,13 @@ def show(file: Path, as_json: bool) -> None:
         lists = {"private": list(loaded.private), "public": list(loaded.open), "drafted": list(loaded.drafted)}
         print_json({**loaded.to_dict(), **lists})
         return
-    from rich.padding import Padding
-
-    out = console()
-    for name, column in loaded.column_specs.items():
-        out.print(name, style="bold")
-        out.print(Padding("\n".join(_column_lines(column)), (0, 0, 0, 2)))
-    if loaded.drafted:
-        out.print()
-        out.print(
-            "Read off the data, and to be replaced by what is public before anything is released: "
-            + ", ".join(loaded.drafted),
-            style="bold red",
-        )
+    sections = [Section(name, (Items(tuple(_column_lines(c))),)) for name, c in loaded.column_specs.items()]
+    drafted = Phrase(
+        "Read off the data, and to be replaced by what is public before anything is released: {columns}",
+        columns=", ".join(loaded.drafted),
+    )
+    warning = [Paragraph(drafted, "warning")] if loaded.drafted else []
+    print_document(Document(str(file), (*sections, *warning)))
 
 
 def _domain_line(column: Column) -> str:
@@ -368,36 +392,38 @@ def _domain_line(column: Column) -> str:
         return domain.describe()
     more = len(domain.values) - MAX_SHOWN
     shown = ", ".join(map(repr, domain.values[:MAX_SHOWN]))
-    return f"one of {shown}" + (f" and {more} more (--json shows all)" if more > 0 else "")
+    if more > 0:
+        return Phrase("one of {shown} and {more:,} more (--json shows all)", shown=shown, more=more)
+    return Phrase("one of {shown}", shown=shown)
 
 
 def _column_lines(column: Column) -> list[str]:
     lines = [_domain_line(column)]
     if column.missing == "value":
-        lines.append(f"missing answers count as {column.missing_value!r}")
+        lines.append(Phrase("missing answers count as {value!r}", value=column.missing_value))
     elif column.missing == "constant":
-        lines.append(f"missing answers count as {column.missing_value!r}, a public constant")
+        lines.append(Phrase("missing answers count as {value!r}, a public constant", value=column.missing_value))
     if column.outside == "clamp":
-        lines.append("other numbers are moved to the nearest bound")
+        lines.append(Phrase("other numbers are moved to the nearest bound"))
     elif column.outside == "drop":
-        lines.append("rows with another value are left out")
+        lines.append(Phrase("rows with another value are left out"))
     if column.public:
-        lines.append("public: carried as it is, never randomised")
+        lines.append(Phrase("public: carried as it is, never randomised"))
     if column.from_data:
-        lines.append("READ OFF THE DATA")
+        lines.append(Phrase("READ OFF THE DATA"))
     return lines + ([column.note] if column.note else [])
 
 
 # -- check -------------------------------------------------------------------------------------------------------------
 
 
-@schema.command(cls=MurmureCommand, short_help="Hold data against a schema.")
+@schema.command(cls=MurmureCommand, short_help="Check data against a schema.")
 @click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
 @click.argument("data")
 @json_option
 @click.pass_context
 def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
-    """Hold DATA against SCHEMA: how many rows are valid, and the first that is not, of each column; and how many are
+    """Check DATA against SCHEMA: how many rows are valid, and the first that is not, of each column; and how many are
     moved to the nearest bound or left out, where the schema says so (outside = "clamp" or "drop").
 
     For the holder of the data: the answer quotes rows, and its counts are exact. Exit code 2 when a row is not valid.
@@ -414,7 +440,7 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
     rows = valid = 0
     counts = {name: dict.fromkeys(("invalid", "missing", "clamped", "dropped"), 0) for name in loaded}
     first: dict[str, Any] = {}
-    for batch in with_progress(table.batches(), table.rows, f"reading {table.source_name}"):
+    for batch in with_progress(table.batches(), table.rows, Phrase("reading {table}", table=table.source_name)):
         by_column = loaded.inspect(batch)
         for name, inspected in by_column.items():
             masks = (inspected.refused, inspected.missing, inspected.clamped, inspected.dropped)
@@ -428,25 +454,48 @@ def check(ctx: click.Context, file: Path, data: str, as_json: bool) -> None:
         columns = {name: {**n, "first": _refusal_to_dict(first.get(name))} for name, n in counts.items()}
         print_json({"rows": rows, "valid": valid, "columns": columns, "drafted": list(loaded.drafted)})
     else:
-        out = console()
-        out.print(f"{group_digits(valid)} of {group_digits(rows)} rows are valid.", style="bold")
-        for name, refusal in first.items():
-            out.print(f"\n{name}: {_rows_are(counts[name]['invalid'])} not. The first:", style="bold")
-            out.print(str(refusal))
-        for what, words in (("clamped", "moved to the nearest bound"), ("dropped", "left out")):
-            for name, n in counts.items():
-                if n[what]:
-                    out.print(f"\n{name}: {_rows_are(n[what])} {words}, as the schema says.", style="bold")
-        if valid < rows:
-            out.print(f"\n{CURATOR_RULES}", style="dim")
-        if loaded.drafted:
-            out.print(f"\nRead off the data, still to be replaced: {', '.join(loaded.drafted)}", style="bold red")
+        print_document(check_document(loaded, rows, valid, counts, first))
     if valid < rows:
         ctx.exit(EXIT_USAGE)
 
 
-def _rows_are(n: int) -> str:
-    return "1 row is" if n == 1 else f"{group_digits(n)} rows are"
+def check_document(
+    loaded: Schema, rows: int, valid: int, counts: dict[str, dict[str, int]], first: dict[str, Any]
+) -> Document:
+    blocks: list[Block] = []
+    for name, refusal in first.items():
+        title = Plural(
+            "{name}: {n:,} row is not. The first:",
+            "{name}: {n:,} rows are not. The first:",
+            n=counts[name]["invalid"],
+            name=name,
+        )
+        hint = Phrase("Hint: {hint}", hint=refusal.hint) if refusal.hint else None
+        blocks.append(Section(title, paragraphs([refusal.message, hint])))
+    for name, n in counts.items():
+        if n["clamped"]:
+            clamped = Plural(
+                "{name}: {n:,} row is moved to the nearest bound, as the schema says.",
+                "{name}: {n:,} rows are moved to the nearest bound, as the schema says.",
+                n=n["clamped"],
+                name=name,
+            )
+            blocks.append(Paragraph(clamped))
+    for name, n in counts.items():
+        if n["dropped"]:
+            dropped = Plural(
+                "{name}: {n:,} row is left out, as the schema says.",
+                "{name}: {n:,} rows are left out, as the schema says.",
+                n=n["dropped"],
+                name=name,
+            )
+            blocks.append(Paragraph(dropped))
+    if valid < rows:
+        blocks.append(Paragraph(CURATOR_RULES, "note"))
+    if loaded.drafted:
+        drafted = Phrase("Read off the data, still to be replaced: {columns}", columns=", ".join(loaded.drafted))
+        blocks.append(Paragraph(drafted, "warning"))
+    return Document(Phrase("{valid:,} of {rows:,} rows are valid.", valid=valid, rows=rows), tuple(blocks))
 
 
 def _refusal_to_dict(refusal: Any) -> dict[str, Any] | None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.run.report.number_format import NO_BREAK_SPACE
+from murmure.show.language import MINUS, NARROW, WIDE, LanguageCode, language
+from murmure.show.phrase import Phrase
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-PLACEHOLDER = "\ue000"  # a private-use letter that replaces no-break spaces while rich breaks lines
+    from murmure.show.document import Document
+
+PLAIN_SPACES = {ord(NARROW): " ", ord(WIDE): " ", ord(MINUS): "-"}
 
 
 def print_json(value: Any) -> None:
@@ -24,40 +26,36 @@ def print_json(value: Any) -> None:
 
 
 def console() -> Console:
-    """Colours only on a terminal, NO_COLOR respected (by rich); what people typed is never parsed as markup.
-
-    rich breaks lines at every space, including no-break spaces. They are therefore replaced by a letter before lines
-    are broken, and put back afterwards.
-    """
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.segment import Segment
+    """Colours only on a terminal, NO_COLOR respected (by rich); what people typed is never parsed as markup."""
+    from rich.console import Console
     from rich.text import Text
 
-    class Unbroken(Console):
-        shown_as = NO_BREAK_SPACE
-
+    class PlainSpaces(Console):
         def render_str(self, text: str, **how: Any) -> Text:
-            return super().render_str(text.replace(NO_BREAK_SPACE, PLACEHOLDER), **how)
+            return super().render_str(text.translate(PLAIN_SPACES), **how)
 
-        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-            if isinstance(renderable, Text) and NO_BREAK_SPACE in renderable.plain:
-                renderable = renderable.copy()
-                renderable.plain = renderable.plain.replace(NO_BREAK_SPACE, PLACEHOLDER)
-            for text, style, control in super().render(renderable, options):
-                yield Segment(text.replace(PLACEHOLDER, self.shown_as), style, control)
-
-    out = Unbroken(markup=False, emoji=False, highlight=False)
-    # Other encodings may lack the no-break space and letters of labels: replace them rather than fail.
-    if not out.encoding.lower().startswith("utf"):
-        out.shown_as = " "
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(errors="replace")
-    return out
+    out = Console(markup=False, emoji=False, highlight=False)
+    if out.encoding.lower().startswith("utf"):
+        return out
+    # Other encodings may lack no-break spaces and letters of labels: replace them rather than fail.
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    return PlainSpaces(markup=False, emoji=False, highlight=False)
 
 
-@contextmanager
-def no_trailing_blanks(out: Console) -> Iterator[None]:
-    """Text printed inside the block has no blanks at the ends of lines."""
-    with out.capture() as captured:
-        yield
-    out.file.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+def print_document(document: Document, lang: LanguageCode | None = None) -> None:
+    """A document on standard output, in the language."""
+    from murmure.show.terminal import print_document
+
+    print_document(document, console(), lang)
+
+
+def print_written(*paths: Path | None) -> None:
+    """The files that a command wrote beside what it printed."""
+    for path in filter(None, paths):
+        print_line(Phrase("Written: {path}", path=str(path)))
+
+
+def print_line(text: str, style: str | None = None) -> None:
+    """A sentence on standard output, in the language; a narrow terminal wraps it."""
+    console().print(language().say(text), style=style, soft_wrap=True)

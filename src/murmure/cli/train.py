@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
+from murmure.cli.language import echo
 from murmure.cli.ledger_session import (
     LedgerSession,
     check_columns,
@@ -28,11 +29,11 @@ from murmure.cli.options import (
     unit_options,
 )
 from murmure.cli.outputs import refuse_existing
-from murmure.cli.terminal import console, no_trailing_blanks, print_json
+from murmure.cli.terminal import print_document, print_json
 from murmure.core.errors import Phrase, shorten
 from murmure.core.files import all_or_nothing
-from murmure.run.report.number_format import group_digits
-from murmure.run.report.terminal_tables import headed_table, name_table
+from murmure.show.document import Block, Document, Facts, Paragraph
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.schema import Schema
@@ -51,21 +52,29 @@ EXAMPLES = {
     "kmeans": "murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 "
     "-o centres.json",
 }
-SCORE_WARNING = (
+SCORE_WARNING = Phrase(
     "WARNING: the score is an exact figure about the rows of --test; nothing protects them if it is published. Rows "
-    "that stand in both files cannot be seen here: keep them apart yourself."
+    "that are in both files are not detected: keep them apart yourself."
 )
+SCORES = {"classifier": Phrase("accuracy"), "regressor": Phrase("R2")}
 MODEL_MARK = b'"murmure-model"'
-CLEAR_WARNING = "WARNING: --clear protects nobody: the model is an exact function of the rows."
-LOCAL_WARNING = (
+CLEAR_WARNING = Phrase("WARNING: --clear protects nobody: the model is an exact function of the rows.")
+LOCAL_WARNING = Phrase(
     "WARNING: --local randomises every row here, by itself, for a comparison: nothing is charged. To collect rows "
-    "that are randomised where people are, use murmure sanitize."
+    "that are randomised where people are, use murmure sanitise."
 )
 
 
 @click.command(cls=MurmureCommand, short_help="Learn a model from a table with noise, charged in a ledger.")
 @click.argument(
-    "model", type=OneOf("model", tuple(MODELS), {long.lower(): short for short, long in MODELS.items()}), required=False
+    "model",
+    type=OneOf(
+        Phrase("there is no model"),
+        Phrase("the models are"),
+        tuple(MODELS),
+        {long.lower(): short for short, long in MODELS.items()},
+    ),
+    required=False,
 )
 @click.argument("sources", metavar="DATA", nargs=-1)
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
@@ -81,7 +90,7 @@ LOCAL_WARNING = (
 @click.option("--mechanism", metavar="NAME", help="With --local: how rows are randomised.")
 @click.option("--no-debias", is_flag=True, help="With --local: learn from the randomised rows as they are.")
 @click.option("--clear", is_flag=True, help="Without privacy, for comparison.")
-@click.option("--test", metavar="FILE", help="Also say how well it predicts these rows.")
+@click.option("--test", metavar="FILE", help="Also measure how well it predicts these rows.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="A .json file.  [required]")
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @ledger_options
@@ -112,16 +121,16 @@ def train(
     """Learn from DATA (a CSV, Parquet or Arrow file, a folder, or a pattern in quotes) and write the model to OUT.
 
     MODEL is naive-bayes, linear, logistic or kmeans; OUT is JSON, and reading it runs nothing. Bounds and classes come
-    from the schema; cells that it does not hold are no error. The charge is written before the model; training again on
-    the same file gives the same model from the ledger, at no cost.
+    from the schema; cells that it does not allow are not errors. The charge is written before the model; training
+    again on the same file gives the same model from the ledger, at no cost.
 
     \b
     murmure train naive-bayes people.csv --schema schema.toml --target sick --epsilon 1 --budget 3 -o model.json
     murmure train kmeans people.csv --schema schema.toml --features age,income --clusters 4 --epsilon 1 -o centres.json
     """
     needed = {
-        f"a model ({', '.join(MODELS)})": model,
-        "a table DATA": sources,
+        Phrase("a model ({models})", models=", ".join(MODELS)): model,
+        Phrase("a table DATA"): sources,
         "--schema": schema_file,
         "--target": target if model not in (None, "kmeans") else "none",
         "--clusters": clusters if model == "kmeans" else "none",
@@ -171,7 +180,8 @@ def train(
         more = {"protects": protects_text(learner), "score": score and vars(score), "warnings": session.warnings}
         print_json({"output": str(output), **document, **more})
     else:
-        _show(learner, document, session, source, output, test, score)
+        title = Phrase("{kind} of {source} -> {output}", kind=type(learner).__name__, source=source, output=str(output))
+        print_document(model_document(title, learner, bool(document["seeded"]), session, test, score))
 
 
 def _privacy(
@@ -324,7 +334,7 @@ def score_rows(learner: Any, test: str) -> Score:
 
     from murmure.engines.sources.tables import open_table
 
-    click.echo(SCORE_WARNING, err=True)
+    echo(SCORE_WARNING)
     schema = learner.schema_
     table = open_table(test, list(schema.private), schema.lenient_kinds, lenient=True)
     batches, rows = [], 0
@@ -352,49 +362,53 @@ def column_values(column: Any) -> Any:
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
-def _show(
-    learner: Any,
-    document: dict[str, Any],
-    session: LedgerSession,
-    source: str,
-    output: Path,
-    test: str | None,
-    score: Score | None,
-) -> None:
-    out = console()
-    table = name_table()
+def model_document(
+    title: Phrase, learner: Any, seeded: bool, session: LedgerSession, test: str | None, score: Score | None
+) -> Document:
+    """What was learned, how well it predicts, what it costs, and what is left."""
+    from murmure.core.notices import SEEDED
+    from murmure.learn.learner_summary import tables_of
+
     target = learner._target
-    table.add_row("features", ", ".join(name for name in learner.schema_.private if name != target))
+    features = ", ".join(name for name in learner.schema_.private if name != target)
+    facts: list[tuple[str, Any]] = [(Phrase("features"), features)]
     if target is not None:
-        table.add_row("target", target)
-    for name, words in model_figures(learner):
-        table.add_row(name, words)
+        facts.append((Phrase("target"), target))
+    facts += model_figures(learner)
     if score is not None:
-        kind = {"classifier": "accuracy", "regressor": "R2"}.get(learner.kind, "score")
-        out_of = f", {group_digits(score.left_out)} left out that the schema does not hold" if score.left_out else ""
-        figure = "none" if score.value is None else f"{score.value:.4f}"
-        table.add_row(kind, f"{figure} on {group_digits(score.rows)} rows of {test}{out_of}")
-    table.add_row("costs", _cost_text(learner))
-    table.add_row("protects", protects_text(learner))
-    with no_trailing_blanks(out):
-        out.print(f"{type(learner).__name__} of {source} -> {output}", style="bold", end="\n\n")
-        if document["seeded"]:
-            out.print("SEEDED RANDOMNESS: an experiment, not for real people", style="bold red")
-        for coefficient_table in coefficient_tables(learner):
-            out.print(coefficient_table)
-            out.print()
-        out.print(table)
-        out.print()
-        out.print(session.summary() if session.charge else "Nothing was charged.", soft_wrap=True)
+        facts.append((SCORES.get(learner.kind, Phrase("score")), score_in_words(score, test)))
+    facts += [(Phrase("costs"), cost_in_words(learner)), (Phrase("protects"), protects_text(learner))]
+    blocks: list[Block] = [Paragraph(SEEDED, "warning")] if seeded else []
+    blocks += tables_of(learner) if hasattr(learner, "coef_") else []
+    paid = session.summary() if session.charge else Phrase("Nothing was charged.")
+    return Document(title, (*blocks, Facts(tuple(facts)), Paragraph(paid)))
 
 
-def _cost_text(learner: Any) -> str:
+def score_in_words(score: Score, test: str | None) -> Phrase:
+    left_out = Phrase(", {rows:,} left out that the schema does not allow", rows=score.left_out)
+    value = Phrase("none") if score.value is None else Phrase("{value:.4f}", value=score.value)
+    return Phrase(
+        "{value} on {rows:,} rows of {test}{left_out}",
+        value=value,
+        rows=score.rows,
+        test=test,
+        left_out=left_out if score.left_out else "",
+    )
+
+
+def cost_in_words(learner: Any) -> Phrase:
     from murmure.ledger.figures import rounded_up
 
     reader = learner.guarantees_["reader"]
     if reader.epsilon == float("inf"):
-        return "no differential privacy"
-    return f"epsilon {rounded_up(reader.epsilon)}, delta {reader.delta:g} ({reader.relation}); {reader.method}"
+        return Phrase("no differential privacy")
+    return Phrase(
+        "epsilon {epsilon}, delta {delta:g} ({relation}); {method}",
+        epsilon=rounded_up(reader.epsilon),
+        delta=reader.delta,
+        relation=reader.relation,
+        method=reader.method,
+    )
 
 
 def protects_text(learner: Any) -> str:
@@ -405,51 +419,39 @@ def protects_text(learner: Any) -> str:
     from murmure.run.report.certificate_words import protects
 
     if isinstance(learner.privacy, InTheClear):
-        return "nobody"
+        return Phrase("nobody")
     unit, rows = learner.privacy.unit, learner.privacy.rows_per_person
     return protects(SimpleNamespace(guarantees=lambda: learner.guarantees_, unit=unit, rows_per_person=rows))
 
 
-def coefficient_tables(learner: Any) -> list[Any]:
-    """The table of a regression, as its summary() has it: names, classes, standard errors."""
-
-    from murmure.learn.learner_summary import tables_of
-    from murmure.show.cells import body
-    from murmure.show.language import language
-
-    out = []
-    for text_table in tables_of(learner) if hasattr(learner, "coef_") else ():
-        table = headed_table()
-        for i, name in enumerate(text_table.head):
-            table.add_column(name, justify="right" if i else "left", overflow="fold")
-        for row in body(text_table, language()):
-            table.add_row(*row)
-        out.append(table)
-    return out
-
-
-def model_figures(learner: Any) -> list[tuple[str, str]]:
-    """The figures that people look for first; those of regressions are in `coefficient_tables`."""
+def model_figures(learner: Any) -> list[tuple[str, Any]]:
+    """The figures that people look for first; those of regressions are in their tables."""
     from murmure.plan.privacy import Local
 
-    out: list[tuple[str, str]] = []
+    out: list[tuple[str, Any]] = []
     if hasattr(learner, "class_prior_"):
         shares = zip(learner.classes_, learner.class_prior_, strict=True)
-        out.append(("classes", "  ".join(f"{label}: {float(share):.3f}" for label, share in shares)))
+        each = [Phrase("{label}: {share:.3f}", label=str(label), share=float(share)) for label, share in shares]
+        out.append((Phrase("classes"), Phrase("{classes}", classes=Several(each, Phrase(", ")))))
     elif hasattr(learner, "classes_"):
-        out.append(("classes", ", ".join(str(label) for label in learner.classes_)))
+        out.append((Phrase("classes"), ", ".join(str(label) for label in learner.classes_)))
     if getattr(learner, "post_", None):
-        out.append(("repaired", str(learner.post_)))
+        out.append((Phrase("repaired"), learner.post_))
     if getattr(learner, "bse_", 0) is None:
-        why = (
-            "rows were randomised one by one, and the sums of their products do not tell how they vary together."
-            if isinstance(learner.privacy, Local)
-            else "the noisy sums were repaired before they were solved, and no formula tells the error after that."
-        )
-        out.append(("std err", f"none: {why}"))
+        why = Phrase("none: the noisy sums were repaired before they were solved, and no formula gives the error then.")
+        if isinstance(learner.privacy, Local):
+            why = Phrase(
+                "none: rows were randomised one by one, and the sums of their products do not tell how they vary "
+                "together."
+            )
+        out.append((Phrase("std err"), why))
     if hasattr(learner, "cluster_centers_"):
         names = [name for name in learner.schema_.private if name != learner._target]
         for i, (centre, size) in enumerate(zip(learner.cluster_centers_, learner.cluster_sizes_, strict=True)):
-            figures = ", ".join(f"{name} {float(v):.4g}" for name, v in zip(names, centre, strict=True))
-            out.append((f"cluster {i}", f"{figures} (about {group_digits(round(float(size)))} rows)"))
+            values = zip(names, centre, strict=True)
+            figures = [Phrase("{name} {value:.4g}", name=name, value=float(value)) for name, value in values]
+            words = Phrase(
+                "{figures} (about {rows:,} rows)", figures=Several(figures, Phrase(", ")), rows=round(float(size))
+            )
+            out.append((Phrase("cluster {number}", number=i), words))
     return out

@@ -19,12 +19,12 @@ import numpy as np
 
 from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, Integers, Interval
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.local.spl import Plain
 
-TELLS = "whoever sees the table learns about everybody"
+TELLS = Phrase("everybody who sees the table learns about the others")
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TableLesson:
     total: float  # the answer to the lecture's question "valeur du eps global?", had the bounds been public
     faults: tuple[str, ...]
 
-    warning = "a lesson: bounds and stand-ins were read off the data, so no epsilon holds for this table"
+    warning = Phrase("a lesson: bounds and stand-ins were read off the data, so no epsilon holds for this table")
 
 
 def sanitised_as_in_the_lecture(
@@ -76,17 +76,39 @@ def _replace_zeros_by_median(name: str, values: Any, faults: list[str]) -> Any:
     missing = values == 0
     median = float(np.median(values[~missing]))
     count = int(missing.sum())
-    faults.append(f"{name}: {count} missing values replaced by {median:g}, the median of the data: {TELLS}")
+    faults.append(
+        Phrase(
+            "{name}: {count} missing values replaced by {median:g}, the median of the data: {tells}",
+            name=name,
+            count=count,
+            median=median,
+            tells=TELLS,
+        )
+    )
     return np.where(missing, median, values)
 
 
 def _domain_of_data(name: str, values: Any, faults: list[str]) -> Domain:
     if values.dtype.kind not in "iuf":
         labels = sorted(set(values.tolist()))
-        faults.append(f"{name}: the labels {labels} were read off the data: a rare answer shows that somebody gave it")
+        faults.append(
+            Phrase(
+                "{name}: the labels {labels} were read off the data: a rare answer shows that somebody gave it",
+                name=name,
+                labels=labels,
+            )
+        )
         return Categories(labels)
     low, high = values.min(), values.max()
-    faults.append(f"{name}: the bounds {low:g} and {high:g} are two people's values: {TELLS}")
+    faults.append(
+        Phrase(
+            "{name}: the bounds {low:g} and {high:g} are two people's values: {tells}",
+            name=name,
+            low=float(low),
+            high=float(high),
+            tells=TELLS,
+        )
+    )
     if (values == np.floor(values)).all():
         return Integers(int(low), int(high))
     return Interval(float(low), float(high))

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
+from murmure.core.errors import Phrase
 from murmure.core.fixed import WORD, exactly, exp
 from murmure.core.random import RandomWords
 from murmure.core.types import Array, Certifiable
@@ -75,7 +76,7 @@ def unbounded_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 
         row[row.index(max(row))] += WORD - sum(row)
         rows.append(row)
     points = Categories([f"{x / cells:.6g}" for x in range(cells + 1)])
-    return Lesson("the unbounded staircase", points, TableChannel(np.array(rows, np.uint64), {}), epsilon)
+    return Lesson(Phrase("the unbounded staircase"), points, TableChannel(np.array(rows, np.uint64), {}), epsilon)
 
 
 def inside(report: int, cells: int) -> bool:
@@ -126,14 +127,14 @@ def redrawn_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 64
     """
     wide = unbounded_staircase(epsilon, gamma, cells)
     accepted = tuple(y for y in range(3 * cells + 2) if inside(y, cells))
-    return Lesson("the staircase, redrawn until inside", wide.domain, Redrawn(wide.channel, accepted), epsilon)
+    return Lesson(Phrase("the staircase, redrawn until inside"), wide.domain, Redrawn(wide.channel, accepted), epsilon)
 
 
 def clamped_staircase(epsilon: float, gamma: Gamma = "absolute", cells: int = 64) -> Lesson:
     """The same reports, moved to the nearest bound instead: one draw and a function. Costs epsilon at most."""
     wide = unbounded_staircase(epsilon, gamma, cells)
     clamp = Mapped(wide.channel, lambda y: min(max(int(y), cells + 1), 2 * cells))
-    return Lesson("the staircase, clamped", wide.domain, clamp, epsilon)
+    return Lesson(Phrase("the staircase, clamped"), wide.domain, clamp, epsilon)
 
 
 # -- Lecture 000: the staircase density as printed ----------------------------------------------------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.certify.accounting import covers
 from murmure.core.blocks import Cost
-from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, Phrase, shorten
+from murmure.core.errors import AlreadyPaid, BudgetExhausted, InvalidParameter, Phrase, Plural, shorten
 from murmure.core.types import Relation
 from murmure.ledger.currency import RELATIONS, ROW, Currency, times
 from murmure.ledger.entries import Entry, LedgerAnswers, Part, answer_rows, answers_checksum
@@ -20,6 +20,8 @@ from murmure.ledger.fingerprint import file_stamps, files_of, fingerprint, open_
 from murmure.ledger.store import ledger_failed
 from murmure.ledger.sums import AccountState, Budget, Remaining, Spent
 from murmure.ledger.words import checked_name, checked_part, json_safe, plain_text, system_reason
+from murmure.show.document import Document, Shown
+from murmure.show.phrase import Code
 
 if TYPE_CHECKING:
     from murmure.ledger.journal import OpenJournal
@@ -62,26 +64,46 @@ class Charge:
         }
 
     def __str__(self) -> str:
-        paid = f"paid by charge {self.number}"
-        if self.earlier:
-            paid += f" on {self.at}: the same answer again, at no cost"
-        return f"Ledger {self.ledger}, {self.dataset!r}: {paid}. {self.balance()}"
+        return str(self.words())
 
-    def balance(self) -> str:
+    def words(self, hint: str = "") -> Phrase:
+        """What was paid and what is left. hint: how to pay again, where an earlier answer is shown."""
+        paid = Phrase("paid by charge {number}", number=self.number)
+        if self.earlier:
+            paid = Phrase(
+                "paid by charge {number} on {at}: the same answer again, at no cost{hint}",
+                number=self.number,
+                at=self.at,
+                hint=hint,
+            )
+        return Phrase(
+            "Ledger {ledger}, {dataset!r}: {paid}. {balance}",
+            ledger=self.ledger,
+            dataset=self.dataset,
+            paid=paid,
+            balance=self.balance(),
+        )
+
+    def balance(self) -> Phrase:
         """What is left, or what was paid where nothing limits it."""
         if self.budget is None:
-            releases = "1 release" if self.spent.charges == 1 else f"{self.spent.charges} releases"
-            return (
-                f"These people have now paid epsilon = {rounded_up(self.spent.epsilon)} in {releases}, and no budget "
-                f"limits them: {budget_command(self.dataset, 'E')} sets one."
+            return Phrase(
+                "These people have now paid epsilon = {epsilon} in {releases}, and no budget limits them: {command} "
+                "sets one.",
+                epsilon=rounded_up(self.spent.epsilon),
+                releases=Plural("{n} release", "{n} releases", n=self.spent.charges),
+                command=Code(budget_command(self.dataset, "E")),
             )
-        whole = rounded_up(self.budget.epsilon)
-        of = f", of epsilon {whole}, delta {self.budget.delta:g}" if self.budget.delta else f" of {whole}"
-        return f"Left: {remaining_in_words(self.budget, self.left)}{of}."
+        left, whole = remaining_in_words(self.budget, self.left), rounded_up(self.budget.epsilon)
+        if not self.budget.delta:
+            return Phrase("Left: {left} of {whole}.", left=left, whole=whole)
+        return Phrase(
+            "Left: {left}, of epsilon {whole}, delta {delta:g}.", left=left, whole=whole, delta=self.budget.delta
+        )
 
 
 @dataclass(frozen=True)
-class Account:
+class Account(Shown):
     """The people of one data set, and who charges them; made by Ledger.account."""
 
     ledger: Ledger
@@ -91,6 +113,15 @@ class Account:
     part: Part | None = None
     fresh: bool = False
     source: tuple[Any, ...] | None = field(default=None, repr=False)  # the file, as it was when it was fingerprinted
+
+    def __str__(self) -> str:
+        return repr(self)  # what it holds is asked for, by `summary`
+
+    def document(self) -> Document:
+        """The budget of these people, what was paid, what is left."""
+        from murmure.ledger.document import account_document
+
+        return account_document(self.ledger, self.dataset)
 
     def of_file(self, source: str | os.PathLike[str], new_ledger: bool = False) -> Account:
         """The same account, for exactly the data in this file (folder, pattern): fingerprinted by all their bytes.
@@ -261,7 +292,7 @@ class Account:
                 dataset=self.dataset,
                 got=shorten(relation),
             )
-        return Currency(relation, checked_name("unit", unit))
+        return Currency(relation, checked_name(Phrase("unit"), unit))
 
     def _charge(self, entry: Entry, state: AccountState, earlier: bool = False) -> Charge:
         currency = Currency(entry.relation, entry.unit or ROW)
@@ -296,9 +327,6 @@ class Account:
         currency, paid = self._converted(state, cost, asked)
         part = part if asked.unit == currency.unit else None
         if budget is not None and not covers(budget.epsilon, budget.delta, state.total(paid, part)):
-            pure = f"epsilon {rounded_up(paid.epsilon)}" if paid.epsilon < math.inf else "Gaussian noise"
-            pays = f" (rho {rounded_up(paid.rho)})" if budget.delta else ", which only a budget with a delta pays"
-            request = pure + (pays if budget.delta or paid.epsilon == math.inf else "")
             whole = Phrase(
                 "epsilon {rounded_up}{detail}",
                 rounded_up=rounded_up(budget.epsilon),
@@ -310,7 +338,7 @@ class Account:
                 hint="ask for less, show answers that were already paid for (murmure ledger history), or raise "
                 "the budget: {budget_command}",
                 dataset=self.dataset,
-                request=request,
+                request=_request_in_words(paid, budget),
                 remaining_in_words=remaining_in_words(budget, state.left()),
                 whole=whole,
                 budget_command=budget_command(self.dataset, "MORE"),
@@ -336,8 +364,8 @@ class Account:
             "costs do not add up.",
             hint=way_out,
             dataset=self.dataset,
-            currency=currency,
-            asked=asked,
+            currency=currency.words,
+            asked=asked.words,
             why=why,
         )
 
@@ -349,6 +377,18 @@ class Account:
             name=self.ledger.name,
             budget_command=budget_command(self.dataset, "1"),
         )
+
+
+def _request_in_words(paid: Cost, budget: Budget) -> Phrase:
+    """The cost that a budget does not cover."""
+    if paid.epsilon == math.inf and not budget.delta:
+        return Phrase("Gaussian noise, which only a budget with a delta pays")
+    epsilon, rho = rounded_up(paid.epsilon), rounded_up(paid.rho)
+    if paid.epsilon == math.inf:
+        return Phrase("Gaussian noise (rho {rho})", rho=rho)
+    if budget.delta:
+        return Phrase("epsilon {epsilon} (rho {rho})", epsilon=epsilon, rho=rho)
+    return Phrase("epsilon {epsilon}", epsilon=epsilon)
 
 
 def budget_command(dataset: str, epsilon: str) -> str:

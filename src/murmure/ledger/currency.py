@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 
@@ -38,8 +38,14 @@ class Currency:
         if self.relation not in RELATIONS:
             raise InvalidParameter("a relation is add/remove or replace, got {got}.", got=shorten(self.relation))
 
+    @property
+    def words(self) -> Phrase:
+        if self.unit == ROW:
+            return Phrase("rows ({relation})", relation=self.relation)
+        return Phrase("people by column {unit!r} ({relation})", unit=self.unit, relation=self.relation)
+
     def __str__(self) -> str:
-        return f"{'rows' if self.unit == ROW else f'people by column {self.unit!r}'} ({self.relation})"
+        return str(self.words)
 
     def steps_to(self, other: Currency) -> int | None:
         """How many of our neighbours lie between two of the other's, at most; None if no number is known."""

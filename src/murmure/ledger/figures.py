@@ -8,26 +8,28 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from murmure.core.errors import Phrase
 from murmure.core.zcdp import epsilon_from_rho, rho_from_epsilon
 from murmure.ledger.sums import Budget, Remaining
+from murmure.show.phrase import Written
 
 DIGITS = 6
 NEGLIGIBLE = 1e-9  # less than this is a rounding error
 
 
-def rounded_up(cost: float) -> str:
+def rounded_up(cost: float) -> Written:
     """At most six digits, and never less than it is."""
     return _digits(cost, ROUND_CEILING)
 
 
-def rounded_down(left: float) -> str:
+def rounded_down(left: float) -> Written:
     """At most six digits, and never more than it is."""
-    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else "0"
+    return _digits(left, ROUND_FLOOR) if left >= NEGLIGIBLE else Written(0, "0")
 
 
-def _digits(value: float, rounding: str) -> str:
+def _digits(value: float, rounding: str) -> Written:
     if not math.isfinite(value):
-        return str(value)
+        return Written(value, str(value))
     shortest = Decimal(repr(float(value)))  # 0.1 is 0.1, and reads back as the same float
-    return f"{float(Context(DIGITS, rounding).plus(shortest)):.{DIGITS}g}"
+    rounded = float(Context(DIGITS, rounding).plus(shortest))
+    return Written(rounded, f"{rounded:.{DIGITS}g}")
 
 
 def largest_pure(left: Remaining) -> float:
@@ -49,13 +51,13 @@ def largest_gaussian(budget: Budget, left: Remaining) -> float:
     return epsilon
 
 
-def remaining_in_words(budget: Budget, left: Remaining) -> str:
+def remaining_in_words(budget: Budget, left: Remaining) -> Phrase:
     """What may still be asked, in one question. With a delta there are two currencies, and either may pay."""
     if budget.delta <= 0:
         return Phrase("epsilon {epsilon}", epsilon=rounded_down(left.epsilon))
     pure, gaussian = largest_pure(left), largest_gaussian(budget, left)
     if pure < NEGLIGIBLE:
-        return "nothing"
+        return Phrase("nothing")
     text = Phrase("a question of pure epsilon at most {pure}", pure=rounded_down(pure))
     if left.rho < NEGLIGIBLE:
         return text

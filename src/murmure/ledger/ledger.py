@@ -24,6 +24,7 @@ from murmure.ledger.journal import Journal
 from murmure.ledger.store import open_store
 from murmure.ledger.sums import AccountState, Budget, Remaining, Spent
 from murmure.ledger.words import checked_asker, checked_delta, checked_name, checked_part
+from murmure.show.document import Document, Shown
 
 DEFAULT_FILE, VARIABLE = "murmure-ledger.db", "MURMURE_LEDGER"
 
@@ -33,7 +34,7 @@ def default_place() -> str:
     return os.environ.get(VARIABLE) or DEFAULT_FILE
 
 
-class Ledger:
+class Ledger(Shown):
     """A file of SQLite (its path), or a database (postgresql://user@host/database). Made by the first budget.
 
     >>> import tempfile
@@ -71,6 +72,15 @@ class Ledger:
     def __repr__(self) -> str:
         return f"Ledger({self.name!r})"
 
+    def __str__(self) -> str:
+        return repr(self)  # what it holds is asked for, by `summary`
+
+    def document(self) -> Document:
+        """Every data set: its budget, what was paid, what is left."""
+        from murmure.ledger.document import ledger_document
+
+        return ledger_document(self)
+
     def exists(self) -> bool:
         """Whether there is one; the first budget makes it."""
         return self._store.exists()
@@ -107,10 +117,10 @@ class Ledger:
         unit is "row", or the column that tells people apart. What was paid before is converted, or the budget refused.
         first: refuse if there is another budget by now, instead of changing it.
         """
-        checked_name("dataset", dataset)
+        checked_name(Phrase("dataset"), dataset)
         limit, delta = positive_epsilon("budget", epsilon), checked_delta(delta)
         if unit is not None:
-            checked_name("unit", unit)
+            checked_name(Phrase("unit"), unit)
         if relation is not None:
             Currency(relation)  # refuses what is none
         # Only a budget or a sanitised table makes a ledger: a mistyped path must not become an empty one.
@@ -194,9 +204,9 @@ class Ledger:
         part: (partition, label), if only one part of a public partition of the people is asked.
         fresh: draw and pay again, even for what is paid for.
         """
-        checked_name("dataset", dataset)
+        checked_name(Phrase("dataset"), dataset)
         if fingerprint is not None:
-            checked_name("fingerprint", fingerprint)
+            checked_name(Phrase("fingerprint"), fingerprint)
         return Account(self, dataset, checked_asker(who), fingerprint, checked_part(part), fresh)
 
     def account_of(
@@ -233,7 +243,7 @@ def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:
             dataset=dataset,
             epsilon=old.epsilon,
             delta=old.delta,
-            currency=old.currency,
+            currency=old.currency.words,
             budget_command=budget_command(dataset, f"{new.epsilon:g}"),
         )
     if state.charges and state.currency is not None:
@@ -242,8 +252,8 @@ def _check_new_budget(state: AccountState, new: Budget, first: bool) -> None:
                 "{dataset!r} has paid in {currency}; a budget in {new_currency} cannot cover that.",
                 hint="keep relation={relation!r} and unit={unit!r}",
                 dataset=dataset,
-                currency=state.currency,
-                new_currency=new.currency,
+                currency=state.currency and state.currency.words,
+                new_currency=new.currency.words,
                 relation=state.currency.relation,
                 unit=state.currency.unit,
             )

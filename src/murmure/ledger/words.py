@@ -9,13 +9,13 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.ledger.entries import Part
 
 MAX_NAME_LENGTH = 200
 
 
-def checked_name(what: str, name: object) -> str:
+def checked_name(what: Phrase, name: object) -> str:
     if (
         not isinstance(name, str)
         or not 0 < len(name) <= MAX_NAME_LENGTH
@@ -47,7 +47,7 @@ def checked_asker(who: str | None) -> str:
             who = getpass.getuser()
         except (OSError, KeyError, ImportError):  # a container without names
             who = "unknown"
-    return checked_name("person", who)
+    return checked_name(Phrase("person"), who)
 
 
 def checked_delta(delta: object) -> float:
@@ -80,7 +80,7 @@ def json_safe(value: Any) -> Any:
 
 
 def checked_part(part: Part | None) -> Part | None:
-    return None if part is None else (checked_name("partition", part[0]), checked_name("part", part[1]))
+    return None if part is None else (checked_name(Phrase("partition"), part[0]), checked_name(Phrase("part"), part[1]))
 
 
 def system_reason(error: OSError) -> str:

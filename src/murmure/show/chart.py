@@ -64,6 +64,7 @@ class Scale:
     high: float
     ticks: tuple[float, ...]
     percent: bool = False
+    log: bool = False  # low, high and ticks are powers of ten, given by their exponents
 
     def at(self, value: float) -> float:
         """In per cent of the picture; a value outside is put at the edge."""
@@ -77,7 +78,9 @@ class Scale:
         for tick in self.ticks:
             at, last = self.at(tick), tick == self.ticks[-1]
             text = language.number(100 * tick if self.percent else tick, min(digits, 6))
-            if not self.percent and abs(tick) >= 1e6:
+            if self.log:
+                text = language.small(10.0**tick) if abs(tick) > 3 else language.plain(10.0**tick)
+            elif not self.percent and abs(tick) >= 1e6:
                 text = language.plain(tick)
             text += language.marks("%") if last and self.percent else ""
             anchor = "end" if at > 90 else "start" if at < 4 and not self.percent else "middle"
@@ -162,6 +165,7 @@ class Plane:
     y: Scale
 
     def point(self, x: float, y: float) -> tuple[float, float]:
+        y = math.log10(max(y, 1e-300)) if self.y.log else y
         across = LEFT + self.x.at(x) / 100 * (WIDTH - LEFT - RIGHT)
         return round(across, 1), round(HEIGHT - BOTTOM - self.y.at(y) / 100 * (HEIGHT - TOP - BOTTOM), 1)
 
@@ -191,7 +195,20 @@ def plane_of(curves: Curves) -> Plane:
     xs = [v for c in curves.curves for v in c.x]
     ys = [v for c in curves.curves for side in (c.y, c.low or (), c.high or ()) for v in side]
     x, y = ((min(v, default=0.0), max(v, default=1.0)) for v in (xs, ys))
+    if curves.log:
+        return Plane(_scale(*x), _log_scale(*y))
     if y[0] >= 0:
         y = (0.0, y[1])
-    x, y = ((low, high if high > low else low + 1.0) for low, high in (x, y))
-    return Plane(*(Scale(low, high, tuple(nice_ticks(low, high)) or (low, high)) for low, high in (x, y)))
+    return Plane(_scale(*x), _scale(*y))
+
+
+def _scale(low: float, high: float) -> Scale:
+    high = high if high > low else low + 1.0
+    return Scale(low, high, tuple(nice_ticks(low, high)) or (low, high))
+
+
+def _log_scale(low: float, high: float) -> Scale:
+    """Whole powers of ten around the two."""
+    bottom, top = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    top = max(top, bottom + 1)
+    return Scale(bottom, top, tuple(map(float, range(bottom, top + 1))), log=True)

@@ -123,6 +123,7 @@ class Curves:
     y_label: str
     table: Table | None = None
     diagonal: bool = False  # the line of pure chance
+    log: bool = False  # y in powers of ten
 
 
 @dataclass(frozen=True)

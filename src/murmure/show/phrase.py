@@ -124,6 +124,23 @@ def exact_decimal(value: Fraction | float) -> str:
     return f"{'-' * (exact < 0)}{whole:,}" + (f".{rest:0{places}}" if places else "")
 
 
+class Written(float):
+    """A number that is rounded already: shown by its digits, in the marks of the language."""
+
+    text: str
+
+    def __new__(cls, value: float, text: str) -> Self:
+        number = super().__new__(cls, value)
+        number.text = text
+        return number
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+        return float(self), self.text
+
+
 QUOTATION_MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # and what looks like them
 
 

@@ -110,10 +110,14 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     for i, curve in enumerate(panel.curves):
         colour = COLOURS[i % len(COLOURS)]
         x, y = np.array(corners(curve.x, curve.y, curve.step)).T
-        ax.plot(x, y, color=colour, lw=2, label=_no_math(language.say(curve.name)) or "_")
+        dash = "-" if i < len(COLOURS) else "--"
+        mark = "o" if len(x) == 1 else ""  # a single point would draw no line
+        ax.plot(x, y, color=colour, lw=2, ls=dash, marker=mark, ms=4, label=_no_math(language.say(curve.name)) or "_")
         if curve.low is not None and curve.high is not None:
             low, high = (np.array(corners(curve.x, side, curve.step)).T for side in (curve.low, curve.high))
             ax.fill_between(low[0], low[1], high[1], color=colour, alpha=0.15, lw=0)
+    if panel.log:
+        ax.set_yscale("log")
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)

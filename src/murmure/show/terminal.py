@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from murmure.show.document import Block, Document, Fold, Intervals, Paragraph, Section, Table
+from murmure.show.document import Block, Document, Intervals, Paragraph, Section, Table
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import visible
-from murmure.show.text import block_lines
+from murmure.show.text import MAX_LINE, block_lines, stand_apart, wrapped
 
 STYLES = {"warning": "bold red", "note": "dim", "motto": "italic"}
 
 
 def print_document(document: Document, console: Any, lang: LanguageCode | None = None) -> None:
-    """Every line as it is: tables are as wide as they are, and a terminal that is narrower wraps them."""
+    """Prose is as wide as the terminal; tables are as wide as they are, and a terminal that is narrower wraps them."""
     language = Language(lang or current_language(), visible)
     title = language.say(document.title)
     if title:
@@ -28,21 +28,28 @@ def print_document(document: Document, console: Any, lang: LanguageCode | None =
 
 
 def _print(console: Any, text: str, style: str | None = None) -> None:
-    console.print(text, style=style, soft_wrap=True, markup=False, highlight=False)
+    console.print(text.rstrip(), style=style, soft_wrap=True, markup=False, highlight=False)
 
 
 def _blocks(blocks: Iterable[Block], console: Any, language: Language) -> None:
-    for i, block in enumerate(blocks):
-        if isinstance(block, Fold) or (isinstance(block, Intervals) and block.picture):
-            continue
-        if i and isinstance(block, Section | Table | Intervals):
-            _print(console, "")
+    before = None
+    for block in blocks:
         if isinstance(block, Section):
-            _print(console, language.say(block.title), "bold")
+            lines = [language.say(block.title)]
+        elif isinstance(block, Paragraph):  # prose is as wide as the terminal
+            lines = wrapped(language.say(block.text), "", width=min(max(console.width, 40), MAX_LINE))
+        else:
+            lines = list(block_lines(block, language))
+        if not lines:
+            continue
+        if before is not None and stand_apart(before, block):
+            _print(console, "")
+        before = block
+        if isinstance(block, Section):
+            _print(console, lines[0], "bold")
             _blocks(block.blocks, console, language)
             continue
         style = STYLES.get(block.kind) if isinstance(block, Paragraph) else None
-        lines = list(block_lines(block, language))
         heading = isinstance(block, Table | Intervals) and not (isinstance(block, Table) and block.words)
         for j, line in enumerate(lines):
             _print(console, line, "dim" if heading and j == bool(block.title) else style)  # type: ignore[union-attr]

@@ -25,10 +25,11 @@ from murmure.show.document import (
     Ticks,
 )
 from murmure.show.language import WIDE, Language, LanguageCode, current_language
-from murmure.show.phrase import visible
+from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut, cut_labels
 
 WIDTH = 78  # of tables and of what people read in lines
+MAX_LINE = 100  # letters of a line of prose
 MAX_NAME = 36  # letters of a name in a table
 
 
@@ -40,7 +41,7 @@ def text(document: Document, lang: LanguageCode | None = None) -> str:
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
     lines += blocks(document.blocks, language)
-    return "\n".join(line.rstrip() for line in [*lines, *_wrapped(language.say(document.footer))]).strip("\n")
+    return "\n".join(line.rstrip() for line in [*lines, *wrapped(language.say(document.footer))]).strip("\n")
 
 
 def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
@@ -50,11 +51,19 @@ def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
         lines = list(block_lines(block, language))
         if not lines:
             continue
-        apart = isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items)
-        if before is not None and (apart or isinstance(before, Table | Intervals | Facts | Section | Curves | Listing)):
+        if before is not None and stand_apart(before, block):
             yield ""
         yield from lines
         before = block
+
+
+def stand_apart(before: Any, block: Any) -> bool:
+    """Whether a blank line is between two blocks."""
+    if isinstance(block, Table) and block.words and not block.title:
+        return isinstance(before, Table | Section)  # it goes on below what is above it
+    if isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items):
+        return True
+    return isinstance(before, Table | Intervals | Facts | Items | Section | Curves | Listing)
 
 
 @singledispatch
@@ -62,10 +71,10 @@ def block_lines(block: Any, language: Language) -> Iterable[str]:
     raise TypeError(f"no text for {type(block).__name__}")
 
 
-def _wrapped(text: str, indent: str = "  ", first: str = "") -> list[str]:
+def wrapped(text: str, indent: str = "  ", first: str = "", width: int = MAX_LINE) -> list[str]:
     return textwrap.wrap(
         text,
-        max(WIDTH, 100),
+        width,
         initial_indent=first,
         subsequent_indent=indent,
         break_on_hyphens=False,
@@ -75,7 +84,7 @@ def _wrapped(text: str, indent: str = "  ", first: str = "") -> list[str]:
 
 @block_lines.register
 def _(block: Paragraph, language: Language) -> list[str]:
-    return _wrapped(language.say(block.text))
+    return wrapped(language.say(block.text))
 
 
 @block_lines.register
@@ -89,7 +98,7 @@ def _(block: Facts, language: Language) -> list[str]:
             line
             for name, value in pairs
             if name
-            for line in _wrapped(value, " " * (wide + 2), f"{name:{wide}}  ") or [name]
+            for line in wrapped(value, " " * (wide + 2), f"{name:{wide}}  ") or [name]
         ]
     gap = next((i for i, (name, _) in enumerate(pairs) if not name), None)
     middle = -(-len(pairs) // 2)
@@ -114,8 +123,8 @@ def _(block: Items, language: Language) -> list[str]:
     lines = []
     for item in block.items:
         first, inner = (item, ()) if isinstance(item, str) else item
-        lines += _wrapped(language.say(first), "  ", "- ")
-        lines += [line for one in inner for line in _wrapped(language.say(one), "    ", "  - ")]
+        lines += wrapped(language.say(first), "  ", "- ")
+        lines += [line for one in inner for line in wrapped(language.say(one), "    ", "  - ")]
     return lines
 
 
@@ -134,6 +143,8 @@ def _table_lines(block: Any, language: Language) -> list[str]:
     wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
     wide[1:] = [max(w, 8) for w in wide[1:]]
     lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in rows]
+    if table.best is not None and table.best < len(lines) - 1:
+        lines[table.best + 1] += f"  <- {language.say(Phrase('best'))}"
     if table is block:  # figures with intervals are read line by line, and need no rule
         lines.insert(1, "-" * max(map(len, lines)))
     title = language.say(table.title)
@@ -146,7 +157,7 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += _wrapped(f"{name}{_colon(language)} {'; '.join(shown)}" if shown else name, "    ", "  ")
+        lines += wrapped(f"{name}{_colon(language)} {'; '.join(shown)}" if shown else name, "    ", "  ")
     return lines
 
 
@@ -157,12 +168,12 @@ def _(block: Curves, language: Language) -> list[str]:
 
 @block_lines.register
 def _(block: Flow, language: Language) -> list[str]:
-    return _wrapped(" -> ".join(language.say(part) for _, part, _ in block.steps if part))
+    return wrapped(" -> ".join(language.say(part) for _, part, _ in block.steps if part))
 
 
 @block_lines.register
 def _(block: Hundred, language: Language) -> list[str]:
-    return _wrapped(language.say(block.text))
+    return wrapped(language.say(block.text))
 
 
 @block_lines.register

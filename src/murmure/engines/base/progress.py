@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from murmure.show.language import language
+
 PATIENCE = 1.0  # seconds before a bar appears
 
 
@@ -29,7 +31,7 @@ def with_progress(batches: Iterable[Any], source: Any, what: str) -> Iterator[An
 
                 bar = Progress(console=Console(stderr=True), transient=True)
                 bar.start()
-                task = bar.add_task(what, total=known_row_count(source))
+                task = bar.add_task(language().say(what), total=known_row_count(source))
             if bar is not None and task is not None:
                 bar.update(task, completed=done)
     finally:

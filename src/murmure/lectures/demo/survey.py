@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.errors import Phrase
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -22,6 +24,15 @@ if TYPE_CHECKING:
 TWO_COINS = math.log(3)  # the epsilon of two fair coins
 YES_NO = ("no", "yes")
 HOW_OFTEN = ("never", "once", "a few times", "often", "every time")
+LABELS = {  # the answers as people read them
+    "no": Phrase("no"),
+    "yes": Phrase("yes"),
+    "never": Phrase("never"),
+    "once": Phrase("once"),
+    "a few times": Phrase("a few times"),
+    "often": Phrase("often"),
+    "every time": Phrase("every time"),
+}
 SHARES = (0.55, 0.20, 0.15, 0.07, 0.03)  # of HOW_OFTEN in the simulated class; all but "never" have cheated
 CLASS_SEED = 1965  # the year of Warner's paper
 
@@ -75,10 +86,6 @@ class DemoSurvey:
     def fair_coins(self) -> bool:
         return self.epsilon == TWO_COINS
 
-    @property
-    def epsilon_in_words(self) -> str:
-        return "ln 3 = 1.0986" if self.fair_coins else f"{self.epsilon:.6g}"
-
     def yes_of_100(self) -> tuple[int, int]:
         """How many send yes, out of 100 who have cheated and out of 100 who have not."""
         a, c = self.coins.mechanism.yes
@@ -102,11 +109,6 @@ class DemoSurvey:
     def coverage(self) -> tuple[int, int]:
         """How many intervals contain the truth, and how many intervals there are."""
         return sum(q.covered() for q in self.questions), sum(len(q.truth) for q in self.questions)
-
-    def axis_end(self) -> float:
-        """The right end of a picture of all shares: the next tenth."""
-        rows = [row for question in self.questions for row in question.rows()]
-        return min(1.0, math.ceil(10 * max(max(row["high"], row["truth"], row["share"]) for row in rows)) / 10)
 
 
 def simulate_class(people: int, rng: Random) -> NDArray[np.int64]:
