@@ -13,6 +13,7 @@ from typing import Any
 from murmure.core.column import DEFAULTS, Column
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, domain_from_dict
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten, suggestion
+from murmure.show.phrase import Reworded
 
 DOMAIN_KEYS: dict[str, tuple[str, ...]] = {
     "categories": ("values",),
@@ -28,17 +29,25 @@ DOMAIN_TYPES: dict[str, Callable[..., Domain]] = {
     "decimals": Decimals,
     "boolean": lambda: Categories([False, True]),
 }
+DOMAINS = {"Categories", "Integers", "Interval", "Decimals", "Column", "Schema"}
 OPTIONAL_KEYS = {"cells", "rounding"}
 
 
 def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
     """The error of a constructor about its argument, as one about the key of a file."""
-    message = re.sub(r"\bCategories\.k\b", "values", error.message)
-    message = re.sub(r"\b(?:Integers|Interval|Decimals|Column|Schema)\.(\w+)", r"\1", message)
-    message = re.sub(r"\bCategories (labels|takes|needs)", r"values: \1", message)
-    message = re.sub(r"\b(?:Integers|Interval|Decimals) needs low < high", "low must be below high", message)
-    message = re.sub(r"\b(?:Integers|Interval|Decimals) (holds|is)", r"a column \1", message)
-    return InvalidParameter("{where}: {message}", hint=error.hint, where=where, message=message)
+    owner = error.message.fields.get("owner")
+    classes = "Integers|Interval|Decimals"
+    named = rf"(?:{classes}|Column|Schema" + (r"|\{owner\})" if owner in DOMAINS else ")")
+    changes = (
+        (r"\bCategories\.k\b", "values"),
+        (rf"(?<![\w.]){named}\.(\w+)", r"\1"),
+        (r"\bCategories (labels|takes|needs)", r"values: \1"),
+        (rf"\b(?:{classes}) needs low < high", "low must be below high"),
+        (rf"\b(?:{classes}) (holds|is)", r"a column \1"),
+    )
+    return InvalidParameter(
+        "{where}: {message}", hint=error.hint, where=where, message=Reworded(error.message, changes)
+    )
 
 
 # -- JSON

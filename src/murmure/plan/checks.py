@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 MAX_ROWS = 1 << 32
 
 
-INHERIT = "a class of your own inherits murmure.core.types.{}"
+def _inherit(kind: str) -> Phrase:
+    return Phrase("a class of your own inherits murmure.core.types.{kind}", kind=kind)
 
 
 def require_statistic(plan: Plan) -> None:
@@ -30,7 +31,7 @@ def require_statistic(plan: Plan) -> None:
             "Plan.statistic must be a statistic, got {got}.",
             hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0)); {inherit}",
             got=shorten(plan.statistic),
-            inherit=INHERIT.format("Statistic"),
+            inherit=_inherit("Statistic"),
         )
 
 
@@ -78,7 +79,7 @@ def _check_person(plan: Plan) -> None:
             "Plan.person must be a mechanism, got {got}.",
             hint="Plan(Histogram(domain), person=GRR(domain, epsilon=1.0)); {inherit}",
             got=shorten(plan.person),
-            inherit=INHERIT.format("Mechanism"),
+            inherit=_inherit("Mechanism"),
         )
     if plan.person.domain != plan.statistic.domain:
         raise PlanRefused(
@@ -120,10 +121,10 @@ def _check_curator(plan: Plan) -> None:
             "Plan.curator must be noise, got {got}.",
             hint="Plan(Histogram(domain), curator=DiscreteLaplace(epsilon=1.0)); {inherit}",
             got=shorten(plan.curator),
-            inherit=INHERIT.format("Noise"),
+            inherit=_inherit("Noise"),
         )
     if not isinstance(plan.statistic, Choosable if plan.chooses else Protectable):
-        what = Phrase("choose among the answers of") if plan.chooses else "protect"
+        what = Phrase("choose among the answers of") if plan.chooses else Phrase("protect")
         chooser = plan.statistic.choose_with if isinstance(plan.statistic, Choosable) else None
         raise PlanRefused(
             "Plan refused: {kind} cannot {what} {statistic}.",

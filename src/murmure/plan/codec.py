@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from murmure.catalogue import MECHANISMS, NOISES, QUESTIONS, RECORDS, SHARINGS
 from murmure.core.codec import OTHER_RELEASE, Codec
 from murmure.core.domain import domain_from_dict
-from murmure.core.errors import PlanRefused, shorten
+from murmure.core.errors import Phrase, PlanRefused, shorten
 from murmure.core.schema import Schema
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
 
 
 READERS = {"Schema": Schema.from_dict, **dict.fromkeys(DOMAINS, domain_from_dict)}
-PARTS = Codec("part", READERS, QUESTIONS, COINS, mappings=True, domain=domain_from_dict)
+PARTS = Codec(Phrase("part"), READERS, QUESTIONS, COINS, mappings=True, domain=domain_from_dict)
 part_to_dict, part_from_dict = PARTS.to_dict, PARTS.from_dict
 
 

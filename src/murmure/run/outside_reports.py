@@ -30,6 +30,7 @@ from murmure.run.engine_choice import engine_for, is_on
 from murmure.run.report_forms import WAY_OUT, ReportForm, form_of
 from murmure.run.tables.estimator import estimate as estimate_table
 from murmure.run.tables.table_format import carries_plan
+from murmure.show.phrase import Several
 
 MAX_EXACT_FLOAT = 2**53  # floats beyond it do not hold every whole number
 
@@ -114,7 +115,7 @@ def count_reports(plan: Plan, counts: Mapping[Any, Any]) -> Total:
         raise InvalidParameter(
             "counts: {repeated} are the same answer, counted twice.",
             hint="add them up",
-            repeated=" and ".join(map(shorten, repeated)),
+            repeated=Several(map(shorten, repeated)),
         )
     n = sum(wholes)
     if n < 1:

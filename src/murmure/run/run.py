@@ -10,7 +10,7 @@ from typing import Any
 
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Answer, Release
@@ -58,9 +58,11 @@ def run(
     >>> domain = mu.Integers(0, 10)
     >>> plan = mu.Plan(mu.Mean(domain), person=mu.Hybrid(domain, epsilon=2.0))
     >>> print(mu.run(plan, [2, 3, 7] * 1000, rng=mu.Random.seeded(7)).estimate)
-              value       low      high
-    mean     3.9337    3.7510    4.1164
-    3 000 people; 95 % intervals by score, for these people (fixed population)
+             value       low      high
+    mean    3.9337    3.7510    4.1164
+    <BLANKLINE>
+    3,000 people; 95% intervals by score (every value under which such reports are not rare, by a normal
+      curve), for these people (fixed population)
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(
@@ -102,10 +104,19 @@ def run(
 
 
 BESIDE_REPORTS = {
-    "frame": ("both true answers (frame) and randomised ones (reports)", "run(plan, frame) or run(plan, reports=...)"),
-    "ledger": ("a ledger with reports: at the person each report pays for itself", "leave out the ledger"),
-    "rng": ("a generator with reports: they are randomised already, and nothing is drawn", "leave the rng out"),
-    "gate": ("a gate with reports: no noise is added to them", "leave the gate out"),
+    "frame": (
+        Phrase("both true answers (frame) and randomised ones (reports)"),
+        Phrase("run(plan, frame) or run(plan, reports=...)"),
+    ),
+    "ledger": (
+        Phrase("a ledger with reports: at the person each report pays for itself"),
+        Phrase("leave out the ledger"),
+    ),
+    "rng": (
+        Phrase("a generator with reports: they are randomised already, and nothing is drawn"),
+        Phrase("leave the rng out"),
+    ),
+    "gate": (Phrase("a gate with reports: no noise is added to them"), Phrase("leave the gate out")),
 }
 
 

@@ -22,11 +22,11 @@ class Number:
     """A number with a way of being written, where that of its table does not do.
 
     style: "count" (whole), "fixed" (with `digits` decimals), "share" (per cent, with `digits` decimals), "plain" (six
-    significant digits, as an epsilon), "small" (a delta: 10⁻⁶).
+    significant digits, as an epsilon), "small" (a delta: 10⁻⁶), "exact" (all digits of a short decimal).
     """
 
     value: Any
-    style: Literal["count", "fixed", "share", "plain", "small"] = "count"
+    style: Literal["count", "fixed", "share", "plain", "small", "exact"] = "count"
     digits: int = 1
 
 
@@ -99,6 +99,7 @@ class Intervals:
     truth: str | None = None  # why the truth is known
     picture: bool = False
     axis: str = ""  # what a drawn axis shows, where `unit` and `zero` do not say it
+    key: bool = True  # whether its marks are explained; once is enough for several pictures in a row
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from numbers import Number
 from pathlib import Path
 from typing import Any, Literal
 
-from murmure.show.phrase import Exact, Marked, Phrase, Quoted, Several, exact_decimal, join, quotable
+from murmure.show.phrase import Exact, Marked, Phrase, Quoted, Several, Small, exact_decimal, join, quotable
 
 LanguageCode = Literal["en", "fr"]
 NAMES: dict[LanguageCode, str] = {"en": "English", "fr": "Français"}
@@ -92,6 +92,7 @@ class Language:
         self.french = code == "fr"
         # A renderer may escape what is not its own markup, and mark values (`Strong`, `Code`) in its way.
         self.escape, self.mark = escape, mark
+        self.minus = "-"
 
     # -- sentences
 
@@ -102,7 +103,7 @@ class Language:
             return self.escape(self.value(phrase))
         out = []
         for literal, name, spec, conversion in string.Formatter().parse(phrase.translated(self.catalogue)):
-            out.append(self.escape(literal))
+            out.append(self.escape(_french_spaces(literal) if self.french else literal))
             if name is not None:
                 out.append(self._field(phrase.fields[name], spec or "", conversion))
         return "".join(out)
@@ -122,6 +123,8 @@ class Language:
             return self.escape(self.quote(inner))
         if isinstance(value, Exact):
             return self.escape(self.exact(value.value))
+        if isinstance(value, Small):
+            return self.escape(self.small(value.value))
         if isinstance(value, Marked):
             inner = self._field(value.value, spec)
             return inner if self.mark is None else self.mark(value, inner)
@@ -143,6 +146,8 @@ class Language:
 
     def marks(self, text: str) -> str:
         """The decimal mark, thousands and per cent of a number in Python's notation."""
+        if text.startswith("-"):
+            text = self.minus + text[1:]
         if not self.french:
             return text
         text = text.replace(",", NARROW).replace(".", ",").replace("%", f"{NARROW}%")
@@ -185,6 +190,13 @@ class Language:
         month = self.catalogue(MONTHS[day.month - 1])
         first = "1er" if self.french and day.day == 1 else str(day.day)
         return f"{first} {month} {day.year}"
+
+
+def _french_spaces(literal: str) -> str:
+    """Marks between fields, which no catalogue has since there are no words: "{name}: {text}", "; "."""
+    if any(letter.isalpha() for letter in literal):
+        return literal
+    return re.sub(r"^: ", f"{WIDE}: ", re.sub(r"^; ", f"{NARROW}; ", literal))
 
 
 def _is_number(value: Any) -> bool:

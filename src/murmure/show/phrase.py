@@ -7,6 +7,7 @@ text "row 3 is missing", and `Language("fr").say(...)` puts the same 3 into the 
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -94,6 +95,16 @@ class Code(Marked):
     """A command, a digest, a name of the code."""
 
 
+class Small(Marked):
+    """A delta: 10⁻⁶ for people, 1e-06 as text."""
+
+    def __format__(self, spec: str) -> str:
+        return f"{self.value:g}"
+
+    def __str__(self) -> str:
+        return format(self)
+
+
 class Quoted(Marked):
     """Words that somebody else wrote, in the quotation marks of the language; of a phrase, all that it says."""
 
@@ -172,6 +183,67 @@ class Several:
 def join(texts: list[str], last: str, between: str = ", ") -> str:
     """Commas, and the word before the last one."""
     return last.join([between.join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def apart(items: Any) -> Phrase:
+    """Parts of a sentence with semicolons between them."""
+    parts, semicolon = tuple(items), Phrase("; ")
+    one = parts[0] if len(parts) == 1 else None
+    return one if isinstance(one, Phrase) else Phrase("{parts}", parts=Several(parts, semicolon, semicolon))
+
+
+def commas(items: Any) -> Phrase:
+    """A list without a word before its last item."""
+    comma = Phrase(", ")
+    return Phrase("{parts}", parts=Several(items, comma, comma))
+
+
+def find_field(text: Any, name: str) -> Any:
+    """The value of this name in a phrase, or in a phrase inside it; None: there is none."""
+    if isinstance(text, Several):
+        inner: Any = text.items
+    elif isinstance(text, Phrase):
+        if name in text.fields:
+            return text.fields[name]
+        inner = text.fields.values()
+    else:
+        return None
+    found = (find_field(part, name) for part in inner)
+    return next((value for value in found if value is not None), None)
+
+
+def replaced(phrase: Phrase, **fields: Any) -> Phrase:
+    """The same sentence with other values of these names, in it and in the phrases inside it."""
+    frozen = {name: _freeze(value) for name, value in fields.items()}
+    new = {
+        name: frozen[name] if name in frozen else replaced(value, **fields) if isinstance(value, Phrase) else value
+        for name, value in phrase.fields.items()
+    }
+    return _make_phrase(type(phrase), phrase.template, new, phrase.__dict__ | {"fields": new})
+
+
+class Reworded(Phrase):
+    """A sentence in which names of the code are replaced, whatever the language: a file has keys, and no classes."""
+
+    phrase: Phrase
+    changes: tuple[tuple[str, str], ...]
+
+    def __new__(cls, phrase: Phrase, changes: tuple[tuple[str, str], ...]) -> Self:
+        text = str.__new__(cls, _changed(phrase.template, changes).format_map(phrase.fields))
+        text.template, text.fields, text.phrase, text.changes = phrase.template, phrase.fields, phrase, changes
+        return text
+
+    def translated(self, translate: Callable[[str], str]) -> str:
+        return _changed(self.phrase.translated(translate), self.changes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reworded, (self.phrase, self.changes)
+
+
+def _changed(template: str, changes: tuple[tuple[str, str], ...]) -> str:
+    for pattern, new in changes:
+        template = re.sub(pattern, new, template)
+    return template
 
 
 def _make_phrase(kind: type[Phrase], template: str, fields: dict[str, Any], state: dict[str, Any]) -> Phrase:

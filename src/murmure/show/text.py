@@ -147,7 +147,7 @@ def _table_lines(block: Any, language: Language) -> list[str]:
         lines[table.best + 1] += f"  <- {language.say(Phrase('best'))}"
     if table is block:  # figures with intervals are read line by line, and need no rule
         lines.insert(1, "-" * max(map(len, lines)))
-    title = language.say(table.title)
+    title = cut(language.say(table.title), 100)
     return [title, *lines] if title else lines
 
 

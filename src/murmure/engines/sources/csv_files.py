@@ -39,10 +39,10 @@ MAX_BLOCK_BYTES = 1 << 30
 BEFORE_QUOTE = b',\n\r"'  # bytes that may come before a quote that opens a field
 MAX_HEADER_BYTES = 1 << 20
 MAGIC = {
-    b"PAR1": "a Parquet file",
-    b"ARROW1": "an Arrow file",
-    b"PK\x03\x04": "a spreadsheet or a zip archive",
-    b"\x1f\x8b": "gzipped",
+    b"PAR1": Phrase("a Parquet file"),
+    b"ARROW1": Phrase("an Arrow file"),
+    b"PK\x03\x04": Phrase("a spreadsheet or a zip archive"),
+    b"\x1f\x8b": Phrase("gzipped"),
 }
 
 
@@ -176,10 +176,13 @@ def _parse_typed(
                     row = pc.index(bad, True).as_py()
                     cell = shorten(text[row].as_py())
                     raise InvalidParameter(
-                        "{name!r}: row {number}, column {f_name!r} holds {cell}, wanted {wanted}.",
-                        hint="a missing value is an empty field; rows count from 0, after the header",
+                        "{name!r}: row {row_of_file}, column {f_name!r} holds {cell}, wanted {wanted}.",
+                        hint=Phrase(
+                            "{way_out}; rows count from 0, after the header",
+                            way_out=Phrase("a missing value is an empty field"),
+                        ),
                         name=path.name,
-                        number=rows_before + row,
+                        row_of_file=rows_before + row,
                         f_name=f.name,
                         cell=cell,
                         wanted=WANTED[kinds[f.name]],
@@ -190,10 +193,10 @@ def _parse_typed(
 
 
 WANTED = {
-    "integer": "a whole number",
-    "real": "a number",
-    "decimal": "a number below 10**18",
-    "boolean": "true or false",
+    "integer": Phrase("a whole number"),
+    "real": Phrase("a number"),
+    "decimal": Phrase("a number below 10**18"),
+    "boolean": Phrase("true or false"),
 }
 
 
@@ -346,7 +349,7 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
         raise InvalidParameter(
             "{name!r} starts with an empty line.", hint="the first line must name the columns", name=path.name
         )
-    for mark, what in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
+    for mark, what in ((";", Phrase("semicolons")), ("\t", Phrase("tabs")), ("|", Phrase("bars"))):
         if len(names) == 1 and mark in names[0]:
             raise InvalidParameter(
                 "the columns of {name!r} are separated by {what}, wanted commas.",
@@ -382,7 +385,7 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
         pass
     row = re.search(r"Row #(\d+)", message)
     column = re.search(r"In CSV column #(\d+)", message)
-    where = Phrase("row {row}", row=int(row[1]) - 2) if row else Phrase("a row")
+    where = Phrase("row {row_of_file}", row_of_file=int(row[1]) - 2) if row else Phrase("a row")
     if column:  # pyarrow counts the columns of the file
         where = Phrase("{row}, column {column!r}", row=where, column=header[int(column[1])])
     if "UTF8" in message:
@@ -397,7 +400,10 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
     if ragged := re.search(r"Expected (\d+) columns, got (\d+)", message):
         return InvalidParameter(
             "{name!r}: {where} has {ragged} fields, the header has {ragged_2}.",
-            hint='put a field that contains a comma in quotes ("a, b"); rows count from 0, after the header',
+            hint=Phrase(
+                "{way_out}; rows count from 0, after the header",
+                way_out=Phrase('put a field that contains a comma in quotes ("a, b")'),
+            ),
             name=path.name,
             where=where,
             ragged=ragged[2],

@@ -126,12 +126,15 @@ def _arrow_table(frame: Any) -> Any:
         ) from error
 
 
+MAPPING = Phrase("the mapping")
+
+
 def _from_mapping(source: Mapping[Any, Any], wanted: list[str] | None, kinds: dict[str, str] | None) -> Any:
     """A mapping name -> values; None and, as in pandas, NaN are missing."""
     import pyarrow as pa
 
     columns = {}
-    for name in choose_names(list(source), wanted, "the mapping"):
+    for name in choose_names(list(source), wanted, MAPPING):
         try:
             columns[str(name)] = _arrow_column(source[name], (kinds or {}).get(str(name)))
         except MurmureError:

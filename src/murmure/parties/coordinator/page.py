@@ -72,9 +72,11 @@ REASONS = {
 OTHER_REASON = Phrase("The coordinator ended it.")
 
 
-def live_page(view: StatusView, lang: LanguageCode) -> str:
-    """The page in one language, with a link to the other; it reloads itself while the study runs."""
-    return html.live_page(study_document(view), lang, REFRESH_SECONDS if view.running else None)
+def live_page(view: StatusView, lang: LanguageCode, follow: bool = False) -> str:
+    """The page in one language, with a link to the other. follow: it reloads itself while the study runs."""
+    return html.live_page(
+        study_document(view), lang, view.running, REFRESH_SECONDS if follow and view.running else None
+    )
 
 
 def page_file(view: StatusView, heading: Heading | None = None, lang: LanguageCode | None = None) -> str:

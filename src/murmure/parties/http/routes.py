@@ -110,7 +110,8 @@ class Routes:
         if not self._has_token(request):
             return self._refuse_page()
         language = language_of(request.query_params.get("lang"), request.headers.get("accept-language", ""))
-        text = await asyncio.to_thread(live_page, StatusView.of(self.broker.runner), language)
+        follow = request.query_params.get("follow") == "1"
+        text = await asyncio.to_thread(live_page, StatusView.of(self.broker.runner), language, follow)
         return self._with_cookie(Response(text, media_type="text/html; charset=utf-8", headers=HEADERS), request)
 
     async def status(self, request: Request) -> Response:

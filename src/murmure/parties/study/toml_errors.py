@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import re
 
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
+from murmure.show.phrase import Reworded
 
 
 def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
@@ -15,7 +15,8 @@ def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
 
 def error_of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
     """The error of a constructor, as an error of the file; its class stays."""
-    message = re.sub(r"\b(?:PairwiseMasks|Study)(?:\.|: )(\w+)", r"\1", error.message)  # a file has no classes
+    changes = ((r"\b(?:PairwiseMasks|Study)(?:\.|\s?: )(\w+)", r"\1"),)  # a file has no classes
+    message: Phrase = Reworded(error.message, changes)
     kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
     if not message.startswith((f"{where}:", f"{where},")):
         message = Phrase("{where}: {message}", where=where, message=message)

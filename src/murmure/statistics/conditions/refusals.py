@@ -2,72 +2,61 @@
 
 from __future__ import annotations
 
-from murmure.core.errors import Phrase, RareCondition
+from murmure.core.errors import RareCondition
+from murmure.show.phrase import Exact, Phrase, Quoted
 from murmure.statistics.conditions.minimum_cell import MAX_WEIGHT, Problem
 
 
 def describe_problem(problem: Problem) -> Phrase:
     """The condition by name, and why it is refused; without a full stop."""
-    about = {"text": problem.text, "rows": float(problem.rows), "total": problem.of, "minimum": problem.minimum}
+    text, few = Quoted(problem.text), {"rows": float(problem.rows), "total": problem.of, "minimum": problem.minimum}
     if problem.kind == "few":
         return Phrase(
-            "{text!r} picks out about {rows:.2g} of {total} rows, if values are spread evenly; the minimum is "
+            "{text} picks out about {rows:.2g} of {total:,} rows, if values are spread evenly; the minimum is "
             "{minimum}",
-            **about,
+            text=text,
+            **few,
         )
     if problem.kind == "rest":
         return Phrase(
-            "{text!r} leaves out about {rows:.2g} of {total} rows, if values are spread evenly, which subtraction "
+            "{text} leaves out about {rows:.2g} of {total:,} rows, if values are spread evenly, which subtraction "
             "would reveal; the minimum is {minimum}",
-            **about,
+            text=text,
+            **few,
         )
     if problem.kind == "difference":
-        other: str = Phrase("{other!r}", other=problem.other)
-        if problem.earlier:
-            other = Phrase("{other!r} of an earlier study", other=problem.other)
         return Phrase(
-            "{text!r} and {other} differ in about {rows:.2g} of {total} rows, or leave out as few; the minimum is "
-            "{minimum}",
-            other=other,
-            **about,
+            "{text} and {other}{earlier} differ in about {rows:.2g} of {total:,} rows, or leave out as few; the "
+            "minimum is {minimum}",
+            text=text,
+            other=Quoted(problem.other),
+            earlier=Phrase(" of an earlier study") if problem.earlier else "",
+            **few,
         )
     if problem.kind == "id":
         return Phrase(
-            "{text!r} is a condition on {other!r}, which has {size} values where a party may have {total} rows: like "
+            "{text} is a condition on {other}, which has {size:,} values where a party may have {total:,} rows: like "
             "an id, it can pick out a single row",
-            text=problem.text,
-            other=problem.other,
+            text=text,
+            other=Quoted(problem.other),
             size=problem.size,
             total=problem.of,
         )
     if problem.kind == "weight":
-        return _heavy(problem)
-    if problem.kind == "many":
         return Phrase(
-            "{text!r} and others are {size} conditions, too many to compare with one another",
-            text=problem.text,
-            size=problem.size,
-        )
-    return Phrase(
-        "{text!r} reads columns with too many values to tell in advance how many rows it picks out", text=problem.text
-    )
-
-
-def _heavy(problem: Problem) -> Phrase:
-    if not problem.size:
-        return Phrase(
-            "{text!r} weights the same columns, with a largest weight that may be any number of times the smallest; "
-            "the maximum is {limit}, or the rows of the larger weight could be read off the first digits",
-            text=problem.text,
+            "{text} weights the same columns, with a largest weight that is {ratio} times the smallest; the maximum "
+            "is {limit}, or the rows of the larger weight could be read off the first digits",
+            text=text,
+            ratio=Exact(problem.size) if problem.size else Phrase("arbitrarily many"),
             limit=MAX_WEIGHT,
         )
-    return Phrase(
-        "{text!r} weights the same columns, with a largest weight that is {ratio:,} times the smallest; the maximum is "
-        "{limit}, or the rows of the larger weight could be read off the first digits",
-        text=problem.text,
-        ratio=problem.size,
-        limit=MAX_WEIGHT,
-    )
+    if problem.kind == "many":
+        return Phrase(
+            "{text} and others are {size:,} conditions, too many to compare with one another",
+            text=text,
+            size=problem.size,
+        )
+    return Phrase("{text} reads columns with too many values to tell in advance how many rows it picks out", text=text)
 
 
 def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
