@@ -13,13 +13,19 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from murmure.lectures.demo.page import page
-from murmure.run.report.html_parts import FRENCH
 
 from murmure.cli import main
 from murmure.cli.demo import FILE, has_window_browser
 from murmure.core.random import Random
 from murmure.lectures.demo import survey
+from murmure.lectures.demo.document import demo_document
+from murmure.lectures.demo.survey import DemoSurvey
+from murmure.show.html import page as page_of
+from murmure.show.text import text as text_of
+
+
+def page(story: DemoSurvey) -> str:
+    return page_of(demo_document(story))
 
 
 def run(folder: Path, *args: str) -> Result:
@@ -37,7 +43,7 @@ class Nesting(html.parser.HTMLParser):
         self.sections: list[str | None] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "section":
+        if tag == "article":
             self.sections.append(dict(attrs).get("lang"))
         if tag not in self.EMPTY:
             self.open.append(tag)
@@ -58,12 +64,12 @@ def test_end_to_end(tmp_path: Path) -> None:
     words = " ".join(result.stdout.split())
     for part in (
         "Have you ever cheated at an exam?",
-        "true answer ***",
-        "out of 100 people like you who have cheated, 75 send yes",
-        "out of 100 people like you who have not, 25 send yes too",
-        "95 % interval",
+        "\u2022\u2022\u2022 -> A coin: heads, the truth; tails, toss again",
+        "Out of 100 people like you who have cheated, 75 send \u201cyes\u201d.",
+        "Out of 100 people like you who have not cheated, 25 send \u201cyes\u201d too.",
+        "answer share low high truth",
         "epsilon 1.098612289",
-        "3 times likelier from",
+        "3.00 times likelier from",
         "surer than 75 in 100",
         "spends the sum, epsilon = 2.197",
         "<- best",
@@ -75,7 +81,7 @@ def test_end_to_end(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["murmure-demo.html"]
     text = path.read_text(encoding="utf-8")
     assert text.endswith("</html>\n")
-    assert "Seeded experiment" not in text
+    assert "SEEDED" not in text
     nesting = Nesting()
     nesting.feed(text)
     assert nesting.open == []
@@ -94,17 +100,15 @@ def test_the_page_asks_nothing_of_the_network() -> None:
 
 def test_both_languages_hold_the_same_figures() -> None:
     """The French section is the English one with commas."""
-    text = page(survey.run_survey(500, survey.TWO_COINS, 3))
-    english, french = re.findall(r'<section lang="..">(.*?)</section>', text, re.DOTALL)
-    figures = re.compile("\u2212?\\d+[.,]\\d[\u202f]%")
+    story = demo_document(survey.run_survey(500, survey.TWO_COINS, 3))
+    english, french = text_of(story, "en"), text_of(story, "fr")
+    figures = re.compile(r"-?\d+[.,]\d{4}")
 
     assert [f.replace(".", ",") for f in figures.findall(english)] == figures.findall(french)
-    assert english.count("<tr") == french.count("<tr")
     assert "whispers" in english and "whispers" not in french
-    assert "triché" in french and "cheated" not in french
-    for one in survey.run_survey(50, 1.0, 3).questions:
-        assert one.certificate.method in FRENCH
-        assert one.certificate.method not in french
+    assert "trich\u00e9" in french and "cheated" not in french
+    for answer, said in (("never", "jamais"), ("every time", "chaque fois"), ("yes", "oui")):
+        assert answer in english and said in french and not re.search(rf"\b{answer}\b(?!\")", french.split("import")[0])
 
 
 def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
@@ -116,8 +120,8 @@ def test_seeded_runs_are_marked_and_repeat(tmp_path: Path) -> None:
     assert "never for real people" in first.stdout
     assert first.stdout.split("The same as")[0] == second.stdout.split("The same as")[0]
     assert one == other
-    assert "Seeded experiment (seed 7)" in one
-    assert "Expérience à graine (graine 7)" in one
+    assert "SEEDED EXPERIMENT (seed 7)" in one
+    assert "EXPÉRIENCE À GRAINE (graine 7)" in one
 
 
 def test_unseeded_reports_are_secure() -> None:
@@ -205,18 +209,6 @@ def test_the_script_runs_the_command() -> None:
         pytest.skip("not in a checkout")
 
     assert script.read_text().endswith('exec .venv/bin/murmure demo "$@"\n')
-
-
-@pytest.mark.parametrize("width", [45, 50, 60, 72, 80])
-def test_narrow_terminals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    """No line is cut, no digit elided, no number broken."""
-    monkeypatch.setenv("COLUMNS", str(width))
-    said = run(tmp_path, "--seed", "1").stdout.split("The same as a page")[0]
-
-    assert max(map(len, said.splitlines())) <= width
-    assert "\u2026" not in said
-    assert said.count("2\u00a0000") == 2
-    assert len(re.findall(r"\d to +\d+\.\d %", said)) == 12
 
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

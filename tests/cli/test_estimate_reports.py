@@ -219,7 +219,7 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     assert shares(*coins, "--labels", "non,oui")["oui"] == 0.5
     (tmp_path / "a.csv").write_text("answer,id\nyes,1\n,2\n")
 
-    assert "row 1 is missing" in refused(*coins, "--column", "answer")
+    assert "row 1 has no value" in refused(*coins, "--column", "answer")
     assert "no column 'answers'" in refused(*coins, "--column", "answers")
 
 

@@ -260,13 +260,13 @@ def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch:
                 os.waitpid(pid, 0)
     for command in ("status", "history"):
         text = call(command, "--home", town.folder / "p0").output
-        assert "paid so far, column age: epsilon = 2 in 2 noisy studies, for one row (add/remove)" in text
+        assert "Paid so far, for column “age”: epsilon = 2 in 2 noisy studies (protects one row, in the data or" in text
         paid = data(command, "--home", town.folder / "p0")["paid"]
         assert [(one["column"], one["epsilon"], one["delta"]) for one in paid] == [
             ("age", 2.0, 0.0),
             ("stay", 2.0, 0.0),
         ]
-    assert "noisy sums of age, stay over 3 parties" in text
+    assert "noisy sums of “age” and “stay” over 3 parties" in text
 
 
 def test_a_noisy_study_is_charged_to_the_account_of_the_rows(town: Town, tmp_path: Path) -> None:

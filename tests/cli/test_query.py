@@ -498,5 +498,6 @@ def test_figures_are_short() -> None:
 
 def test_gaussian_noise_leaves_something() -> None:
     shown = call("count", "--noise", "gaussian", "--delta", 1e-6, "--budget", 1, epsilon=0.3).stdout
+    shown = " ".join(shown.split())
 
     assert "Left: a question of pure epsilon at most 0.20888" in shown and "Left: epsilon 0" not in shown

@@ -26,9 +26,8 @@ from murmure.cli.party_options import (
     open_party,
     print_study,
     say,
-    show,
 )
-from murmure.cli.terminal import print_json
+from murmure.cli.terminal import print_document, print_json
 from murmure.show.document import Document
 from murmure.show.phrase import Phrase, Quoted
 
@@ -323,4 +322,4 @@ def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool, earlie
         print_json({"study": study.name, "digest": study.digest.hex(), "results": results, **models, **note})
         return
     rounds = [(number, outcome.cohort, figures) for number, (outcome, figures) in enumerate(answered, 1)]
-    show(Document(study.name, (result_section(study, rounds, fits, earlier=earlier),)))
+    print_document(Document(study.name, (result_section(study, rounds, fits, earlier=earlier),)))

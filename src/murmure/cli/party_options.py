@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +11,9 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import option_group
+from murmure.cli.terminal import print_document
 from murmure.show.document import Document, Items, Paragraph, Section, Table
-from murmure.show.language import NAMES, Language, LanguageCode, current_language, set_language
+from murmure.show.language import NAMES, Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase, visible
 
 if TYPE_CHECKING:
@@ -46,18 +46,10 @@ home_option = click.option(
 )
 
 
-def _speak(ctx: click.Context, param: click.Parameter, code: LanguageCode | None) -> LanguageCode | None:
-    """The language from here to the end of the command."""
-    if code is not None:
-        ctx.call_on_close(partial(set_language, current_language()))
-        set_language(code)
-    return code
-
-
+# The language of what is printed is found by cli/language.py; JSON is in English unless this names another.
 lang_option = click.option(
     "--lang",
     type=click.Choice(list(NAMES)),
-    callback=_speak,
     help="The language of help, messages and results.  [default: that of your system]",
 )
 # How the coordinator is reached, and the language in which its study is described.
@@ -124,7 +116,7 @@ def print_study(study: Study, mine: bytes | None = None, disclosures: Sequence[P
         ),
         Paragraph(Phrase("study {digest}", digest=study.digest.hex()), "note"),
     )
-    show(Document(study.name, blocks))
+    print_document(Document(study.name, blocks))
 
 
 def _cards(title: Phrase, cards: Iterable[Card], mine: bytes | None) -> Table:
@@ -133,14 +125,6 @@ def _cards(title: Phrase, cards: Iterable[Card], mine: bytes | None) -> Table:
         for card in cards
     ]
     return Table(title, ("", Phrase("key")), tuple(rows), words=True)
-
-
-def show(document: Document) -> None:
-    """On the terminal, in the language of the command."""
-    from murmure.cli.terminal import console
-    from murmure.show.terminal import print_document
-
-    print_document(document, console())
 
 
 def say(text: str, err: bool = False) -> None:

@@ -12,8 +12,8 @@ import click
 
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
 from murmure.cli.options import json_option, page_options
-from murmure.cli.party_options import in_language, lang_option, print_study, say, show, study_to_dict
-from murmure.cli.terminal import print_json
+from murmure.cli.party_options import in_language, lang_option, print_study, say, study_to_dict
+from murmure.cli.terminal import print_document, print_json
 from murmure.core.errors import MurmureError
 from murmure.show.phrase import Phrase
 
@@ -241,7 +241,7 @@ def run(
     if as_json:
         _print_json_line({"event": "ended", **view.to_dict()})
     else:
-        show(result_document(view))
+        print_document(result_document(view))
     _raise_if_failed(view)
 
 
@@ -264,7 +264,7 @@ def status(folder: Path, as_json: bool) -> None:
         return
     from murmure.parties.coordinator.page import status_document
 
-    show(status_document(view))
+    print_document(status_document(view))
 
 
 @study.command(cls=MurmureCommand, short_help="What came out.")
@@ -303,7 +303,7 @@ def result(
     if as_json:
         print_json({**view.to_dict(), "html": html and str(html)})
         return
-    show(result_document(view))
+    print_document(result_document(view))
     if html is not None:
         say(Phrase("Written: {path}", path=str(html)))
 

@@ -26,7 +26,7 @@ LanguageCode = Literal["en", "fr"]
 NAMES: dict[LanguageCode, str] = {"en": "English", "fr": "Français"}
 LOCALE = Path(__file__).parent / "locale"
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
-WORDLESS = re.compile(r"(\{[^}]*\}|[^\W_]?[\W_])*")  # no two letters in a row outside braces
+WORDLESS = re.compile(r"(\{[^}]*\}|[^\W_]?(?:[^\w{]|_))*")  # no two letters in a row outside braces
 MINUS = "\u2212"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MONTHS = (
@@ -114,7 +114,7 @@ class Language:
         if conversion == "r":
             text = repr(str(value) if isinstance(value, str) else value)
             if isinstance(value, str) and self.french:
-                text = f"«{NARROW}{text[1:-1]}{NARROW}»"
+                text = self.quote(text[1:-1])
             return self.escape(text)
         if isinstance(value, Phrase):
             return self._said(value)

@@ -959,8 +959,9 @@ def test_what_no_budget_covers(world: World) -> None:
     ):
         Policy(3, budget=100.0).check_budget(new, before)
     Policy(3).check_budget(new, before)
-    assert "do not add up" in " ".join(earlier_disclosures(world.homes[0].store, new))
-    assert "ne s’additionnent pas" in " ".join(earlier_disclosures(world.homes[0].store, new, "fr"))
+    disclosed = earlier_disclosures(world.homes[0].store, new)
+    assert "do not add up" in " ".join(disclosed)
+    assert "ne s’additionnent pas" in " ".join(map(Language("fr").say, disclosed))
     for wrong in ({"budget": 0.0}, {"budget": float("nan")}, {"budget": 1.0, "delta": 1.0}):
         with pytest.raises(InvalidParameter, match="Policy"):
             Policy(3, **wrong)

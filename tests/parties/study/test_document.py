@@ -165,6 +165,25 @@ epsilon = 1.0
     assert study.exact_sums == 2  # a square counts twice
 
 
+REWORDED = {  # English that was improved since the vectors were frozen: files are refused for the same reasons
+    'text stands in "quotes"': 'text is in "quotes"',
+    "hold rows": "how many rows they hold",
+    "ratio must lie above 0 and at most at 1000, got 1000.5": "ratio must be above 0 and at most 1000, got 1000.5",
+    "ratio must lie above 0 and at most at 1000, got 0": "ratio must be above 0 and at most 1000, got 0",
+    "both stand there": "both are given",
+    "neither stands there": "neither is given",
+    "column 'age': high is left out": "column 'age': high is missing",
+    "query 1: one of sums, products and statistic is wanted; there is none": (
+        "query 1: exactly one of sums, products and statistic is needed; there is none"
+    ),
+    "query 1: one of sums, products and statistic is wanted; there are sums and statistic": (
+        "query 1: exactly one of sums, products and statistic is needed; there are sums and statistic"
+    ),
+    "query 1: column and columns stand there both": "query 1: column and columns are both given",
+    "leaves with nobody": "is never passed on",
+}
+
+
 @pytest.mark.parametrize("vector", BAD, ids=[vector["name"] for vector in BAD])
 def test_a_wrong_file_is_refused_with_a_way_out(vector: dict[str, Any], tmp_path: Path) -> None:
     """Which file, what is wrong, what was wanted, what was got, and what to do about it."""
@@ -177,8 +196,8 @@ def test_a_wrong_file_is_refused_with_a_way_out(vector: dict[str, Any], tmp_path
     with pytest.raises(kind) as refusal:
         study_of(tmp_path, text)
 
-    assert vector["part"] in str(refusal.value)
-    assert vector["hint"] in (refusal.value.hint or "")
+    assert REWORDED.get(vector["part"], vector["part"]) in str(refusal.value)
+    assert REWORDED.get(vector["hint"], vector["hint"]) in (refusal.value.hint or "")
     if vector["part"] and "cannot read" not in vector["part"] and "read off" not in vector["part"]:
         assert str(refusal.value).startswith("study.toml")
 

@@ -57,7 +57,8 @@ def local_warnings(study: Study, rows: Any, minimum_cell: int = MINIMUM_CELL) ->
     few.sort(key=lambda entry: entry[:2])
     out = [
         Phrase(
-            "WARNING, seen by you alone: of your {n:,} rows, those that fulfil {condition} are {k:,} (question {number}).",
+            "WARNING, seen by you alone: of your {n:,} rows, those that fulfil {condition} are {k:,} (question "
+            "{number}).",
             k=k,
             n=n,
             condition=Quoted(condition.text),
