@@ -88,8 +88,8 @@ _common_options = option_group(
 def help_of(name: str, form: CommandForm) -> Phrase:
     return Phrase(
         "{about}\n\n"
-        "DATA is a table: a CSV, Parquet or Arrow file, a folder, or a pattern in quotes. Several are tables of several "
-        "parties: added up in the clear, or, with --secure, by masked sums, as a rehearsal of a study.\n\n"
+        "DATA is a table: a CSV, Parquet or Arrow file, a folder, or a pattern in quotes. Several are tables of "
+        "several parties: added up in the clear, or, with --secure, by masked sums, as a rehearsal of a study.\n\n"
         "\b\nmurmure {name} {example}",
         about=Phrase(form.about),
         name=name,
