@@ -121,3 +121,38 @@ def test_nothing_is_an_alias_module() -> None:
             aliases.append(str(path.relative_to(PACKAGE)))
 
     assert aliases == []
+
+
+NAMES_WITH_ACCENTS = {"Cramér", "Rényi", "Français"}  # of people, and of a language in itself
+ACCENTS = re.compile("[àâçéèêëîïôùûüœÀÂÇÉÈÊËÎÏÔÙÛÜŒ«»]")
+
+
+def french_strings(tree: ast.Module) -> list[str]:
+    """Strings with French letters, docstrings apart; names of people and of the language itself are no French."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+    ]
+    return [text for text in texts if ACCENTS.search(re.sub("|".join(NAMES_WITH_ACCENTS), "", text))]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_french_is_in_the_catalogue(path: Path) -> None:
+    """French sentences are in show/locale, where people who translate find them, and not in Python code."""
+    quotes = {"show/language.py", "show/phrase.py"}  # they know the marks of each language
+
+    assert path.relative_to(PACKAGE).as_posix() in quotes or french_strings(TREES[path]) == []
+
+
+def test_the_check_for_french_finds_some() -> None:
+    tree = ast.parse('"""Un résumé."""\nx = "déjà"\ny = "Cramér"')
+
+    assert french_strings(tree) == ["déjà"]

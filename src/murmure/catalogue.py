@@ -83,6 +83,7 @@ OTHERS = {
     "estimate": "murmure.run.tables.estimator",
     "write_report": "murmure.run.report.report",
     "advise": "murmure.advise.advice",
+    "set_language": "murmure.show.language",
 }
 
 # Classes whose Python name changed after plans, studies or results were written with another: what JSON calls them.

@@ -318,7 +318,7 @@ MUTANTS: list[tuple[str, Callable[[], Any], str]] = [
     ("sample: columns copied", lambda: joint(Copies), FOLLOW),
     ("sample: the answer decides what is shown", lambda: sampled(ShowsWhoSmokes), FOLLOW),
     ("sample: nothing shown", lambda: sampled(ShowsNothing), "does not list"),
-    ("words: a neighbour's", lambda: hidden(Neighbours), "depends on more than its own words|" + FOLLOW),
+    ("words: a neighbour's", lambda: hidden(Neighbours), "depends on more than its own random words|" + FOLLOW),
     ("law: sums to two", lambda: hidden(TooMuch), "sums to 2.0"),
     ("law: another logarithm", lambda: hidden(OtherLog), "log_prob differs"),
     ("law: chances of another draw", lambda: hidden(Hidden, chances=Cut.of([3, 1])), "the map says|covariance"),
@@ -329,21 +329,21 @@ MUTANTS: list[tuple[str, Callable[[], Any], str]] = [
     ("cross: none", lambda: read_by(NoCross), "covariance of cells"),
     ("cross: fakes taken for independent", lambda: read_by(IndependentFakes, "OUE-r"), "covariance of cells"),
     ("tally: who showed is forgotten", lambda: ForgetsWhoShowed(TWO, 1.0, oracle="GRR"), "the map says|expectation"),
-    ("budget: not split", unsplit, "record: certified"),
-    ("budget: not split between two of three", sampled_unsplit, "record: certified"),
-    ("budget: the papers' claim about records", amplified, "record: certified"),
-    ("budget: the papers' claim about attributes", amplified_per_attribute, "attribute: certified"),
-    ("budget: half wasted", wasteful, r"record: certified 0\.5"),
+    ("budget: not split", unsplit, "record: the certified epsilon"),
+    ("budget: not split between two of three", sampled_unsplit, "record: the certified epsilon"),
+    ("budget: the papers' claim about records", amplified, "record: the certified epsilon"),
+    ("budget: the papers' claim about attributes", amplified_per_attribute, "attribute: the certified epsilon"),
+    ("budget: half wasted", wasteful, r"record: the certified epsilon is 0\.5"),
     (
         "certificate: one attribute understated",
         lambda: hidden(Understated),
         "attribute: the witness .* does not attain",
     ),
-    ("certificate: a witness beyond the unit", lambda: hidden(OtherWitness), "differs in more than the unit"),
+    ("certificate: a witness beyond the unit", lambda: hidden(OtherWitness), "differ in more than one unit"),
     (
         "certificate: not the worst pair",
         lambda: hidden(LowerWitness),
-        "record: certified|differs from full enumeration",
+        "record: the certified epsilon|differs from full enumeration",
     ),
 ]
 
@@ -400,5 +400,5 @@ def test_a_fake_that_is_never_said_is_refused() -> None:
 
 def test_different_coins_among_fakes_are_refused() -> None:
     """The bits of all unary attributes come from one string: one coin for all."""
-    with pytest.raises(mu.MurmureError, match="same coins"):
+    with pytest.raises(mu.MurmureError, match="same probabilities"):
         Hidden((FakeZeros(BitsChannel(2, 3 << 62, 1 << 62)), FakeZeros(BitsChannel(2, 1 << 63, 1 << 62))), Cut(2))

@@ -202,7 +202,7 @@ def test_look_join_and_history(town: Town) -> None:
     assert words.exit_code == mots.exit_code == 0
     assert town.digest in words.output and "(you)" in words.output and "(vous)" not in mots.output
     assert "Who takes part" in words.output and "Qui participe" in mots.output
-    assert "\n    - the sum of" in words.output and "-   -" not in words.output + mots.output  # a list in a list
+    assert "\n  - the sum of" in words.output and "-   -" not in words.output + mots.output  # a list in a list
     for one in town.parties:
         assert one.card.fingerprint in words.output
     assert held["digest"] == town.digest and [one["you"] for one in held["parties"]] == [True, False, False]
@@ -220,7 +220,9 @@ def test_look_join_and_history(town: Town) -> None:
     assert history["released"][0]["columns"] == ["age", "stay", "the number of rows"]
     assert len(history["released"][0]["members"]) == 3 and history["paid"] == []
     text = call("history", "--home", town.folder / "p0").output
-    assert "exact sums of age, stay and the number of rows over 3 parties" in text and "approved by its digest" in text
+    assert (
+        "exact sums of “age”, “stay” and the number of rows over 3 parties" in text and "approved by its digest" in text
+    )
 
 
 NOISE = """
@@ -249,7 +251,7 @@ def test_what_noisy_studies_cost_in_all(town: Town, tmp_path: Path, monkeypatch:
                 )
                 monkeypatch.setattr(party_join, "_has_terminal", lambda: True)
                 asked = call(*town.join(0, url, "--minimum-parties", 3), typed="later\n")
-                assert "have cost your rows epsilon = 1 before, in “First”." in words
+                assert "have already cost your rows epsilon = 1, in “First”." in " ".join(words.split())
                 assert "With this study it will be epsilon = 2." in words and "ce sera epsilon = 2." in mots
                 assert "With this study it will be epsilon = 2." in asked.stdout
             others = [town.child(i, url) for i in (1, 2)]
@@ -354,7 +356,10 @@ def test_refusals_before_anything_is_sent(town: Town) -> None:
     assert rules | {"TooFewRows", "OutsideDomain", "MissingColumn"} == set(kinds)
 
 
-@pytest.mark.parametrize(("lang", "yes", "no"), [("en", "yes", "no"), ("fr", "oui", "non"), ("en", "y", "n")])
+@pytest.mark.parametrize(
+    ("lang", "yes", "no"),
+    [("en", "yes", "no"), ("fr", "oui", "non"), ("en", "y", "n"), ("en", "oui", "non"), ("fr", "y", "n")],
+)
 def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a terminal: leave without a word, say no, or say yes; a yes after a no is refused at home."""
     monkeypatch.setattr(party_join, "_has_terminal", lambda: True)
@@ -362,11 +367,13 @@ def test_a_person_decides(town: Town, lang: str, yes: str, no: str, monkeypatch:
         options = ("--minimum-parties", 3, "--lang", lang)
         left = call(*town.join(0, url, *options), typed="later\n")
         assert left.exit_code == 1 and "Error" not in left.stderr and town.came() == 0
-        assert left.stdout.endswith({"en": "Nothing was sent.\n", "fr": "Rien n’est parti.\n"}[lang])
+        assert left.stdout.endswith({"en": "Nothing was sent.\n", "fr": "Rien n’a été envoyé.\n"}[lang])
         assert town.digest in left.stdout
         declined = call(*town.join(0, url, *options), typed=f"{no}\n")
         assert declined.exit_code == 1 and "Error" not in declined.stderr and town.came() == 1
-        assert {"en": "The coordinator knows.", "fr": "Le coordinateur le sait."}[lang] in declined.stdout
+        assert {"en": "The coordinator has been told.", "fr": "Le coordinateur en est informé."}[
+            lang
+        ] in declined.stdout
         late = call(*town.join(0, url, *options), typed=f"{yes}\n")
         assert late.exit_code == 2 and "this party declined" in late.stderr and "new study" in late.stderr
 

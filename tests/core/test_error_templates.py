@@ -21,7 +21,7 @@ from murmure.core.errors import (
     MurmureError,
     OutsideDomain,
     Phrase,
-    pluralise,
+    Plural,
     suggestion,
 )
 from murmure.econometrics.errors import Collinear
@@ -234,7 +234,9 @@ def test_phrases_are_text() -> None:
     assert f"{phrase:>7}" == "  row 1"
     assert Phrase(phrase) is phrase
     assert copy.deepcopy(phrase).fields == {"row": 1}
-    assert (pluralise(2, "row", "rows"), pluralise(2, "row", "rows").template) == ("2 rows", "{n} rows")
+    rows = Plural("{n} row", "{n} rows", n=2)
+
+    assert (rows, rows.template) == ("2 rows", "{n} rows")
     assert suggestion("agee", ["age"]) == "did you mean 'age'?"
 
 

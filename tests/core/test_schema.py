@@ -268,7 +268,7 @@ MISSING = {
 def test_missing_values_are_replaced(what: str, column: Column, codes: list[int]) -> None:
     """null, None, NaN, NaT, NA, masked: one thing, in every container."""
     assert Schema({"x": column}).encode({"x": MISSING[what]})[0].tolist() == codes
-    with pytest.raises(OutsideDomain, match="column 'x': row 1 is missing"):
+    with pytest.raises(OutsideDomain, match="column 'x': row 1 has no value"):
         Schema({"x": column.domain}).encode({"x": MISSING[what]})
     kept = Schema({"x": column.domain}).encode_valid({"x": MISSING[what]})[1]
     assert kept.tolist() == [True, False, True]
@@ -550,9 +550,9 @@ LABELS = {"type": '"categories"', "values": '["no", "yes"]'}
         (one(**WHOLE, cells=3), r"column 'age': a column of type integers takes no 'cells'"),
         (one(**WHOLE, values=3), r"a column of type integers takes no 'values'"),
         (one(type='"boolean"', values="[true]"), r"a column of type boolean takes no 'values'"),
-        (one(type='"integers"', low=0), r"column 'age': high is left out(.|\n)*public"),
-        (one(type='"real"', high=0), r"column 'age': low is left out"),
-        (one(type='"categories"'), r"column 'age': values is left out"),
+        (one(type='"integers"', low=0), r"column 'age': high is missing(.|\n)*public"),
+        (one(type='"real"', high=0), r"column 'age': low is missing"),
+        (one(type='"categories"'), r"column 'age': values is missing"),
         (one(**WHOLE | {"high": 0}), r"column 'age': low must be below high, got 0 and 0"),
         (one(**WHOLE | {"high": -1}), r"column 'age': low must be below high, got 0 and -1"),
         (one(type='"real"', low=1.0, high=0.0), r"column 'age': low must be below high, got 1\.0 and 0\.0"),

@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+import unicodedata
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -23,7 +24,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))  # those in French too, in docs/fr
+READMES = [ROOT / "README.md", ROOT / "README.fr.md"]
 LANGUAGES = {"python", "text", "bash", "sh", "json"}
 
 
@@ -60,7 +62,7 @@ def prose(page: Path, spans: bool = True) -> str:
 
 
 def name(page: Path) -> str:
-    return page.relative_to(DOCS).as_posix()
+    return page.relative_to(ROOT if page in READMES else DOCS).as_posix()
 
 
 def typed(lines: str, folder: Path) -> str:
@@ -122,6 +124,37 @@ def test_shell_lines_are_real(tmp_path, monkeypatch):
                     assert (ROOT / command).is_file(), f"{name(page)}: {line}"
 
 
+@pytest.mark.parametrize("page", READMES, ids=name)
+def test_a_readme_runs(page, tmp_path, monkeypatch, capsys):
+    """Its python runs and prints something. Of its other lines, scripts exist, and so do commands and their options."""
+    from click.testing import CliRunner
+
+    from murmure.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    kinds = {block.language for block in blocks(page)}
+
+    assert kinds == {"python", ""}
+    for block in blocks(page):
+        if block.language == "python":
+            exec(compile(block.body, str(page), "exec", dont_inherit=True), {"__name__": "page"})
+
+            assert capsys.readouterr().out
+            continue
+        for line in block.body.splitlines():
+            command, *arguments = shlex.split(line, comments=True)
+            if command == "murmure":
+                groups = {"schema", "ledger", "study", "party"}
+                words = arguments[: 2 if arguments[0] in groups else 1]
+                ran = CliRunner().invoke(main, [*words, "--help"])
+
+                assert ran.exit_code == 0, f"{name(page)}: {line}: {ran.output}"
+                options = {a for a in arguments if a.startswith("--")}
+                assert {o for o in options if not re.search(rf"{o}\b", ran.output)} == set(), f"{name(page)}: {line}"
+            elif command != "source":
+                assert (ROOT / command).is_file(), f"{name(page)}: {line}"
+
+
 def slug(heading: str) -> str:
     """As the site makes anchors of headings."""
     plain = re.sub(r"[`*\\]", "", heading).strip().lower()
@@ -132,20 +165,22 @@ def anchors(page: Path) -> set[str]:
     return {slug(h) for h in re.findall(r"^#+ (.+)$", prose(page), re.M)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", [*PAGES, *READMES], ids=name)
 def test_links_lead_somewhere(page):
-    """Internal links name a file of docs/ and, after #, one of its headings."""
+    """Internal links name a file of docs/ (of a README: or the other README) and, after #, one of its headings."""
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
         file = (page.parent / path).resolve() if path else page
 
-        assert file.is_file() and file.is_relative_to(DOCS), f"{name(page)}: {target}"
+        within = file.is_relative_to(DOCS) or (page in READMES and file in READMES)
+
+        assert file.is_file() and within, f"{name(page)}: {target}"
         assert not anchor or anchor in anchors(file), f"{name(page)}: {target}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.parametrize("page", [*PAGES, *READMES], ids=name)
 def test_no_page_names_a_machine(page):
     """No absolute path of somebody's machine."""
     text = page.read_text(encoding="utf-8")
@@ -161,11 +196,14 @@ def test_words_of_how_it_works_are_in_the_glossary():
     assert bold and bold <= {w.lower() for w in known}
 
 
-def test_the_glossary_is_sorted_and_says_each_word_once():
-    text = (DOCS / "glossary.md").read_text(encoding="utf-8")
-    words = [w.lower() for w in re.findall(r"^\*\*(.+?)\*\*\n:   ", text, re.M)]
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name == "glossary.md"], ids=name)
+def test_a_glossary_is_sorted_and_says_each_word_once(page):
+    """By letters, whatever their accents; a French word has the English one behind it."""
+    text = page.read_text(encoding="utf-8")
+    words = re.findall(r"^\*\*(.+?)\*\*(?: \(\*.+?\*\))?\n:   ", text, re.M)
+    letters = [unicodedata.normalize("NFD", w.lower()).encode("ascii", "ignore") for w in words]
 
-    assert words == sorted(set(words))
+    assert letters and letters == sorted(set(letters))
 
 
 def test_every_page_is_in_the_navigation_once():
@@ -195,6 +233,20 @@ def test_decisions_have_three_parts():
 
         assert re.search(r"\*\*Context\.\*\*.*\*\*Choice\.\*\*.*\*\*Consequence\.\*\*", text, re.S), page.name
         assert f"({page.name})" in index
+
+
+def test_french_pages_have_english_ones_of_the_same_name_and_both_homes_link():
+    """docs/fr/x.md is docs/x.md in French; the home pages and the READMEs name one another."""
+    french = {p.name for p in PAGES if p.parent == DOCS / "fr"}
+
+    assert "index.md" in french and french <= {p.name for p in DOCS.glob("*.md")}
+    for page, other in [
+        (DOCS / "index.md", "fr/index.md"),
+        (DOCS / "fr" / "index.md", "../index.md"),
+        (READMES[0], "README.fr.md"),
+        (READMES[1], "README.md"),
+    ]:
+        assert f"]({other})" in prose(page), name(page)
 
 
 def test_page_names_say_their_kind():

@@ -297,7 +297,7 @@ def test_the_summary_says_why_there_are_no_standard_errors():
         (LinearRegression(PEOPLE, "y", Clear()), flat, "some columns do not vary, or repeat others"),
     ):
         assert m.fit(data).bse_ is None
-        assert f"std err none: {why}" in " ".join(m.summary().split())
+        assert f"std err: none: {why}" in " ".join(m.summary().split())
 
 
 def test_the_lectures_noise_costs_more_at_one_column_and_less_at_many():

@@ -92,7 +92,7 @@ def test_exact_sums_protect_nobody_and_hide_the_parts(name: str) -> None:
     assert not made.seeded_
     assert "different lists to different parties" in (seen["coordinator"].hides or "")
     said = " ".join(made.summary().split())
-    assert "parties 4: masked sums" in said and "the sum is exact" in said and "coordinator and 1 colluding" in said
+    assert "parties: 4; masked sums" in said and "the sum is exact" in said and "coordinator and 1 colluding" in said
     assert "parties=4" in repr(made) and "parties" not in repr(MAKERS[name](mu.Secure(rows_are_public=True)))
     assert "1 vanished" in " ".join(
         MAKERS[name](mu.Secure(rows_are_public=True)).fit([*TABLES, None]).summary().split()

@@ -276,7 +276,7 @@ def test_missing_answers_are_refused_in_every_frame(kind: str, tmp_path: Path) -
         "CSV": lambda: pyarrow.csv.write_csv(holes, tmp_path / "t.csv") or tmp_path / "t.csv",
     }[kind]()
 
-    with pytest.raises(OutsideDomain, match=r"column 'drinks': row 4 (is missing|holds '')"):
+    with pytest.raises(OutsideDomain, match=r"column 'drinks': row 4 (has no value|holds '')"):
         mu.run(CLEAR, source)
 
 
@@ -305,7 +305,7 @@ def test_a_seeded_run_is_marked() -> None:
 
     assert seeded.seeded and not secure.seeded
     assert "SEEDED RANDOMNESS" in repr(seeded) and "SEEDED" not in repr(secure)
-    assert "Seeded randomness" in seeded._repr_html_() and "Seeded" not in secure._repr_html_()
+    assert "SEEDED RANDOMNESS" in seeded._repr_html_() and "SEEDED" not in secure._repr_html_()
     assert not mu.run(plan, ANSWERS, rng=mu.Random.secure()).seeded
 
 

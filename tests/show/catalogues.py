@@ -38,7 +38,7 @@ def update(path: Path, more: dict[str, str] | None = None) -> list[Key]:
     for key, places in sorted(sentences().items(), key=lambda item: (item[1][0].split(":")[0], str(item[0]))):
         text = (more or {}).get(key) if isinstance(key, str) else None
         text = typography(text) if text else known.get(key)
-        if isinstance(key, tuple) and not text:  # the two halves may have been translated apart
+        if isinstance(key, tuple) and not (text and all(text)):  # the two halves may have been translated apart
             halves = [(more or {}).get(half) or known.get(half) for half in key]
             text = tuple(typography(str(half)) for half in halves) if all(halves) else None
         if not text or (isinstance(text, tuple) and not all(text)):

@@ -13,6 +13,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from tests.core.error_sentences import Checker
@@ -32,6 +33,7 @@ ENTRY_WORDS: Mapping[str, tuple[set[str], int | None]] = {  # fields, and the po
 COMMANDS = {"command", "group"}
 
 
+@cache
 def sentences() -> dict[Key, list[str]]:
     """Every sentence, and where it is."""
     texts = {path.relative_to(SOURCES.parent).as_posix(): path.read_text() for path in sorted(SOURCES.rglob("*.py"))}

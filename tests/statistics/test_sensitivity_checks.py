@@ -111,7 +111,7 @@ MUTANTS = {
     "a block left out": (Mutant(MEAN, {"blocks": lambda good: good.blocks[:2]}), "do not add up"),
     "largest too small": (Mutant(MEAN, {"largest": lambda good: 9}), "more than largest"),
     "refuses labels outside": (Mutant(CELLS, {"tally": strict_tally}), "a label outside"),
-    "counts labels outside": (Mutant(CELLS, {"tally": dropping_tally}), "when there are no rows"),
+    "counts labels outside": (Mutant(CELLS, {"tally": dropping_tally}), "when some rows count nobody"),
     "divides by a noisy total": (Mutant(CELLS, {"interpret": dividing_interpret}), "fails"),
     "fails at a negative count": (Mutant(CELLS, {"interpret": failing_interpret}), "a negative count"),
     "reads the true n": (Remembers(CELLS), "more than the noisy sums"),

@@ -28,15 +28,17 @@ from murmure.attacks.audit_gates import AuditFailed as AuditFailed
 from murmure.attacks.released_values import released_values
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Cost
-from murmure.core.errors import Phrase, shorten
+from murmure.core.errors import Phrase, Plural, shorten
 from murmure.core.random import Random
 from murmure.core.types import Relation
+from murmure.show.document import Block, Document, Facts, Number, Shown, paragraphs
 
 Ask = Callable[[Any, Gate], Any]
+RESULT = "the result"  # where paths to released values start
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Shown):
     """What an audit measured, where it found nothing wrong."""
 
     questions: int
@@ -46,13 +48,47 @@ class Audit:
     raised: str | None  # the error that both runs ended with
     warned: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        asked = f"{self.questions} question{'s' * (self.questions != 1)}, the same in both runs"
-        ended = "" if self.raised is None else f"; both runs ended with {self.raised}"
-        return (
-            f"Audit: {asked}; one person moved an answer by up to {self.closest:.1%} of what was declared; "
-            f"cost epsilon = {self.cost.epsilon:.6g}{ended}"
+    def sentence(self) -> str:
+        """All of it in a line."""
+        asked = Plural("{n} question, the same in both runs", "{n} questions, the same in both runs", n=self.questions)
+        about = {"asked": asked, "closest": self.closest, "epsilon": self.cost.epsilon}
+        if self.raised is None:
+            return Phrase(
+                "Audit: {asked}; one person moved an answer by up to {closest:.1%} of what was declared; cost epsilon "
+                "= {epsilon:.6g}",
+                **about,
+            )
+        return Phrase(
+            "Audit: {asked}; one person moved an answer by up to {closest:.1%} of what was declared; cost epsilon = "
+            "{epsilon:.6g}; both runs ended with {raised}",
+            raised=self.raised,
+            **about,
         )
+
+    def document(self) -> Document:
+        facts: list[tuple[str, Any]] = [
+            (Phrase("questions"), self.questions),
+            (Phrase("cost, epsilon"), Number(self.cost.epsilon, "plain")),
+            (Phrase("largest part of a declared move"), Number(self.closest, "share")),
+        ]
+        if self.loss is not None:
+            facts.append((Phrase("what the frozen answers told, epsilon"), Number(self.loss, "plain")))
+        ended = None if self.raised is None else Phrase("Both runs ended with {raised}.", raised=self.raised)
+        warned = (Phrase("Both runs warned: {warning}", warning=text) for text in self.warned)
+        notes = (
+            Phrase(
+                "With every noisy answer frozen, the run on the neighbouring table asked the same questions and "
+                "released the same result, bit for bit."
+            ),
+            Phrase("An audit belongs to the holder of the data: none of it may be released."),
+        )
+        blocks: tuple[Block, ...] = (Facts(tuple(facts)), *paragraphs([*notes, ended, *warned], "note"))
+        return Document(Phrase("Replay audit: nothing wrong was found"), blocks, "Audit")
+
+    def __repr__(self) -> str:
+        return str(self.sentence())
+
+    __str__ = __repr__
 
 
 def replay_audit(
@@ -96,13 +132,21 @@ def replay_audit(
         raise replay.failed
     for what, one, other, way_out in (
         (
-            "error",
+            Phrase("error"),
             first.raised,
             second.raised,
-            "whether something fails may depend on noisy answers only: odd cells get a stand-in, empty classes noise",
+            Phrase(
+                "whether something fails may depend on noisy answers only: odd cells get a stand-in, empty classes "
+                "noise"
+            ),
         ),
-        ("warning", first.warned, second.warned, "warn about noisy answers, or say it always"),
-        ("line on the terminal", first.printed, second.printed, "print what noisy answers give, and nothing else"),
+        (Phrase("warning"), first.warned, second.warned, Phrase("warn about noisy answers, or say it always")),
+        (
+            Phrase("line on the terminal"),
+            first.printed,
+            second.printed,
+            Phrase("print what noisy answers give, and nothing else"),
+        ),
     ):
         if one != other:
             raise AuditFailed(
@@ -137,7 +181,7 @@ def _refuse_empty_audit(observed: _Observed, questions: int, allow_raise: Any, a
         if allow_raise is True or (allow_raise is not False and issubclass(observed.kind, allow_raise)):
             return
         after = (
-            Phrase("after {questions} question{plural}", questions=questions, plural="s" * (questions != 1))
+            Plural("after {n} question", "after {n} questions", n=questions)
             if questions
             else Phrase("before the first question")
         )
@@ -199,10 +243,11 @@ def _observe(ask: Ask, data: Any, gate: Gate) -> _Observed:
         except Exception as error:
             raised, kind = f"{type(error).__name__}: {error}", type(error)
         else:
-            released = tuple(released_values(result, "the result", ()))  # now: a learner may be fitted again
+            released = tuple(released_values(result, RESULT, ()))  # now: a learner may be fitted again
     warned = tuple(f"{w.category.__name__}: {w.message}" for w in caught)
     return _Observed(released, raised, warned, printed.getvalue(), kind)
 
 
 def _place(one: tuple[str, Any], other: tuple[str, Any]) -> str:
-    return one[0] if one[0] == other[0] else Phrase("{one} and {other}", one=one[0], other=other[0])
+    first, second = (Phrase("the result{path}", path=leaf[0].removeprefix(RESULT)) for leaf in (one, other))
+    return first if first == second else Phrase("{one} and {other}", one=first, other=second)

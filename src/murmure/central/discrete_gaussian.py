@@ -20,6 +20,7 @@ from murmure.central.base.budget_split import check_binding, split_by_weight
 from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
@@ -34,17 +35,22 @@ class DiscreteGaussian(RhoBudget):
     >>> people = {name: ["no", "no", "yes", "no"] * 500 for name in "abcd"}
     >>> plan = mu.Plan(mu.Marginals(schema), curator=mu.DiscreteGaussian(epsilon=1.0, delta=1e-6))
     >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate["a"])
-              share       low      high     count
-    no       0.7475    0.7402    0.7549     1 489
-    yes      0.2525    0.2451    0.2598       503
-    about 1 992 people; 95 % intervals by Fieller, for these people (fixed population)
+            share       low      high     count
+    no     0.7475    0.7402    0.7549     1,489
+    yes    0.2525    0.2451    0.2598       503
+    <BLANKLINE>
+    about 1,992 people; 95% intervals by Fieller (every ratio that the noise on both of its sums
+      allows), for these people (fixed population)
     >>> print(plan.guarantees()["reader"])
-    epsilon = 0.9999999999, delta = 1e-06; discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes' of column 'a'; the 2 answers 'no', 'yes' of column 'b'; the 2 answers 'no', 'yes' of column 'c'; the 2 answers 'no', 'yes' of column 'd'; the noise and its integers
+    epsilon = 0.9999999999, delta = 1e-06
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13
+      public: the 2 answers 'no', 'yes' of column 'a'; the 2 answers 'no', 'yes' of column 'b'; the 2
+        answers 'no', 'yes' of column 'c'; the 2 answers 'no', 'yes' of column 'd'; the noise and its
+        integers
     >>> print(f"rho {plan.bound.cost.rho:.6f}: what a ledger adds up")
     rho 0.024356: what a ledger adds up
-    """  # noqa: E501
+    """
 
     entry = NoiseEntry(
         order=20,
@@ -63,7 +69,7 @@ class DiscreteGaussian(RhoBudget):
         )
         rho = float_up(sum((law.rho(square) for law, square in zip(laws, moves, strict=True)), Fraction(0)))
         cost, epsilon, delta = Cost(math.inf, rho), self.epsilon_for(rho), self.delta or 0.0
-        method = "discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13"
+        method = Phrase("discrete Gaussian: Canonne, Kamath, Steinke 2020, Theorem 14 and Corollary 13")
         return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, delta, method)
 
 

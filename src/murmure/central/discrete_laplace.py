@@ -22,7 +22,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Noise, Relation
 from murmure.laws.noise.digits import Digits, calibrated
@@ -39,14 +39,18 @@ class DiscreteLaplace(Noise):
     >>> question = mu.Histogram(mu.Categories(["no", "yes"]))
     >>> plan = mu.Plan(question, curator=mu.DiscreteLaplace(epsilon=1.0))
     >>> print(mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7)).estimate)
-              share       low      high     count
-    no       0.7494    0.7480    0.7508     1 498
-    yes      0.2506    0.2492    0.2520       501
-    about 1 999 people; 95 % intervals by Fieller, for these people (fixed population)
+            share       low      high     count
+    no     0.7494    0.7480    0.7508     1,498
+    yes    0.2506    0.2492    0.2520       501
+    <BLANKLINE>
+    about 1,999 people; 95% intervals by Fieller (every ratio that the noise on both of its sums
+      allows), for these people (fixed population)
     >>> print(plan.guarantees()["reader"])
-    epsilon = 1, delta = 0; discrete Laplace: closed form, rounding of the tables counted
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes'; the noise and its integers
+    epsilon = 1, delta = 0
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: discrete Laplace: closed form, rounding of the tables counted (a formula of the
+        integers that run)
+      public: the 2 answers 'no', 'yes'; the noise and its integers
     """
 
     epsilon: float
@@ -77,9 +81,9 @@ class DiscreteLaplace(Noise):
             epsilon += loss
             rho += min(loss**2, squared) / 2
         cost = Cost(float_up(epsilon), float_up(rho))
-        method = "discrete Laplace: closed form" + (
-            ", rounding of the tables counted" if self.sampler == "table" else ""
-        )
+        method = Phrase("discrete Laplace: closed form")
+        if self.sampler == "table":
+            method = Phrase("discrete Laplace: closed form, rounding of the tables counted")
         return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, cost.epsilon, 0.0, method)
 
 

@@ -19,6 +19,7 @@ from fractions import Fraction
 
 from murmure.central.base.bound_choice import Choice
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.laws.noise.choice import ExponentialLaw
 
 
@@ -36,7 +37,7 @@ class Exponential(Choice):
     [-10.0, -20.0, -0.0]
     """
 
-    title = "exponential mechanism"
+    title = Phrase("exponential mechanism")
     entry = NoiseEntry(order=60)
 
     def law_at(self, rate: Fraction) -> ExponentialLaw:

@@ -18,7 +18,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.blocks import Block
 from murmure.core.catalogue_entries import NoiseEntry
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.fixed import positive_epsilon
 from murmure.core.types import Ints, PostProcessed, Relation
 
@@ -32,6 +32,7 @@ class Geometric(PostProcessed):
     >>> print(mu.run(plan, [30, 40, 56] * 300, rng=mu.Random.seeded(7)).estimate)
               count
     count       898
+    <BLANKLINE>
     about 898 people; no error bar: its sums were cut to a public range after noise was added
     """
 
@@ -54,7 +55,9 @@ class Geometric(PostProcessed):
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         bound = DiscreteLaplace(self.epsilon).bind(blocks, relation, rows)
-        return dataclasses.replace(bound, noise=self, method=f"{bound.method}; then cut to a public range")
+        return dataclasses.replace(
+            bound, noise=self, method=Phrase("{method}; then cut to a public range", method=bound.method)
+        )
 
     def post_process(self, noisy: Ints) -> Ints:
         """What leaves the gate: the noisy sum, cut."""

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from murmure.central.base.bound_choice import Choice
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.laws.noise.choice import PermuteAndFlipLaw
 
 
@@ -35,7 +36,7 @@ class PermuteAndFlip(Choice):
     [-10.693, -20.693, -0.0]
     """
 
-    title = "permute-and-flip"
+    title = Phrase("permute-and-flip")
     entry = NoiseEntry(order=70)
 
     def law_at(self, rate: Fraction) -> PermuteAndFlipLaw:

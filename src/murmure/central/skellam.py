@@ -23,6 +23,7 @@ from murmure.central.base.budget_split import check_binding, split_by_weight
 from murmure.central.base.rho_budget import RhoBudget
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.core.fixed import float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.skellam import MIN_VARIANCE, SkellamLaw, skellam_rho
@@ -40,15 +41,18 @@ class Skellam(RhoBudget):
     >>> plan = mu.Plan(question, parties=mu.PairwiseMasks(5, dropouts=1), curator=noise)
     >>> parts = [["no"] * 300 + ["yes"] * 100] * 5
     >>> print(mu.run(plan, parts, rng=mu.Random.seeded(7)).estimate)
-              share       low      high     count
-    no       0.7494    0.7445    0.7543     1 498
-    yes      0.2506    0.2457    0.2555       501
-    about 1 999 people; 95 % intervals by Fieller, for these people (fixed population)
+            share       low      high     count
+    no     0.7494    0.7445    0.7543     1,498
+    yes    0.2506    0.2457    0.2555       501
+    <BLANKLINE>
+    about 1,999 people; 95% intervals by Fieller (every ratio that the noise on both of its sums
+      allows), for these people (fixed population)
     >>> print(plan.guarantees()["reader"])
-    epsilon = 0.9999999997, delta = 1e-06; Skellam in 3 shares: curvature of the law of their sum
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes'; the noise and its integers
-      provided   at least 3 parties are honest, stay, and add their share of the noise
+    epsilon = 0.9999999997, delta = 1e-06
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: Skellam in 3 shares: curvature of the law of their sum
+      public: the 2 answers 'no', 'yes'; the noise and its integers
+      provided: at least 3 parties are honest, stay, and add their share of the noise
     """
 
     entry = NoiseEntry(order=30, title="Skellam noise", word="skellam", needs_delta=True, in_shares=True)
@@ -58,7 +62,7 @@ class Skellam(RhoBudget):
         means = self.means(blocks, relation, rows, 1)
         cost, epsilon = self.spent(means, blocks, relation, rows)
         laws = tuple(map(SkellamLaw, means))
-        method = "Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13"
+        method = Phrase("Skellam: curvature of the law, Canonne, Kamath, Steinke 2020, Corollary 13")
         return BoundNoise(self, blocks, laws, "l2", relation, rows, cost, epsilon, self.delta or 0.0, method)
 
     def means(self, blocks: Sequence[Block], relation: Relation, rows: int, honest: int) -> list[Fraction]:

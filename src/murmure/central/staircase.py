@@ -20,6 +20,7 @@ from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.budget_split import check_binding, moved_entries, split_by_weight
 from murmure.core.blocks import Block, Cost
 from murmure.core.catalogue_entries import NoiseEntry
+from murmure.core.errors import Phrase
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.types import Noise, Relation
 from murmure.laws.noise.staircase import StaircaseLaw, loss_units
@@ -56,7 +57,7 @@ class Staircase(Noise):
             epsilon += loss
             rho += loss**2 / 2  # Bun, Steinke, TCC 2016, Proposition 1.4
         cost = Cost(float_up(epsilon), float_up(rho))
-        method = "staircase: by stairs that are moved, rounding of the tables counted"
+        method = Phrase("staircase: by stairs that are moved, rounding of the tables counted")
         return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, cost.epsilon, 0.0, method)
 
 

@@ -13,6 +13,8 @@ from murmure.core.schema import Schema
 from murmure.core.types import Certifiable, Certificate, Chooser, Noise, Promises, Sharing, Unit
 from murmure.local.rappor import ForEver
 
+ITS_INTEGERS, WHO_TAKES_PART = Phrase("the mechanism and its integers"), Phrase("who takes part")
+
 
 def certify(mechanism: Any, relation: Unit = "record", reports: int | None = None) -> Certificate:
     """The exact epsilon of a mechanism, rounded up, with the two inputs and the report that attain it.
@@ -63,7 +65,7 @@ def certify(mechanism: Any, relation: Unit = "record", reports: int | None = Non
         delta=0.0,
         relation="replace",
         unit=relation,
-        public=(mechanism.domain.public(), "the mechanism and its integers", "who takes part"),
+        public=(mechanism.domain.public(), ITS_INTEGERS, WHO_TAKES_PART),
         method=method,
         witness=(label(x), label(other), y),
         witness_text=witness_in_words(mechanism, x, other, y, epsilon, one_report),
@@ -79,8 +81,8 @@ def _certify_sharing(sharing: Any) -> Certificate:
         delta=0.0,
         relation="replace",
         unit="record",
-        public=("who takes part", "what is asked, its bounds, and the most rows of a party"),
-        method="the sum is exact",
+        public=(WHO_TAKES_PART, Phrase("what is asked, its bounds, and the most rows of a party")),
+        method=Phrase("the sum is exact"),
         assumption=sharing.assumption,
         hides=sharing.in_words(),
     )
@@ -101,7 +103,7 @@ def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certific
         delta=0.0,
         relation="replace",
         unit=unit,
-        public=(mechanism.domain.public(), "the mechanism and its integers", "who takes part"),
+        public=(mechanism.domain.public(), ITS_INTEGERS, WHO_TAKES_PART),
         method=method,
         witness=(labels(x), labels(other), y),
         witness_text=record_witness_in_words(mechanism, x, other, y, epsilon, (reports or 1) == 1),
@@ -112,14 +114,21 @@ def _certify_record(mechanism: Any, unit: Unit, reports: int | None) -> Certific
 
 def _composed(loss: Loss, reports: int | None) -> tuple[float, str]:
     """The epsilon of this number of fresh reports, and how it was obtained."""
-    more = f"; {reports} fresh reports add up (sequential composition)" if reports is not None and reports > 1 else ""
-    return times_up(loss.epsilon, reports or 1), loss.method + more
+    method = loss.method
+    if reports is not None and reports > 1:
+        method = Phrase(
+            "{method}; {reports} fresh reports add up (sequential composition)", method=method, reports=reports
+        )
+    return times_up(loss.epsilon, reports or 1), method
 
 
 def _kept(once: Loss, for_ever: Loss, reports: int | None, values: int) -> tuple[Loss, float, str]:
     """Of draws that are kept, one for each distinct value: any number of reports tells no more than the kept bits."""
     whole = times_up(for_ever.epsilon, values)
     if reports is not None and times_up(once.epsilon, reports) < whole:
-        return once, times_up(once.epsilon, reports), f"{once.method}; {reports} report(s)"
-    about = "one value" if values == 1 else f"{values} distinct values, which add up"
-    return for_ever, whole, f"{for_ever.method}; any number of reports about {about}"
+        sent = Phrase("{method}; {reports} report(s)", method=once.method, reports=reports)
+        return once, times_up(once.epsilon, reports), sent
+    about = Phrase("one value")
+    if values != 1:
+        about = Phrase("{values} distinct values, which add up", values=values)
+    return for_ever, whole, Phrase("{method}; any number of reports about {about}", method=for_ever.method, about=about)

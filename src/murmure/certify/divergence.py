@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.fixed import log_up
 from murmure.laws.bits import BitsChannel, ChainedBits, first_bits
 from murmure.laws.hadamard import Hadamard
@@ -63,9 +63,9 @@ def enumerate_loss(channel: Channel) -> Loss:
             continue
         witness = (probs.index(high), probs.index(low), y)
         if low == 0:
-            return Loss(None, witness, "enumerated")
+            return Loss(None, witness, Phrase("enumerated"))
         if best is None or high / low > best.ratio:  # type: ignore[operator]
-            best = Loss(high / low, witness, "enumerated", channel.slack)
+            best = Loss(high / low, witness, Phrase("enumerated"), channel.slack)
     if best is None:
         raise InvalidParameter("{kind} has no possible report.", kind=type(channel).__name__)
     return best
@@ -74,7 +74,7 @@ def enumerate_loss(channel: Channel) -> Loss:
 @max_loss.register
 def _(channel: Mapped) -> Loss:
     if len(channel.outcomes()) == 1:  # a constant report tells nothing, whatever channel is below
-        return Loss(Fraction(1), (0, 0, channel.outcomes()[0]), "closed form, one report")
+        return Loss(Fraction(1), (0, 0, channel.outcomes()[0]), Phrase("closed form, one report"))
     return enumerate_loss(channel)
 
 
@@ -87,7 +87,7 @@ def _(channel: WindowChannel) -> Loss:
     ratio = Fraction(channel.peak, channel.outside) if first != last else Fraction(1)
     # The first `rest` reports of a window have one unit more: if there are any, the first report is the witness.
     witness = (0, top, first) if channel.rest else (top, 0, last + channel.length - 1)
-    return Loss(ratio, witness, "closed form over classes of reports")
+    return Loss(ratio, witness, Phrase("closed form over classes of reports"))
 
 
 @max_loss.register(BitsChannel)
@@ -98,7 +98,7 @@ def _(channel: BitsChannel | ChainedBits) -> Loss:
     ratio = p * (1 - q) / (q * (1 - p))
     x, other = (0, 1) if ratio >= 1 else (1, 0)
     report = first_bits(1, channel.inputs)
-    return Loss(max(ratio, 1 / ratio), (x, other, report), "closed form, two bits differ")
+    return Loss(max(ratio, 1 / ratio), (x, other, report), Phrase("closed form, two bits differ"))
 
 
 @max_loss.register
@@ -108,7 +108,7 @@ def _(channel: Subset) -> Loss:
     ratio = p * (k - w) / ((1 - p) * w)
     members = first_bits(w, k)  # 0 .. w-1: holds 0, not k-1
     x, other = (0, k - 1) if ratio >= 1 else (k - 1, 0)
-    method = "closed form over classes of sets, uneven choices counted"
+    method = Phrase("closed form over classes of sets, uneven choices counted")
     return Loss(max(ratio, 1 / ratio), (x, other, members), method, channel.slack)
 
 
@@ -117,7 +117,7 @@ def _(channel: Hadamard) -> Loss:
     # y = 1: row 1 (input 0) is odd there, row 2 (input 1) is even
     ratio = channel.p / (1 - channel.p)
     x, other = (1, 0) if ratio >= 1 else (0, 1)
-    return Loss(max(ratio, 1 / ratio), (x, other, 1), "closed form over two halves")
+    return Loss(max(ratio, 1 / ratio), (x, other, 1), Phrase("closed form over two halves"))
 
 
 @max_loss.register
@@ -129,7 +129,7 @@ def _(channel: TableChannel) -> Loss:
     candidates = np.nonzero(rough >= rough.max() * (1 - 1e-12))[0]
     y = max(candidates, key=lambda j: Fraction(int(high[j]), int(low[j])))
     witness = (int(w[:, y].argmax()), int(w[:, y].argmin()), int(y))
-    return Loss(Fraction(int(high[y]), int(low[y])), witness, "enumerated")
+    return Loss(Fraction(int(high[y]), int(low[y])), witness, Phrase("enumerated"))
 
 
 @max_loss.register
@@ -139,13 +139,13 @@ def _(channel: Hashed) -> Loss:
     report = np.zeros(channel.value_bits + 2, np.uint16)
     report[1] = (1 << channel.seed_bits) - 1  # h(v) = 0 for even v, the last bin for odd v
     report[-1] = channel.g - 1
-    return Loss(bins.ratio, (1, 0, report), "closed form, largest over hashes")
+    return Loss(bins.ratio, (1, 0, report), Phrase("closed form, largest over hashes"))
 
 
 @max_loss.register
 def _(channel: Tagged) -> Loss:
     first, second = max_loss(channel.first), max_loss(channel.second)
     if (first.ratio or 0) >= (second.ratio or 0):
-        return Loss(first.ratio, first.witness, "largest over the public coin")
+        return Loss(first.ratio, first.witness, Phrase("largest over the public coin"))
     x, other, y = second.witness
-    return Loss(second.ratio, (x, other, y + channel.first.outputs), "largest over the public coin")
+    return Loss(second.ratio, (x, other, y + channel.first.outputs), Phrase("largest over the public coin"))

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import singledispatch
 
 from murmure.certify.divergence import Loss, max_loss
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.types import Unit
 from murmure.laws.hidden_draw import Hidden
 from murmure.laws.likelihoods import attribute_ratio, record_ratio
@@ -34,7 +34,7 @@ def enumerate_record_loss(channel: RecordChannel, unit: Unit) -> Loss:
     if outcomes is None:
         raise InvalidParameter("{kind} has too many reports to enumerate.", kind=type(channel).__name__)
     records = list(itertools.product(*map(range, channel.inputs)))
-    best = Loss(Fraction(1), (records[0], records[0], None), "enumerated", channel.slack)
+    best = Loss(Fraction(1), (records[0], records[0], None), Phrase("enumerated"), channel.slack)
     for y in outcomes:
         probs = {x: channel.prob(x, y) for x in records}
         groups: list[list[tuple[int, ...]]] = [records]
@@ -47,9 +47,9 @@ def enumerate_record_loss(channel: RecordChannel, unit: Unit) -> Loss:
             if probs[x] == 0:
                 continue
             if probs[other] == 0:
-                return Loss(None, (x, other, y), "enumerated")
+                return Loss(None, (x, other, y), Phrase("enumerated"))
             if probs[x] / probs[other] > best.ratio:  # type: ignore[operator]
-                best = Loss(probs[x] / probs[other], (x, other, y), "enumerated", channel.slack)
+                best = Loss(probs[x] / probs[other], (x, other, y), Phrase("enumerated"), channel.slack)
     return best
 
 
@@ -85,8 +85,8 @@ def _(channel: Joint, unit: Unit) -> Loss:
     losses = [max_loss(part) for part in channel.parts]
     everything = range(len(losses))
     if unit == "attribute":
-        return _together(losses, everything, _by_loss(losses)[:1], "largest over attributes")
-    return _together(losses, everything, everything, "sum over attributes")
+        return _together(losses, everything, _by_loss(losses)[:1], Phrase("largest over attributes"))
+    return _together(losses, everything, everything, Phrase("sum over attributes"))
 
 
 @record_loss.register
@@ -101,11 +101,13 @@ def _(channel: Sampled, unit: Unit) -> Loss:
     else:
         costliest = with_worst = tuple(sorted(_by_loss(losses)[: channel.draw.take]))
     if unit == "attribute":
-        return _together(losses, with_worst, [worst], "largest over attributes; the draw is public")
-    return _together(losses, costliest, costliest, f"largest over public draws of {channel.draw.take}")
+        return _together(losses, with_worst, [worst], Phrase("largest over attributes; the draw is public"))
+    return _together(
+        losses, costliest, costliest, Phrase("largest over public draws of {columns}", columns=channel.draw.take)
+    )
 
 
 @record_loss.register
 def _(channel: Hidden, unit: Unit) -> Loss:
     ratio, witness = record_ratio(channel) if unit == "record" else attribute_ratio(channel)
-    return Loss(ratio, witness, "hidden draw, classes of reports")
+    return Loss(ratio, witness, Phrase("hidden draw, classes of reports"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from murmure.core.domain import Categories
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.laws.bits import unpack
 from murmure.local.base.hidden_attribute import HiddenOracle
 from murmure.local.base.randomisers import BiasedNumeric, NumericOracle
@@ -17,6 +18,7 @@ from murmure.local.rappor import ForEver
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
 from murmure.local.warner import YesNo
+from murmure.show.phrase import apart, commas
 
 MAX_NAMED = 5
 
@@ -42,20 +44,20 @@ def report_in_words(mechanism: Any, report: Any) -> str:
     domain = mechanism.domain
     if isinstance(mechanism, PackedOracle):
         values = set_bits(report, domain.size)
-        names = [str(domain.label(v)) for v in values[:MAX_NAMED]]
-        listed = ", ".join(names) + (f", ... ({len(values)} in all)" if len(values) > MAX_NAMED else "")
+        listed = commas(_first_few([str(domain.label(v)) for v in values]))
         if isinstance(mechanism, SubsetSelection):
-            return f"the set {{{listed}}}"
-        return f"'yes to {listed}, no to the rest'" if values else "'no to every answer'"
+            return Phrase("the set {{{listed}}}", listed=listed)
+        return Phrase("'yes to {listed}, no to the rest'", listed=listed) if values else Phrase("'no to every answer'")
     if isinstance(mechanism, LocalHashing):
-        return f"bin {int(report[-1])} of {mechanism.g}, under a public hash"
+        return Phrase("bin {bin} of {bins}, under a public hash", bin=int(report[-1]), bins=mechanism.g)
     if isinstance(mechanism, NumericOracle):
         low, step, _ = domain.scale()
-        return f"{int(report)} (which counts as {low + step * float(mechanism.readout[int(report)]):.4g})"
+        value = low + step * float(mechanism.readout[int(report)])
+        return Phrase("{report} (which counts as {value:.4g})", report=int(report), value=value)
     if isinstance(mechanism, YesNo | BiasedNumeric | GRR):
         return answer_in_words(domain, int(report))
     shown = shorten(report.tolist() if hasattr(report, "tolist") else report, 40)
-    return f"index {shown}" if isinstance(mechanism, HadamardResponse) else shown
+    return Phrase("index {index}", index=shown) if isinstance(mechanism, HadamardResponse) else shown
 
 
 def witness_in_words(
@@ -63,7 +65,8 @@ def witness_in_words(
 ) -> tuple[str, str]:
     """The report that tells most, and what it tells."""
     a, b = answer_in_words(mechanism.domain, x), answer_in_words(mechanism.domain, other)
-    return f"the report {report_in_words(mechanism, report)}", _tells(a, b, epsilon, one_report)
+    said = Phrase("the report {report}", report=report_in_words(mechanism, report))
+    return said, _tells(a, b, epsilon, one_report)
 
 
 def record_witness_in_words(
@@ -75,20 +78,21 @@ def record_witness_in_words(
         part = mechanism.parts[i]
         part = part.real if isinstance(part, HiddenOracle) else part
         if y[i] is not None:
-            reports.append(f"{name}: {report_in_words(part, y[i])}")
+            reports.append(Phrase("{name}: {report}", name=name, report=report_in_words(part, y[i])))
         if x[i] != other[i]:
             a, b = (answer_in_words(part.domain, code) for code in (x[i], other[i]))
-            differ.append((f"{name} {a}", b))
-    a, b = (", ".join(_first_few([pair[side] for pair in differ])) for side in (0, 1))
-    return f"the report ({'; '.join(_first_few(reports))})", _tells(a, b, epsilon, one_report)
+            differ.append((Phrase("{name} {answer}", name=name, answer=a), b))
+    a, b = (commas(_first_few([pair[side] for pair in differ])) for side in (0, 1))
+    said = Phrase("the report ({reports})", reports=apart(_first_few(reports)))
+    return said, _tells(a, b, epsilon, one_report)
 
 
 def _tells(a: str, b: str, epsilon: float, one_report: bool) -> str:
     """What the report tells. The ratio is stated for a single report only, and while it is a number people can read."""
     if not one_report or epsilon > 50:
-        return f"tells {a} from {b} best"
-    return f"is {math.exp(epsilon):.4g} times likelier from {a} than from {b}"
+        return Phrase("tells {a} from {b} best", a=a, b=b)
+    return Phrase("is {times:.4g} times likelier from {a} than from {b}", times=math.exp(epsilon), a=a, b=b)
 
 
-def _first_few(items: list[str]) -> list[str]:
-    return items if len(items) <= MAX_NAMED else [*items[:MAX_NAMED], f"... ({len(items)} in all)"]
+def _first_few(items: Sequence[str]) -> Sequence[str]:
+    return items if len(items) <= MAX_NAMED else [*items[:MAX_NAMED], Phrase("... ({n} in all)", n=len(items))]

@@ -16,7 +16,7 @@ import click
 from murmure.catalogue import model_functions, persisted_name
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.ledger_session import LedgerSession, check_delta, ledger_options
-from murmure.cli.options import json_option, option_group, require_options, rows_of_one_person
+from murmure.cli.options import json_option, option_group, page_options, require_options, rows_of_one_person
 from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import print_json
 from murmure.core.catalogue_entries import CommandForm, ModelFunction, OptionForm
@@ -68,6 +68,7 @@ _common_options = option_group(
         help="With --secure: rows that a condition must pick out, by public facts.  [default: 5]",
     ),
     click.option("--html", "html_file", type=click.Path(path_type=Path), metavar="OUT", help="Write a page too."),
+    page_options,
     click.option("--latex", "as_latex", is_flag=True, help="Print LaTeX."),
     click.option(
         "--plot",
@@ -134,7 +135,7 @@ def _run(function_name: str, form: CommandForm, given: dict[str, Any]) -> None:
     sources: tuple[str, ...] = given["sources"]
     options = {option_form.name: given[option_form.name] for option_form in _options(form)}
     required = [option_form.name for option_form in _options(form) if "[required]" in option_form.help]
-    needed = dict(zip(form.arguments, words, strict=True)) | {"a table DATA": sources}
+    needed = dict(zip(form.arguments, words, strict=True)) | {Phrase("a table DATA"): sources}
     needed |= {f"--{name}": options[name] for name in required}
     require_options(command, needed, f"{command} {form.example}")
     _check_outputs(given)
@@ -155,17 +156,21 @@ def _run(function_name: str, form: CommandForm, given: dict[str, Any]) -> None:
     )
     if session is not None:
         session.charge = result.how.charge
-    _print_answer(function_name.replace("_", "-"), result, session, given)
+    _print_answer(result, session, given)
 
 
 def _check_outputs(given: dict[str, Any]) -> None:
     from murmure.core.files import refuse_to_replace
+    from murmure.show.html import is_murmure_page
 
     page = given["html_file"]
+    for name in ("title", "question", "author"):
+        if given[name] is not None and page is None:
+            raise UsageError("--{name} is for a page.", "add --html result.html, or leave it out", name=name)
     if page is not None:
         if page.suffix.lower() not in (".html", ".htm"):
             raise UsageError("--html {page}: the name of a page must end in .html.", "--html result.html", page=page)
-        refuse_to_replace(page, lambda start: b"murmure" in start, Phrase("a page that Murmure wrote"))
+        refuse_to_replace(page, is_murmure_page, Phrase("a page that Murmure wrote"))
     picture = given["plot_file"]
     if picture is not None and picture.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise UsageError(
@@ -230,11 +235,15 @@ def _open_session(given: dict[str, Any], sources: Sequence[str]) -> LedgerSessio
     return LedgerSession.open(source, **{name: given[name] for name in names})
 
 
-def _print_answer(name: str, result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:
+def _print_answer(result: Any, session: LedgerSession | None, given: dict[str, Any]) -> None:
+    from murmure.show.document import Heading
+    from murmure.show.language import language
+
     page, picture = given["html_file"], given["plot_file"]
+    heading = Heading(given["title"], given["question"], given["author"])
     if page is not None:
         with all_or_nothing(page) as part:
-            part.write_text(result_page(result, name), encoding="utf-8")
+            part.write_text(result.to_page(heading), encoding="utf-8")
     if picture is not None:
         _draw(result, picture)
     if given["as_json"]:
@@ -243,41 +252,22 @@ def _print_answer(name: str, result: Any, session: LedgerSession | None, given: 
             fields |= {"ledger": session.to_dict(), "warnings": session.warnings}
         print_json(fields)
         return
-    if given["secure"]:
-        from murmure.core.notices import REHEARSAL_NOTICE
-
-        click.echo(f"{REHEARSAL_NOTICE}\n", err=given["as_latex"])
     click.echo(result.to_latex() if given["as_latex"] else result.summary())
     if session is not None and not given["as_latex"]:
         click.echo(session.summary())
     for place in (page, picture):
         if place is not None:
-            click.echo(f"Written: {place}", err=True)
+            click.echo(language().say(Phrase("Written: {place}", place=str(place))), err=True)
 
 
 def _draw(result: Any, place: Path) -> None:
-    from murmure.core.show import pyplot
+    from murmure.core.plotting import pyplot
     from murmure.econometrics.results.result import Drawable
 
     if not isinstance(result, Drawable):
         raise UsageError("{result} has no picture.", "leave --plot out", result=persisted_name(result))
 
-    axes = result.plot()
-    figure = axes.figure if hasattr(axes, "figure") else axes[0].figure
+    figure = result.plot().figure
     with all_or_nothing(place) as part:
         figure.savefig(part, format=place.suffix[1:].lower(), dpi=150, bbox_inches="tight")
     pyplot().close(figure)
-
-
-def result_page(result: Any, name: str) -> str:
-    """One file that needs no other: the tables, and how they were obtained."""
-    import html
-
-    title = html.escape(f"{name}: {result.heading}")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta name="generator" content="murmure">\n<title>{title}</title>\n'
-        "<style>body{margin:2rem auto;max-width:50rem;padding:0 1rem;font-family:system-ui,sans-serif}</style>\n"
-        f"</head>\n<body>\n{result.to_html()}\n</body>\n</html>\n"
-    )

@@ -121,7 +121,7 @@ def estimate(
         raise UsageError("--columns, --pair and --weights are for sanitised tables.", REPORTS_EXAMPLE)
     elif truth is not None:  # with --mechanism it is a probability, not a table
         given, truth = given | {"truth": truth}, None
-    needed = {Phrase("a sanitised table OUT"): sources or randomised or None}
+    needed: dict[str, Any] = {Phrase("a sanitised table OUT"): sources or randomised or None}
     require_options(
         Phrase("murmure estimate"),
         needed,
@@ -329,7 +329,7 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     from murmure.core.estimates.estimate_blocks import plot_estimates
 
     draw_off_screen()
-    panels = {f.title: f.estimate for f in answer.figures}
+    panels: dict[str, Any] = {f.title: f.estimate for f in answer.figures}
     true = {f.title: f.truth for f in answer.figures if f.truth is not None}
     with all_or_nothing(path) as part:
         plot_estimates(Estimates(panels, answer.release.estimate.n), part, level, true, simultaneous)

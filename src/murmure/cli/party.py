@@ -21,14 +21,26 @@ from murmure.cli.party_options import (
     open_party,
     party_key,
     print_study,
-    printable,
+    say,
     study_to_dict,
 )
 from murmure.cli.terminal import print_json
-from murmure.core.errors import Phrase, shorten
+from murmure.core.errors import shorten
+from murmure.show.language import Language
+from murmure.show.phrase import Phrase, Quoted, Several, visible
 
 if TYPE_CHECKING:
     from murmure.parties.party.folder import PartyFolder
+
+
+STATES = {"joined": Phrase("taking part"), "done": Phrase("done"), "failed": Phrase("failed")}
+DECISIONS = {
+    "approved": Phrase("approved"),
+    "declined": Phrase("declined"),
+    "new key": Phrase("new key"),
+    "ended": Phrase("ended"),
+    "finished": Phrase("finished"),
+}
 
 
 @click.group(cls=MurmureGroup, short_help="Take part in a study with rows that never leave.")
@@ -75,9 +87,10 @@ def _show_card(home: PartyFolder, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(home.folder), "card": mine.to_dict(), "fingerprint": mine.fingerprint})
         return
-    click.echo(f"{mine.name}: {mine.fingerprint}")
-    click.echo(f"Hand {home.folder / 'card.json'} to the coordinator, and compare these digits by voice.")
-    click.echo(f"Keep the rest of {home.folder} to yourself.")
+    say(Phrase("{name}: {key}", name=mine.name, key=mine.fingerprint))
+    card_file = str(home.folder / "card.json")
+    say(Phrase("Hand {file} to the coordinator, and compare these digits by telephone.", file=card_file))
+    say(Phrase("Keep the rest of {folder} to yourself.", folder=str(home.folder)))
 
 
 # -- look --------------------------------------------------------------------------------------------------------------
@@ -113,18 +126,18 @@ def look(
     # Nothing is pinned or stored here: looking at a study must not commit the party to anything.
     with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         study = Study.open(client.study())
-    mine, notes = party_key(folder), earlier_disclosures(folder, study, lang)
+    mine, notes = party_key(folder), earlier_disclosures(folder, study)
     if rows is not None:
-        notes += local_warnings(study, open_rows(rows, query), language=lang)
+        notes += local_warnings(study, open_rows(rows, query))
     if not as_json:
-        print_study(study, lang, mine, notes)
+        print_study(study, mine, notes)
     if rows is not None:  # what would stop `join` stops here, where the coordinator does not learn of it
         Policy().check_rows(study, compute_local_sums(study, open_rows(rows, query))[0].rows)
     if as_json:
         fields = study_to_dict(study, lang)
         for entry, member in zip(fields["parties"], study.roster, strict=True):
             entry["you"] = member.key == mine
-        print_json({**fields, "before": notes})
+        print_json({**fields, "before": [Language(lang or "en", visible).say(note) for note in notes]})
 
 
 # -- decline -----------------------------------------------------------------------------------------------------------
@@ -135,7 +148,7 @@ def look(
 @home_option
 @connection_options
 @json_option
-def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: str, as_json: bool) -> None:
+def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lang: Any, as_json: bool) -> None:
     """Tell the coordinator at URL that this party takes no part, so that nobody waits for it. No reason is given."""
     from murmure.parties.party.invitation import Invitation, decline
     from murmure.parties.party.policy import Policy
@@ -151,7 +164,7 @@ def decline_study(url: str, folder: Path, ca: Path | None, plain_http: bool, lan
     if as_json:
         print_json({"study": study.name, "digest": study.digest.hex(), "declined": True})
     else:
-        click.echo(f"Declined: {study.name}. The coordinator knows.")
+        say(Phrase("Declined: {name}. The coordinator has been told.", name=Quoted(study.name)))
 
 
 # -- status and history ------------------------------------------------------------------------------------------------
@@ -185,15 +198,23 @@ def status(folder: Path, as_json: bool) -> None:
         fields = {"party": home.card.name, "fingerprint": home.card.fingerprint, "studies": studies}
         print_json({**fields, "paid": [record.to_dict() for record in paid]})
         return
-    click.echo(f"{home.card.name}: {home.card.fingerprint}")
+    say(Phrase("{name}: {key}", name=home.card.name, key=home.card.fingerprint))
     if not studies:
-        click.echo("No study was joined.")
+        say(Phrase("No study was joined."))
     for study in studies:
-        click.echo(f"{study['joined']}  {study['study']}: {study['state']}, rounds done: {study['rounds_done']}")
+        say(
+            Phrase(
+                "{at}  {study}: {state}, rounds done: {rounds}",
+                at=study["joined"],
+                study=Quoted(study["study"]),
+                state=STATES.get(str(study["state"]), study["state"]),
+                rounds=study["rounds_done"],
+            )
+        )
         if study["reason"]:
-            click.echo(printable(f"  {study['reason']}"))
+            say(f"  {study['reason']}")
     for charge in paid:
-        click.echo(charge.to_text())
+        say(charge.in_words())
 
 
 @party.command(cls=MurmureCommand, short_help="What came out of a study, once more.")
@@ -247,14 +268,14 @@ def history(folder: Path, as_json: bool) -> None:
         print_json({"decisions": decisions, "released": released, "paid": [charge.to_dict() for charge in paid]})
         return
     if not decisions:
-        click.echo("Nothing was decided, and nothing was let go.")
+        say(Phrase("Nothing was decided, and nothing was released."))
     for line in _history_lines(decisions, released):
-        click.echo(printable(line))
+        say(line)
     for charge in paid:
-        click.echo(charge.to_text())
+        say(charge.in_words())
 
 
-def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[str]:
+def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any]]) -> Iterator[Phrase]:
     """By time. Within one second, the release of a sum comes before the end of its study."""
     # Two lists that are sorted by time, merged; times have the precision of a second.
     ahead = list(released)
@@ -262,22 +283,31 @@ def _history_lines(decisions: list[dict[str, str]], released: list[dict[str, Any
         over = decision["decision"] in ("finished", "ended")
         while ahead and (ahead[0]["at"], not over or ahead[0]["study"] != decision["study"]) < (decision["at"], True):
             yield _released_line(ahead.pop(0))
-        what = f"{decision['decision']:<9} {decision['name']} ({decision['study'][:12]}): {decision['why']}"
-        yield f"{decision['at']}  {what}"
+        yield Phrase(
+            "{at}  {decision} {study} ({digest}): {why}",
+            at=decision["at"],
+            decision=DECISIONS.get(decision["decision"], decision["decision"]),
+            study=Quoted(decision["name"]),
+            digest=decision["study"][:12],
+            why=decision["why"],
+        )
     yield from map(_released_line, ahead)
 
 
-def _released_line(release: dict[str, Any]) -> str:
+def _released_line(release: dict[str, Any]) -> Phrase:
     from murmure.parties.study.cohort_guard import ROW_COUNT_COLUMN
 
-    kind = "exact" if release["exact"] else "noisy"
-    columns = ", ".join(
-        name for name in release["columns"] if name != ROW_COUNT_COLUMN
-    ) + f" and {ROW_COUNT_COLUMN}" * (ROW_COUNT_COLUMN in release["columns"])
-    certainty = "let go" if release["certain"] else "may be out"
-    return (
-        f"{release['at']}  {certainty:<9} {release['name']} round {release['round']}: {kind} sums of {columns} "
-        f"over {len(release['members'])} parties"
+    names: list[Any] = [Quoted(name) for name in release["columns"] if name != ROW_COUNT_COLUMN]
+    names += [Phrase("the number of rows")] if ROW_COUNT_COLUMN in release["columns"] else []
+    return Phrase(
+        "{at}  {certainty} {study} round {round}: {kind} of {columns} over {parties} parties",
+        at=release["at"],
+        certainty=Phrase("released") if release["certain"] else Phrase("perhaps released"),
+        study=Quoted(release["name"]),
+        round=release["round"],
+        kind=Phrase("exact sums") if release["exact"] else Phrase("noisy sums"),
+        columns=Several(names),
+        parties=len(release["members"]),
     )
 
 

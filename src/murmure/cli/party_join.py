@@ -15,26 +15,28 @@ from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import json_option
 from murmure.cli.party_options import (
     FIRST_PATIENCE,
+    NO,
     STAGE_TEXTS,
-    TEXTS,
+    YES,
+    ask,
     connection_options,
     earlier_disclosures,
     home_option,
     open_client,
     open_party,
     print_study,
-    printable,
+    say,
+    show,
 )
-from murmure.cli.terminal import console, print_json
-from murmure.run.report.number_format import group_digits
+from murmure.cli.terminal import print_json
+from murmure.show.document import Document
+from murmure.show.phrase import Phrase, Quoted
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
     from murmure.parties.party.ledger_account import StudyAccount
     from murmure.parties.party.runner import RoundSums
     from murmure.parties.study.document import Study
-
-MAX_SHOWN = 40  # figures on a terminal
 
 
 @click.command(cls=MurmureCommand, short_help="Approve a study and take part.")
@@ -123,7 +125,7 @@ def join(
     folder: Path,
     ca: Path | None,
     plain_http: bool,
-    lang: str,
+    lang: Any,
     as_json: bool,
 ) -> None:
     """Read what the study at URL asks, approve it, and take part with your rows until the result is there.
@@ -164,18 +166,18 @@ def join(
         at_terminal = not (as_json or yes or approve) and _has_terminal()
         # A refusal may reveal earlier studies: a coordinator that nobody here has named is not told.
         named = known_coordinator or at_terminal or approve is not None or coordinator_fingerprint is not None
-        with _declining(terms, client, since, declines and named, at_terminal, lang):
+        with _declining(terms, client, since, declines and named, at_terminal):
             check_rules(terms)
-        warnings = _row_warnings(terms, rows, query, lang)
+        warnings = _row_warnings(terms, rows, query)
         approval = terms.approval(yes)
         if approval is None:
-            approval = _ask_approval(terms, client, lang, as_json, warnings)
+            approval = _ask_approval(terms, client, as_json, warnings)
         else:
             for line in warnings:
-                click.echo(printable(line), err=True)
-        with _declining(terms, client, since, declines and not _no_such_file(rows), at_terminal, lang):
+                say(line, err=True)
+        with _declining(terms, client, since, declines and not _no_such_file(rows), at_terminal):
             local_sums = read_rows(terms, rows, query) if needs_rows(terms) else []
-        outcomes = join_study(terms, client, local_sums, approval, _stage_printer(study, lang), client.log, wait)
+        outcomes = join_study(terms, client, local_sums, approval, _stage_printer(study), client.log, wait)
     show_outcomes(study, outcomes, as_json)
 
 
@@ -205,42 +207,51 @@ def _no_such_file(rows: str) -> bool:
 
 
 @contextmanager
-def _declining(terms: Any, client: Client, since: float, declines: bool, asks: bool, lang: str) -> Iterator[None]:
+def _declining(terms: Any, client: Client, since: float, declines: bool, asks: bool) -> Iterator[None]:
     """Where its own rules or rows stop this party, decline. The reason is printed here and never sent."""
     from murmure.core.errors import MissingExtra
     from murmure.parties.party.invitation import decline_automatically
     from murmure.parties.party.refusals import StoreFailed
 
-    texts = TEXTS[lang]
     try:
         yield
     except (MissingExtra, StoreFailed):  # the machine is not set up: neither a rule nor the rows
         raise
     except Exception as error:
         if asks and declines:  # a person may prefer to correct it and join again
-            click.echo(printable(str(error)), err=True)
-            answer = click.prompt(texts["tell_no"], default="", show_default=False).strip().lower()
-            declines = answer in (texts["yes"], texts["yes"][0])
-        declined = declines and decline_automatically(terms, client, since)
-        click.echo(texts["told" if declined else "not_told"].format(terms.study.name), err=True)
+            say(getattr(error, "text", str(error)), err=True)
+            tell_no = Phrase(
+                "Tell the coordinator no, so that nobody waits? This is final, and no reason is given (yes, no)"
+            )
+            declines = ask(tell_no) in YES
+        name = Quoted(terms.study.name)
+        if declines and decline_automatically(terms, client, since):
+            say(Phrase("Declined: {name}. The coordinator was told no, without a reason.", name=name), err=True)
+        else:
+            say(Phrase("Nothing was sent to the coordinator of {name}.", name=name), err=True)
         raise
 
 
-def _stage_printer(study: Study, lang: str) -> Callable[[int, str], None]:
+def _stage_printer(study: Study) -> Callable[[int, str], None]:
     """A line on stderr when a stage begins."""
-    rounds, words = study.rounds, TEXTS[lang]["most" if study.rounds_vary else "round"]
     printed: set[tuple[int, str]] = set()
 
     def print_stage(number: int, stage: str) -> None:
-        if stage in STAGE_TEXTS and (number, stage) not in printed:
-            printed.add((number, stage))
-            where = f"{words.format(number, rounds)}: " if rounds > 1 else ""
-            click.echo(where + STAGE_TEXTS[stage][lang == "fr"], err=True)
+        if stage not in STAGE_TEXTS or (number, stage) in printed:
+            return
+        printed.add((number, stage))
+        text = STAGE_TEXTS[stage]
+        fields = {"number": number, "rounds": study.rounds, "text": text}
+        if study.rounds_vary:
+            text = Phrase("round {number} of at most {rounds}: {text}", **fields)
+        elif study.rounds > 1:
+            text = Phrase("round {number} of {rounds}: {text}", **fields)
+        say(text, err=True)
 
     return print_stage
 
 
-def _row_warnings(terms: Any, rows: str, query: str | None, lang: Any) -> list[str]:
+def _row_warnings(terms: Any, rows: str, query: str | None) -> list[Phrase]:
     """Conditions that pick out few of the party's rows: shown to the person who approves, and to nobody else."""
     from murmure.core.errors import MurmureError
     from murmure.parties.party.condition_warnings import local_warnings
@@ -249,17 +260,17 @@ def _row_warnings(terms: Any, rows: str, query: str | None, lang: Any) -> list[s
     if terms.home.store.study(terms.study.digest) is not None:
         return []
     try:
-        return local_warnings(terms.study, open_rows(rows, query), terms.policy.minimum_cell, lang)
+        return local_warnings(terms.study, open_rows(rows, query), terms.policy.minimum_cell)
     except MurmureError:  # errors in the rows are reported when they are checked
         return []
 
 
-def _ask_approval(terms: Any, client: Client, lang: str, as_json: bool, warnings: list[str]) -> str:
+def _ask_approval(terms: Any, client: Client, as_json: bool, warnings: list[Phrase]) -> str:
     """A person at a terminal decides; a script names what it approves by an option."""
     from murmure.parties.party.invitation import decline
     from murmure.parties.party.refusals import NotApproved
 
-    study, texts = terms.study, TEXTS[lang]
+    study, name = terms.study, Quoted(terms.study.name)
     if as_json or not _has_terminal():
         raise NotApproved(
             "nobody approved the study {name!r}: there is no terminal to ask on.",
@@ -267,17 +278,15 @@ def _ask_approval(terms: Any, client: Client, lang: str, as_json: bool, warnings
             name=study.name,
             digest=study.digest.hex(),
         )
-    print_study(
-        study, lang, terms.home.identity.public, [*earlier_disclosures(terms.home.folder, study, lang), *warnings]
-    )
-    answer = click.prompt(texts["question"], default="", show_default=False).strip().lower()
-    if answer in (texts["yes"], texts["yes"][0]):
+    print_study(study, terms.home.identity.public, [*earlier_disclosures(terms.home.folder, study), *warnings])
+    answer = ask(Phrase("Take part? yes, no (the coordinator is told), or anything else to leave"))
+    if answer in YES:
         return "approved at a terminal"
-    if answer in (texts["no"], texts["no"][0]):
+    if answer in NO:
         decline(terms, client, "declined at a terminal")
-        click.echo(texts["declined"].format(study.name))
+        say(Phrase("Declined: {name}. The coordinator has been told.", name=name))
     else:
-        click.echo(texts["left"].format(study.name))
+        say(Phrase("Not approved: {name}. Nothing was sent.", name=name))
     raise click.exceptions.Exit(1)  # no error, but no result either
 
 
@@ -287,9 +296,9 @@ def _has_terminal() -> bool:
 
 def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool, earlier: bool = False) -> None:
     """Figures of every question, and what became of every model. earlier: it ran under an earlier protocol."""
-    from murmure.parties.study.costs import study_cost_in_words
     from murmure.parties.study.earlier_protocol import NOTE
-    from murmure.parties.study.model_outcomes import outcome_lines, outcome_to_dict, round_to_dict
+    from murmure.parties.study.model_outcomes import outcome_to_dict, round_to_dict
+    from murmure.parties.study.result_blocks import result_section
     from murmure.parties.study.round_figures import figures_of
 
     answered = [
@@ -313,24 +322,5 @@ def show_outcomes(study: Study, outcomes: list[RoundSums], as_json: bool, earlie
         note = {"note": NOTE} if earlier else {}
         print_json({"study": study.name, "digest": study.digest.hex(), "results": results, **models, **note})
         return
-    out = console()
-    for outcome, figures in answered:
-        out.print(figures.about, style="bold", soft_wrap=True)
-        names = ", ".join(study.roster[place].name for place in outcome.cohort)
-        out.print(f"over {len(outcome.cohort)} parties: {names}", style="dim", soft_wrap=True)
-        if figures.people is not None:
-            out.print(f"{'' if figures.exact else 'about '}{group_digits(figures.people)} rows", style="dim")
-        width = max((len(row.label) for row in figures.rows[:MAX_SHOWN]), default=0)
-        for row in figures.rows[:MAX_SHOWN]:
-            interval = f"  ({row.low} to {row.high})" if row.low else ""
-            out.print(printable(f"  {row.label:<{width}}  {row.said}{interval}"), soft_wrap=True)
-        if len(figures.rows) > MAX_SHOWN:
-            out.print(f"  and {group_digits(len(figures.rows) - MAX_SHOWN)} more (--json shows all)")
-        for line in (*figures.notes(), figures.promise()):
-            out.print(printable(line), style="dim", soft_wrap=True)
-    for fit in fits:
-        click.echo("\n".join(outcome_lines(fit)))
-    if cost := study_cost_in_words(study):
-        out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
-    if earlier:
-        out.print(NOTE, soft_wrap=True)
+    rounds = [(number, outcome.cohort, figures) for number, (outcome, figures) in enumerate(answered, 1)]
+    show(Document(study.name, (result_section(study, rounds, fits, earlier=earlier),)))

@@ -1,8 +1,10 @@
-"""What the commands of a party share: its folder, the connection to the coordinator, texts in two languages."""
+"""What the commands of a party share: its folder, the connection to the coordinator, and what they print."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,9 @@ import click
 
 from murmure.cli.commands import UsageError
 from murmure.cli.options import option_group
+from murmure.show.document import Document, Items, Paragraph, Section, Table
+from murmure.show.language import NAMES, Language, LanguageCode, current_language, set_language
+from murmure.show.phrase import Phrase, visible
 
 if TYPE_CHECKING:
     from murmure.parties.http.client import Client
@@ -20,59 +25,13 @@ if TYPE_CHECKING:
 HOME_VARIABLE, DEFAULT_HOME = "MURMURE_PARTY", "murmure-party"
 FIRST_PATIENCE = 10.0  # seconds for a coordinator that was never met to answer
 PATH = click.Path(path_type=Path)
-TEXTS: dict[str, dict[str, str]] = {
-    "en": {
-        "asks": "Who asks:",
-        "roster": "Who takes part:",
-        "you": "you",
-        "stranger": "You are not among those who are asked: the roster does not have your key.",
-        "study": "study",
-        "check": "Compare these digits with the coordinator and the others by another way, such as a telephone.",
-        "question": "Take part? yes, no (the coordinator is told), or anything else to leave",
-        "round": "round {} of {}",
-        "most": "round {} of at most {}",
-        "declined": "Declined: {}. The coordinator knows.",
-        "left": "Not approved: {}. Nothing was sent.",
-        "tell_no": "Tell the coordinator no, so that nobody waits? It is for good, and no reason is told (yes, no)",
-        "told": "Declined: {}. The coordinator was told no, without a reason.",
-        "not_told": "Nothing was sent to the coordinator of {}.",
-        "yes": "yes",
-        "no": "no",
-    },
-    "fr": {
-        "asks": "Qui demande\u202f:",
-        "roster": "Qui participe\u202f:",
-        "you": "vous",
-        "stranger": "Vous n’êtes pas parmi les participants\u202f: la liste n’a pas votre clé.",
-        "study": "étude",
-        "check": "Comparez ces chiffres avec le coordinateur et les autres par une autre voie (le téléphone).",
-        "question": "Participer\u202f? oui, non (le coordinateur en est informé), ou autre chose pour partir",
-        "round": "tour {} sur {}",
-        "most": "tour {} sur {} au plus",
-        "declined": "Refusé\u202f: {}. Le coordinateur le sait.",
-        "left": "Pas approuvé\u202f: {}. Rien n’est parti.",
-        "tell_no": "Dire non au coordinateur, sans motif et pour de bon\u202f? Personne n’attendra (oui, non)",
-        "told": "Refusé\u202f: {}. Le coordinateur a reçu un non, sans motif.",
-        "not_told": "Rien n’a été envoyé au coordinateur de {}.",
-        "yes": "oui",
-        "no": "non",
-    },
-}
-STAGE_TEXTS = {  # what a party reads while it waits, in both languages
-    "shares": (
-        "joined; waiting until the others have joined",
-        "inscription envoyée\u202f; en attente des autres participants",
-    ),
-    "alive": (
-        "the masked sum is sent; waiting for those of the others",
-        "somme masquée envoyée\u202f; en attente de celles des autres",
-    ),
-    "agree": ("the list of those who stayed is signed", "liste des présents signée"),
-    "result": (
-        "the masks are undone; waiting for the total",
-        "masques levés\u202f; en attente du total",
-    ),
-    "done": ("the total is here", "le total est là"),
+YES, NO = {"yes", "y", "oui", "o"}, {"no", "n", "non"}  # as people answer, whatever the language
+STAGE_TEXTS = {  # what a party reads while it waits
+    "shares": Phrase("joined; waiting until the others have joined"),
+    "alive": Phrase("masked sum sent; waiting for those of the others"),
+    "agree": Phrase("list of those who stayed signed"),
+    "result": Phrase("masks removed; waiting for the total"),
+    "done": Phrase("the total is here"),
 }
 
 
@@ -85,11 +44,27 @@ home_option = click.option(
     metavar="FOLDER",
     help=f"The party's folder.  [default: {HOME_VARIABLE}, or {DEFAULT_HOME}]",
 )
+
+
+def _speak(ctx: click.Context, param: click.Parameter, code: LanguageCode | None) -> LanguageCode | None:
+    """The language from here to the end of the command."""
+    if code is not None:
+        ctx.call_on_close(partial(set_language, current_language()))
+        set_language(code)
+    return code
+
+
+lang_option = click.option(
+    "--lang",
+    type=click.Choice(list(NAMES)),
+    callback=_speak,
+    help="The language of help, messages and results.  [default: that of your system]",
+)
 # How the coordinator is reached, and the language in which its study is described.
 connection_options = option_group(
     click.option("--ca", type=PATH, metavar="FILE", help="PEM: who signs its certificate.  [default: system]"),
     click.option("--plain-http", is_flag=True, help="Without TLS, on a network of your own."),
-    click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True),
+    lang_option,
 )
 
 
@@ -110,17 +85,17 @@ def party_key(folder: Path) -> bytes | None:
     return PartyFolder(folder).identity.public if (folder / KEY).exists() else None
 
 
-def earlier_disclosures(folder: Path, study: Study, lang: Any) -> list[str]:
+def earlier_disclosures(folder: Path, study: Study) -> list[Phrase]:
     """What the party in this folder, if there is one, remembers that bears on the study."""
     from murmure.parties.party.folder import PartyFolder
     from murmure.parties.party.history import earlier_disclosures
     from murmure.parties.study.key_files import KEY
 
-    return earlier_disclosures(PartyFolder(folder).store, study, lang) if (folder / KEY).exists() else []
+    return earlier_disclosures(PartyFolder(folder).store, study) if (folder / KEY).exists() else []
 
 
-def study_to_dict(study: Study, lang: Any) -> dict[str, Any]:
-    """What a study asks of whom, for JSON."""
+def study_to_dict(study: Study, lang: LanguageCode | None = None) -> dict[str, Any]:
+    """What a study asks of whom, for JSON: in English, unless somebody asked for another language."""
     return {
         "study": study.name,
         "purpose": study.purpose,
@@ -128,32 +103,58 @@ def study_to_dict(study: Study, lang: Any) -> dict[str, Any]:
         "coordinator": {"name": study.coordinator.name, "fingerprint": study.coordinator.fingerprint},
         "parties": [{"name": card.name, "fingerprint": card.fingerprint} for card in study.roster],
         "rounds": study.rounds,
-        "words": list(study.in_words(lang)),
+        "words": list(study.in_words(lang or "en")),
     }
 
 
-def print_study(study: Study, lang: Any, mine: bytes | None, disclosures: list[str]) -> None:
+def print_study(study: Study, mine: bytes | None = None, disclosures: Sequence[Phrase] = ()) -> None:
     """For the person who decides: what is asked, earlier disclosures, and all cards with the digits to compare."""
-    texts = TEXTS[lang]
-    width = max(len(card.name) for card in (*study.roster, study.coordinator))
+    from murmure.parties.study.study_words import describe_study
 
-    def named(card: Card) -> str:
-        return f"  {card.name:<{width}}  {card.fingerprint}" + (f"  ({texts['you']})" if card.key == mine else "")
+    stranger = mine is not None and all(card.key != mine for card in study.roster)
+    told = Phrase("You are not among those who are asked: your key is not in the roster.")
+    notes = (*disclosures, *([told] if stranger else []))
+    blocks = (
+        Items(tuple(describe_study(study))),
+        *((Section(Phrase("Before you decide"), (Items(notes),)),) if notes else ()),
+        _cards(Phrase("Who asks"), [study.coordinator], mine),
+        _cards(Phrase("Who takes part"), study.roster, mine),
+        Paragraph(
+            Phrase("Compare these digits with the coordinator and the others in another way, such as by telephone.")
+        ),
+        Paragraph(Phrase("study {digest}", digest=study.digest.hex()), "note"),
+    )
+    show(Document(study.name, blocks))
 
-    lines = [f"  {line}" if line.startswith(" ") else f"- {line}" for line in study.in_words(lang)]
-    lines += [f"- {line}" for line in disclosures]
-    if mine is not None and all(card.key != mine for card in study.roster):
-        lines.append(f"- {texts['stranger']}")
-    asks, roster = [texts["asks"], named(study.coordinator)], [texts["roster"], *map(named, study.roster)]
-    for line in (study.name, *lines, "", *asks, *roster, texts["check"], f"{texts['study']} {study.digest.hex()}"):
-        click.echo(printable(line))
+
+def _cards(title: Phrase, cards: Iterable[Card], mine: bytes | None) -> Table:
+    rows = [
+        (card.name, Phrase("{key} (you)", key=card.fingerprint) if card.key == mine else card.fingerprint)
+        for card in cards
+    ]
+    return Table(title, ("", Phrase("key")), tuple(rows), words=True)
 
 
-def printable(line: str) -> str:
-    """Text of a stranger: nothing in it may move the cursor or hide a word."""
-    from murmure.parties.study.visible_text import visible
+def show(document: Document) -> None:
+    """On the terminal, in the language of the command."""
+    from murmure.cli.terminal import console
+    from murmure.show.terminal import print_document
 
-    return visible(line)
+    print_document(document, console())
+
+
+def say(text: str, err: bool = False) -> None:
+    """A line in the language of the command. Text of a stranger in it cannot move the cursor or hide a word."""
+    click.echo(in_language(text), err=err)
+
+
+def in_language(text: str) -> str:
+    return Language(current_language(), visible).say(text)
+
+
+def ask(question: Phrase) -> str:
+    """What somebody at the terminal answers, in small letters."""
+    return str(click.prompt(in_language(question), default="", show_default=False)).strip().lower()
 
 
 def open_client(url: str, ca: Path | None, plain: bool, patience: float, verbose: bool = False) -> Client:

@@ -242,7 +242,9 @@ def write_files(
             plan=plan,
             ledger=session.account,
             lang=current_language(),
-            **heading,
+            title=heading["title"],
+            question=heading["question"],
+            author=heading["author"],
         )
 
 

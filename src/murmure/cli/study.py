@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
-from murmure.cli.options import json_option
-from murmure.cli.party_options import printable, study_to_dict
-from murmure.cli.terminal import console, print_json
+from murmure.cli.options import json_option, page_options
+from murmure.cli.party_options import in_language, lang_option, print_study, say, show, study_to_dict
+from murmure.cli.terminal import print_json
 from murmure.core.errors import MurmureError
-from murmure.run.report.number_format import group_digits
-from murmure.run.report.terminal_tables import headed_table
+from murmure.show.phrase import Phrase
 
 if TYPE_CHECKING:
     from murmure.parties.coordinator.folders import StudyFolder
     from murmure.parties.coordinator.status_view import StatusView
-    from murmure.parties.study.document import Study
 
-MAX_SHOWN = 40  # figures on a terminal
 PATH = click.Path(path_type=Path)
 
 
@@ -59,9 +56,10 @@ def init(folder: Path, name: str, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(folder), "card": card.to_dict(), "fingerprint": card.fingerprint})
         return
-    click.echo(f"{card.name}: {card.fingerprint}")
-    click.echo(f"Hand {folder / 'card.json'} to the parties, and let them compare these digits by voice.")
-    click.echo(f"Keep {folder / 'identity.key'} to yourself.")
+    say(Phrase("{name}: {key}", name=card.name, key=card.fingerprint))
+    card_file = str(folder / "card.json")
+    say(Phrase("Hand {file} to the parties, and let them compare these digits by telephone.", file=card_file))
+    say(Phrase("Keep {file} to yourself.", file=str(folder / "identity.key")))
 
 
 # -- new ---------------------------------------------------------------------------------------------------------------
@@ -93,11 +91,12 @@ def new(folder: Path, written: Path, cards: tuple[Path, ...], minimum_cell: int,
     document.check_ratio()
     study_folder = StudyFolder.create(home, document)
     if as_json:
-        print_json({"folder": str(study_folder.path), **study_to_dict(document, "en")})
+        print_json({"folder": str(study_folder.path), **study_to_dict(document)})
         return
-    _print_study(document)
-    click.echo(f"\nWritten: {study_folder.path / 'study.json'}")
-    click.echo(f"Serve it with: murmure study run {study_folder.path}")
+    print_study(document)
+    click.echo()
+    say(Phrase("Written: {path}", path=str(study_folder.path / "study.json")))
+    say(Phrase("Serve it with: murmure study run {path}", path=str(study_folder.path)))
 
 
 # -- models ------------------------------------------------------------------------------------------------------------
@@ -121,11 +120,10 @@ def models(model: str | None, as_json: bool) -> None:
 
     names = list(econometrics.FUNCTIONS) if model is None else [function_name("murmure study models", model)]
     if as_json:
-        head = ("key", "type", "default")
         print_json(
             {
                 name: {
-                    "keys": [dict(zip(head, row, strict=True)) for row in key_table(name)],
+                    "keys": [dict(zip(("key", "type", "default"), row, strict=True)) for row in key_table(name)],
                     "examples": list(examples_of(name)),
                 }
                 for name in names
@@ -136,10 +134,12 @@ def models(model: str | None, as_json: bool) -> None:
         width = max(map(len, names))
         for name in names:
             click.echo(f"{name:<{width}}  {', '.join(key for key, _, _ in key_table(name))}")
-        click.echo("\nmurmure study models MODEL says what each key may hold.")
+        click.echo()
+        say(Phrase("murmure study models MODEL says what each key may hold."))
         return
     (name,) = names
-    rows = [("key", "what it may hold", "if left out"), *key_table(name)]
+    head = (Phrase("key"), Phrase("what it may hold"), Phrase("if left out"))
+    rows = [[in_language(text) for text in row] for row in (head, *key_table(name))]
     first, second = (max(len(row[i]) for row in rows) for i in range(2))
     for row in rows:
         click.echo(f"{row[0]:<{first}}  {row[1]:<{second}}  {row[2]}".rstrip())
@@ -150,29 +150,17 @@ def models(model: str | None, as_json: bool) -> None:
 # -- show --------------------------------------------------------------------------------------------------------------
 
 
-@study.command(cls=MurmureCommand, short_help="What is asked of whom, in words.")
+@study.command("show", cls=MurmureCommand, short_help="What is asked of whom, in words.")
 @click.argument("folder", metavar="STUDY", type=PATH)
-@click.option("--lang", type=click.Choice(["en", "fr"]), default="en", show_default=True)
+@lang_option
 @json_option
-def show(folder: Path, lang: str, as_json: bool) -> None:
+def show_study(folder: Path, lang: Any, as_json: bool) -> None:
     """What the study in folder STUDY asks of whom, in the words that every party reads before it approves."""
     document = _open_study(folder).study
     if as_json:
         print_json({"folder": str(folder), **study_to_dict(document, lang)})
         return
-    _print_study(document, lang)
-
-
-def _print_study(document: Study, lang: Any = "en") -> None:
-    out = console()
-    out.print(document.name, style="bold", soft_wrap=True)
-    for line in map(printable, document.in_words(lang)):
-        out.print(f"  {line}" if line.startswith(" ") else f"- {line}", soft_wrap=True)
-    out.print()
-    width = max(len(card.name) for card in document.roster)
-    for card in document.roster:
-        out.print(f"{card.name:<{width}}  {card.fingerprint}", soft_wrap=True)
-    out.print(f"study {document.digest.hex()}", style="dim", soft_wrap=True)
+    print_study(document)
 
 
 def _open_study(folder: Path) -> StudyFolder:
@@ -227,6 +215,7 @@ def run(
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
             raise UsageError("{name}: there is no file {path!r}.", name=name, path=str(path))
+    from murmure.parties.coordinator.page import result_document
     from murmure.parties.http.address import LOOPBACK
     from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
@@ -237,13 +226,14 @@ def run(
             name = study_folder.study.name
             _print_json_line({"event": "serving", "study": name, "url": where.parties, "page": where.page})
             return
-        click.echo(f"Parties join at  {where.parties}")
-        click.echo(f"Look on at       {where.page}")
+        say(Phrase("Parties join at  {url}", url=where.parties))
+        say(Phrase("Look on at       {url}", url=where.page))
         if certificate is None and host not in LOOPBACK:
-            click.echo(
-                "WARNING: without --certificate everybody on the way sees who takes part, and the page's token.",
-                err=True,
+            warning = Phrase(
+                "WARNING: without --certificate anyone on the network in between sees who takes part, and the page's "
+                "token."
             )
+            say(warning, err=True)
         sys.stdout.flush()
 
     log_to_stderr()
@@ -251,7 +241,7 @@ def run(
     if as_json:
         _print_json_line({"event": "ended", **view.to_dict()})
     else:
-        _print_result(view)
+        show(result_document(view))
     _raise_if_failed(view)
 
 
@@ -272,27 +262,22 @@ def status(folder: Path, as_json: bool) -> None:
     if as_json:
         print_json(view.to_dict())
         return
-    from murmure.parties.coordinator.page_words import PARTY_STATES, STAGES, STATES
+    from murmure.parties.coordinator.page import status_document
 
-    progress, document, out = view.progress, view.study, console()
-    out.print(document.name, style="bold", soft_wrap=True)
-    at_most = "at most " if document.rounds_vary else ""
-    rounds = f", round {progress.round} of {at_most}{document.rounds}" if document.rounds > 1 else ""
-    doing = f": parties {STAGES[progress.stage][0]}" if progress.stage in STAGES else ""
-    out.print(f"{STATES[progress.state][0]}{rounds}{doing if progress.state == 'running' else ''}", soft_wrap=True)
-    if progress.ended is not None and progress.ended.kind:
-        out.print(printable(f"{progress.ended.kind}: {progress.ended.words}"), soft_wrap=True)
-    width = max(len(card.name) for card in document.roster)
-    for place, card in enumerate(document.roster):
-        out.print(f"  {card.name:<{width}}  {PARTY_STATES[progress.party_state(place)][0]}", soft_wrap=True)
+    show(status_document(view))
 
 
 @study.command(cls=MurmureCommand, short_help="What came out.")
 @click.argument("folder", metavar="STUDY", type=PATH)
 @click.option("--html", type=PATH, metavar="FILE", help="Write it as a page that stands alone.")
+@page_options
 @json_option
-def result(folder: Path, html: Path | None, as_json: bool) -> None:
+def result(
+    folder: Path, html: Path | None, title: str | None, question: str | None, author: str | None, as_json: bool
+) -> None:
     """What came out of the study in folder STUDY: exact figures, over whom, and what they promise."""
+    from murmure.parties.coordinator.page import page_file, result_document
+
     view = _read_status(folder)
     if not view.results:
         _raise_if_failed(view)
@@ -309,18 +294,18 @@ def result(folder: Path, html: Path | None, as_json: bool) -> None:
                 "leave --html out, or write the page with the release that ran it",
             )
         from murmure.core.files import all_or_nothing
-        from murmure.parties.coordinator.page import page_file
         from murmure.run.report.report import check_page_path
+        from murmure.show.document import Heading
 
         check_page_path(html)
         with all_or_nothing(html) as part:
-            part.write_text(page_file(view), encoding="utf-8")
+            part.write_text(page_file(view, Heading(title, question, author)), encoding="utf-8")
     if as_json:
         print_json({**view.to_dict(), "html": html and str(html)})
         return
-    _print_result(view)
+    show(result_document(view))
     if html is not None:
-        click.echo(f"Written: {html}")
+        say(Phrase("Written: {path}", path=str(html)))
 
 
 def _read_status(folder: Path) -> StatusView:
@@ -337,47 +322,6 @@ def _read_status(folder: Path) -> StatusView:
         tuple(results),
         ran_earlier(study_folder.log),
     )
-
-
-def _print_result(view: StatusView) -> None:
-    from murmure.parties.coordinator.progress import absent_in_words
-    from murmure.parties.study.costs import study_cost_in_words
-    from murmure.parties.study.earlier_protocol import NOTE
-    from murmure.parties.study.model_outcomes import outcome_lines
-
-    out = console()
-    out.print(view.study.name, style="bold", soft_wrap=True)
-    absent = f"; {absent_in_words(view.progress.absent)}" if view.progress.absent else ""
-    for outcome, figures in view.figures():
-        names = ", ".join(view.study.roster[place].name for place in outcome.cohort)
-        rounds = f"round {outcome.round}, " if view.study.rounds > 1 else ""
-        out.print(f"{rounds}{figures.about}", soft_wrap=True)
-        out.print(f"over {len(outcome.cohort)} parties: {names}{absent}", style="dim", soft_wrap=True)
-        if figures.people is not None:
-            about = "" if figures.exact else "about "
-            out.print(f"{about}{group_digits(figures.people)} rows", style="dim")
-        table = headed_table()
-        table.add_column("", overflow="fold")
-        table.add_column("exact" if figures.exact else "noisy", justify="right", overflow="fold")
-        if not figures.exact:
-            table.add_column("low", justify="right")
-            table.add_column("high", justify="right")
-        for row in figures.rows[:MAX_SHOWN]:
-            table.add_row(printable(row.label), row.said, *([] if figures.exact else [row.low or "", row.high or ""]))
-        out.print(table)
-        if len(figures.rows) > MAX_SHOWN:
-            out.print(
-                f"the first {MAX_SHOWN}; {group_digits(len(figures.rows) - MAX_SHOWN)} more with --json", style="dim"
-            )
-        for line in (*figures.notes(), *figures.promises()):
-            for part in line.split("\n"):
-                out.print(printable(part), style="dim", soft_wrap=True)
-    for fit in view.outcomes():
-        click.echo("\n".join(outcome_lines(fit)))
-    if view.results and (cost := study_cost_in_words(view.study)):
-        out.print(f"all questions of this study together: {cost}", style="dim", soft_wrap=True)
-    if view.earlier:
-        out.print(NOTE, soft_wrap=True)
 
 
 def _raise_if_failed(view: StatusView) -> None:

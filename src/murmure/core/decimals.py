@@ -26,7 +26,7 @@ from murmure.core.domain_policies import (
     check_absent,
     check_outside,
     check_whole,
-    column_words,
+    of_column,
     policy_fields,
     settings_repr,
 )
@@ -231,12 +231,26 @@ class Decimals(NumberDomain):
     missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
-        rounded = ", others rounded to the nearest" if self.rounding == "nearest" else ""
-        return f"the numbers {self.low} to {self.high} with at most {self.places} decimals{rounded}{column_words(self)}"
+        rounded = self.rounding == "nearest"
+        values = Phrase(
+            "the numbers {low} to {high} with at most {places} decimals, others rounded to the nearest"
+            if rounded
+            else "the numbers {low} to {high} with at most {places} decimals",
+            low=self.low,
+            high=self.high,
+            places=self.places,
+        )
+        return of_column(values, self)
 
     def describe(self) -> str:
-        rounded = "" if self.rounding == "nearest" else Phrase(" with at most {places} decimals", places=self.places)
-        return Phrase("a number from {low} to {high}{rounded}", low=self.low, high=self.high, rounded=rounded)
+        if self.rounding == "nearest":
+            return Phrase("a number from {low} to {high}", low=self.low, high=self.high)
+        return Phrase(
+            "a number from {low} to {high} with at most {places} decimals",
+            low=self.low,
+            high=self.high,
+            places=self.places,
+        )
 
     def __repr__(self) -> str:
         rounding = "" if self.rounding == "refuse" else f", rounding={self.rounding!r}"

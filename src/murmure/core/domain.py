@@ -41,7 +41,7 @@ from murmure.core.domain_policies import (
     check_absent,
     check_outside,
     check_whole,
-    column_words,
+    of_column,
     policy_fields,
     settings_repr,
 )
@@ -163,9 +163,10 @@ class Categories(Domain):
 
     def public(self) -> str:
         if isinstance(self.values, int):
-            return f"the {self.size} answers 0 to {self.size - 1}{column_words(self)}"
+            codes = Phrase("the {size} answers 0 to {last}", size=self.size, last=self.size - 1)
+            return of_column(codes, self)
         shown = ", ".join(map(repr, self.values[:12])) + (", ..." if self.size > 12 else "")
-        return f"the {self.size} answers {shown}{column_words(self)}"
+        return of_column(Phrase("the {size} answers {shown}", size=self.size, shown=shown), self)
 
     def describe(self) -> str:
         if isinstance(self.values, int):
@@ -313,7 +314,7 @@ class Integers(NumberDomain):
     missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
-        return f"the whole numbers {self.low} to {self.high}{column_words(self)}"
+        return of_column(Phrase("the whole numbers {low} to {high}", low=self.low, high=self.high), self)
 
     def describe(self) -> str:
         return Phrase("a whole number from {low} to {high}", low=self.low, high=self.high)
@@ -454,7 +455,10 @@ class Interval(NumberDomain):
     missing_hint = MISSING_NUMBER_HINT
 
     def public(self) -> str:
-        return f"the numbers {self.low:g} to {self.high:g} in {self.cells} cells{column_words(self)}"
+        return of_column(
+            Phrase("the numbers {low:g} to {high:g} in {cells} cells", low=self.low, high=self.high, cells=self.cells),
+            self,
+        )
 
     def describe(self) -> str:
         return Phrase("a number from {low:g} to {high:g}", low=self.low, high=self.high)

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.types import NumberDomain
 
 Outside = Literal["refuse", "clamp", "drop"]  # what becomes of a value that a domain does not hold
@@ -81,5 +81,8 @@ def policy_fields(domain: Any) -> dict[str, Any]:
     return absent if domain.outside == "refuse" else absent | {"outside": domain.outside}
 
 
-def column_words(domain: Any) -> str:
-    return "" if domain.column is None else f" of column {domain.column!r}"
+def of_column(values: Phrase, domain: Any) -> Phrase:
+    """What is public of a domain, with the name of its column."""
+    if domain.column is None:
+        return values
+    return Phrase("{values} of column {column!r}", values=values, column=domain.column)

@@ -7,23 +7,21 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from murmure.core.types import Certificate, Observer
+from murmure.show.phrase import Phrase, apart
 
-RANDOMISED_OUTSIDE = (
+RANDOMISED_OUTSIDE = Phrase(
     "RANDOMISED OUTSIDE THE SOFTWARE: people randomised these answers themselves. Nothing was drawn here, and nothing "
     "here can check how they did it."
 )
-RANDOMISED_HERE = "randomised here, from true answers (people's own coins: run(plan, reports=answers))"
-FAIR_DRAWS = "each person followed the plan's randomisation with fair coins, cards or another fair draw"
-RUNNER = "whoever ran it"
-REHEARSAL_NOTICE = (
+SEEDED = Phrase("SEEDED RANDOMNESS: an experiment, not for real people")
+RANDOMISED_HERE = Phrase("randomised here, from true answers (people's own coins: run(plan, reports=answers))")
+FAIR_DRAWS = Phrase("each person followed the plan's randomisation with fair coins, cards or another fair draw")
+RUNNER = Phrase("whoever ran it")
+REHEARSAL_NOTICE = Phrase(
     "REHEARSAL IN ONE PROCESS: whoever ran this held every row, and nothing was hidden from them. What is said about "
     "parties below holds once each of them runs on its own (murmure study)."
 )
-REHEARSAL_NOTICE_FR = (
-    "RÉPÉTITION DANS UN SEUL PROCESSUS : qui a fait ce calcul avait chaque ligne, et rien ne lui était caché. Ce qui "
-    "est dit ci-dessous des participants vaut dès que chacun calcule chez soi (murmure study)."
-)
-ONE_PROCESS = "all tables were in one process"
+ONE_PROCESS = Phrase("all tables were in one process")
 
 
 def with_assumption(guarantees: Mapping[Observer, Certificate]) -> dict[Observer, Certificate]:
@@ -32,8 +30,12 @@ def with_assumption(guarantees: Mapping[Observer, Certificate]) -> dict[Observer
     for certificate in guarantees.values():
         if id(certificate) not in known:
             texts = (certificate.assumption, FAIR_DRAWS)
-            known[id(certificate)] = replace(certificate, assumption="; ".join(text for text in texts if text))
+            known[id(certificate)] = replace(certificate, assumption=_together(*texts))
     return {observer: known[id(certificate)] for observer, certificate in guarantees.items()}
+
+
+def _together(first: str | None, second: str) -> str:
+    return second if not first else apart([first, second])
 
 
 def rehearsed(guarantees: Mapping[Observer, Certificate]) -> dict[Observer, Certificate]:

@@ -38,15 +38,11 @@ from murmure.core.cells.parsed_columns import Codes
 from murmure.core.column import DEFAULTS, Column, kind_of, lenient_kind_of
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.domain_policies import Outside, check_outside
-from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, Phrase, shorten, suggestion
+from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, Phrase, Plural, shorten, suggestion
 from murmure.core.schema_format import column_to_toml, columns_from_dict, columns_from_toml, error_in_file
 from murmure.core.types import Mask
+from murmure.show.phrase import apart
 
-POLICY_WORDS = {
-    "refuse": "",
-    "clamp": ", numbers beyond at the nearest bound",
-    "drop": ", rows with another value left out",
-}
 DRAFT_HINT = Phrase(
     "replace them by public ones (a code book, the questionnaire, the law), then remove from_data = true"
 )
@@ -256,20 +252,20 @@ class Schema(Mapping[str, Domain]):
 
     def public(self) -> str:
         """What anyone may know: the columns, what each may hold, and what becomes of other values."""
-        return "; ".join(
-            domain.public()
-            + POLICY_WORDS[domain.outside]
-            + (", public and not randomised" if self.column_specs[name].public else "")
-            for name, domain in self.columns.items()
-        )
+        facts = []
+        for name, domain in self.columns.items():
+            fact = domain.public()
+            if domain.outside == "clamp":
+                fact = Phrase("{values}, numbers beyond at the nearest bound", values=fact)
+            elif domain.outside == "drop":
+                fact = Phrase("{values}, rows with another value left out", values=fact)
+            if self.column_specs[name].public:
+                fact = Phrase("{values}, public and not randomised", values=fact)
+            facts.append(fact)
+        return apart(facts)
 
     def describe(self) -> str:
-        return Phrase(
-            "{this_count} column{plural}: {value}",
-            this_count=len(self),
-            plural="s" * (len(self) != 1),
-            value=_join_names(tuple(self)),
-        )
+        return Plural("{n} column: {names}", "{n} columns: {names}", n=len(self), names=_join_names(tuple(self)))
 
     def __repr__(self) -> str:
         shown = [f"{name!r}: {with_column(domain, None)!r}" for name, domain in self.columns.items()]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import textwrap
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,7 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, run
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, PlanRefused
+from murmure.show.document import Document, Shown
+from murmure.show.phrase import Phrase, Several
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar  # type checkers bring it along
@@ -86,16 +87,18 @@ class NoAffine:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Shown):
     """What an observer can learn about one person, at most. Never printed without its five parts.
 
     >>> import murmure as mu
     >>> certificate = mu.certify(mu.GRR(mu.Categories(["no", "yes"]), epsilon=1.0))
     >>> print(certificate)
-    epsilon = 1, delta = 0; closed form over classes of reports
-      protects   the record of one person (replace)
-      public     the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
-      witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
+    epsilon = 1, delta = 0
+      protects: the record of one person (replace: what somebody holds is exchanged for anything else)
+      computed by: closed form over classes of reports (a formula of the integers that run)
+      public: the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
+      witness, the report that tells most: the report 'yes' is 2.718 times likelier from 'yes' than from
+        'no'
     >>> print(certificate.witness, certificate.asked)
     ('yes', 'no', 1) 1.0
     """
@@ -116,40 +119,24 @@ class Certificate:
         if self.epsilon < 0 or not 0 <= self.delta <= 1:
             raise InvalidParameter("a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {got!r}.", got=self)
 
-    def __str__(self) -> str:
-        return self.to_text()
+    def document(self) -> Document:
+        from murmure.core.certificate_blocks import certificate_document
+
+        return certificate_document(self)
 
     @property
     def shortfall(self) -> str | None:
         """In words, where the law visibly falls short of the requested epsilon: less than 0.99 of it."""
         if self.asked is None or not self.epsilon < VISIBLE * self.asked:
             return None
-        why = ": no probability lies between 0 and 2**-64" if self.epsilon > SATURATED else ""
-        return f"epsilon = {self.asked:.10g} was asked for; the law reaches {self.epsilon / self.asked:.3g} of it{why}"
-
-    def to_text(self, public: bool = True) -> str:
-        """The five parts in lines; public=False leaves out the public knowledge that several certificates share."""
-        if math.isinf(self.epsilon):
-            lines = [f"no differential privacy; {self.method}", f"  protects   nothing of one person ({self.relation})"]
-        else:
-            lines = [
-                f"epsilon = {self.epsilon:.10g}, delta = {self.delta:g}; {self.method}",
-                f"  protects   the {self.unit} of one person ({self.relation})",
-            ]
-        if self.shortfall:
-            lines.append(f"  asked      {self.shortfall}")
-        if public:
-            lines.append(f"  public     {'; '.join(self.public)}")
-        if self.witness_text is not None:
-            lines.append(f"  witness    {self.witness_text[0]} {self.witness_text[1]}")
-        elif self.witness is not None:
-            a, b, y = self.witness
-            lines.append(f"  witness    report {shorten(y, 40)} tells {a!r} from {b!r}")
-        if self.hides:
-            lines.append(f"  hidden     {self.hides}")
-        if self.assumption:
-            lines.append(f"  provided   {self.assumption}")
-        return "\n".join(lines)
+        fields = {"asked": self.asked, "part": self.epsilon / self.asked}
+        if self.epsilon > SATURATED:
+            return Phrase(
+                "epsilon = {asked:.10g} was asked for; the law reaches {part:.3g} of it: no probability lies between 0 "
+                "and 2**-64",
+                **fields,
+            )
+        return Phrase("epsilon = {asked:.10g} was asked for; the law reaches {part:.3g} of it", **fields)
 
     def to_dict(self) -> dict[str, Any]:
         """The five parts, for JSON; an infinite epsilon is the text "inf"."""
@@ -164,11 +151,6 @@ class Certificate:
             **({} if self.hides is None else {"hides": self.hides}),
             **({} if self.shortfall is None else {"asked": self.asked, "shortfall": self.shortfall}),
         }
-
-    def _repr_html_(self) -> str:
-        from murmure.core.show import certificate_html
-
-        return certificate_html(self)
 
 
 @dataclass(frozen=True)
@@ -231,7 +213,7 @@ class Statistic(Generic[Answer]):
     handles_nobody: ClassVar[bool] = False  # it decides what a row without a value adds; else such a row is left out
     trailing_counts: ClassVar[int] = 0  # how many of its last figures count rows or parties
     min_honest: ClassVar[int] = 2  # between parties: how many must be honest
-    reveals: ClassVar[tuple[str, str] | None] = None  # what its sums tell about parties, in English and French
+    reveals: ClassVar[str | None] = None  # what its sums tell about parties
 
     if TYPE_CHECKING:
 
@@ -332,7 +314,7 @@ class Described(Statistic):
 
     if TYPE_CHECKING:
 
-        def words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
+        def words(self) -> str: ...  # for those who approve a study
 
 
 class Nested(Statistic):
@@ -454,19 +436,19 @@ class Model:
         @property
         def rounds(self) -> int: ...  # how many questions it asks, at most
         def steps(self) -> Generator[Statistic, Any, Any]: ...
-        def in_words(self) -> tuple[str, str]: ...  # English and French, for those who approve a study
+        def in_words(self) -> str: ...  # for those who approve a study
 
     @property
     def max_sums(self) -> int | None:
         """The most sums of all rounds; None: it declares none."""
         return None
 
-    def limit_in_words(self) -> tuple[str, str] | None:
-        """How far it can go between parties, in English and French; None: that does not depend on what it asks."""
+    def limit_in_words(self) -> str | None:
+        """How far it can go between parties; None: that does not depend on what it asks."""
         return None
 
-    def later_rounds(self) -> tuple[str, str] | None:
-        """What it asks after its first question, in English and French; None: the same again, or nothing."""
+    def later_rounds(self) -> str | None:
+        """What it asks after its first question; None: the same again, or nothing."""
         return None
 
     @property
@@ -576,12 +558,12 @@ def _left_out(estimate: Any, level: float) -> dict[str, Any]:
     return {"left_out": by_column} if by_column else {}
 
 
-def _wrapped(notice: str) -> str:
-    return textwrap.fill(notice, 100, initial_indent="  ", subsequent_indent="  ") + "\n"
+def _listed(observers: list[str]) -> str:
+    return observers[0] if len(observers) == 1 else Phrase("{observers}", observers=Several(observers))
 
 
 @dataclass(frozen=True)
-class Release(Generic[Answer]):
+class Release(Shown, Generic[Answer]):
     """What may be shown: the estimate, what it costs each observer, and which plan it answers.
 
     >>> import murmure as mu
@@ -590,16 +572,25 @@ class Release(Generic[Answer]):
     >>> release = mu.run(plan, ["no"] * 1500 + ["yes"] * 500, rng=mu.Random.seeded(7))
     >>> print(release)
     Release of Histogram through GRR (plan 82439d35bcdc)
-      SEEDED RANDOMNESS: an experiment, not for real people
-      randomised here, from true answers (people's own coins: run(plan, reports=answers))
-              share       low      high
-    no       0.7445    0.7025    0.7870
-    yes      0.2555    0.2130    0.2975
-    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
-      collector and reader: epsilon = 1, delta = 0; closed form over classes of reports
-        protects   the record of one person (replace)
-        public     the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
-        witness    the report 'yes' is 2.718 times likelier from 'yes' than from 'no'
+    ==============================================================================
+    SEEDED RANDOMNESS: an experiment, not for real people
+    randomised here, from true answers (people's own coins: run(plan, reports=answers))
+    <BLANKLINE>
+            share       low      high
+    no     0.7445    0.7025    0.7870
+    yes    0.2555    0.2130    0.2975
+    <BLANKLINE>
+    2,000 people; 95% intervals by exact inversion (every share under which such a count is not rare),
+      for these people (fixed population)
+    <BLANKLINE>
+    collector and reader
+    --------------------
+    epsilon = 1, delta = 0
+      protects: the record of one person (replace: what somebody holds is exchanged for anything else)
+      computed by: closed form over classes of reports (a formula of the integers that run)
+      public: the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
+      witness, the report that tells most: the report 'yes' is 2.718 times likelier from 'yes' than from
+        'no'
     """
 
     estimate: Answer  # an Estimate; of a record Estimates, one per column
@@ -613,27 +604,13 @@ class Release(Generic[Answer]):
     randomised_here: bool = field(default=False, compare=False)  # `run` took its frame for true answers, and drew
     charge: Any = field(default=None, compare=False, repr=False)  # a ledger's Charge
 
+    def document(self) -> Document:
+        from murmure.core.certificate_blocks import release_document
+
+        return release_document(self)
+
     def __repr__(self) -> str:
-        from murmure.core.notices import RANDOMISED_HERE, RANDOMISED_OUTSIDE, REHEARSAL_NOTICE
-
-        notices = _wrapped(REHEARSAL_NOTICE) if self.rehearsal else ""
-        notices += _wrapped(RANDOMISED_OUTSIDE) if self.randomised_outside else ""
-        notices += "  SEEDED RANDOMNESS: an experiment, not for real people\n" if self.seeded else ""
-        notices += f"  {RANDOMISED_HERE}\n" if self.randomised_here else ""
-        head = f"Release of {self.about} (plan {self.plan[:12]})"
-        return f"{head}\n{notices}{self.estimate!r}\n{self._guarantees_text()}"
-
-    def _guarantees_text(self) -> str:
-        """One certificate whole; of several with the same public knowledge, that knowledge once."""
-        shared = self.shared_public()
-        texts = [f"  {names}: " + c.to_text(shared is None).replace("\n", "\n  ") for names, c in self.observers()]
-        if shared is None:
-            return "\n".join(texts)
-        lines = [line for text in texts for line in text.split("\n")]
-        # continuation lines start below the text of a part, which has a name of eleven columns before it
-        wrapped = [textwrap.fill(i, 100, subsequent_indent=" " * (15 if i.startswith("    ") else 4)) for i in lines]
-        public = f"public to all: {'; '.join(shared)}"
-        return "\n".join(["", *wrapped, textwrap.fill(public, 100, initial_indent="  ", subsequent_indent="    ")])
+        return str(self)
 
     def shared_public(self) -> tuple[str, ...] | None:
         """What several certificates take for public, where it is the same: printed once."""
@@ -646,7 +623,7 @@ class Release(Generic[Answer]):
         for observer, certificate in self.guarantees.items():
             names.setdefault(id(certificate), []).append(observer)
         shared = {id(certificate): certificate for certificate in self.guarantees.values()}
-        return [(" and ".join(names[key]), certificate) for key, certificate in shared.items()]
+        return [(_listed(names[key]), certificate) for key, certificate in shared.items()]
 
     def to_json(self, level: float = 0.95) -> str:
         """Figures, intervals, guarantees and the plan's digest: what may be published, for machines."""
@@ -668,8 +645,3 @@ class Release(Generic[Answer]):
             "guarantees": {observer: c.to_dict() for observer, c in self.guarantees.items()},
         }
         return json.dumps(fields, indent=1, ensure_ascii=False, allow_nan=False)
-
-    def _repr_html_(self) -> str:
-        from murmure.core.show import release_html
-
-        return release_html(self)

@@ -30,7 +30,6 @@ from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.learn.folds import warn_of_folds
-from murmure.learn.summary_table import SummaryTable
 from murmure.learn.training_table import (
     TrainingTable,
     array_of,
@@ -56,6 +55,7 @@ from murmure.plan.privacy import (
 )
 from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
+from murmure.show.document import Document, Table
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
 PRIVACY_PREFIX = "privacy__"
@@ -298,28 +298,36 @@ class Learner:
                 "This {kind} instance is not fitted yet.", hint="call fit(table) first", kind=type(self).__name__
             )
 
-    def _summary_tables(self) -> list[SummaryTable]:
+    def _summary_tables(self) -> list[Table]:
         """What was learned, as the summary shows it."""
         return []
 
     def _post_processing(self) -> str:
         """What was done to the sums after the noise, in words; empty where nothing was."""
-        return str(getattr(self, "post_", ""))
+        done: str = getattr(self, "post_", "")
+        return done
 
     def _why_no_errors(self) -> str | None:
         """Why there are no standard errors; None: there are some, or the learner never has any."""
         return None
 
-    def summary(self) -> str:
-        """What was learned and what it cost, as text."""
-        from murmure.learn.learner_summary import summary
+    def document(self) -> Document:
+        """What was learned and what it cost; before `fit`, the parameters alone."""
+        from murmure.learn.learner_summary import learner_document
 
-        return summary(self)
+        return learner_document(self)
+
+    def summary(self, lang: Any = None) -> str:
+        """What was learned and what it cost, as text; in a notebook, as tables."""
+        from murmure.show.summary import Summary
+
+        self._require_fitted()
+        return Summary(self.document(), lang)
 
     def _repr_html_(self) -> str:
-        from murmure.learn.learner_summary import learner_html
+        from murmure.show.html import snippet
 
-        return learner_html(self)
+        return snippet(self.document())
 
     # -- scikit-learn's conventions -------------------------------------------------------------------
 

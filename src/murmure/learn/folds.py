@@ -21,12 +21,13 @@ import numpy as np
 
 from murmure.certify.accounting import epsilon_at, sequential
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up
 from murmure.learn.upstream import stack_level
 from murmure.plan.privacy import Central, Local, Secure, noise_in
+from murmure.show.language import language
 
-UNPROTECTED = (
+UNPROTECTED = Phrase(
     "Scores of held-out rows, and the candidate that wins by them, are exact: no noise protects them, so they are for "
     "whoever may see the rows."
 )
@@ -52,11 +53,17 @@ class SearchCost:
 
     @property
     def in_words(self) -> str:
-        cost = f"epsilon = {self.epsilon:.6g}, delta = {self.delta:g}"
-        return f"{self.fits} fits; a row is in at most {self.fits_of_a_row} of them, which cost {cost} together"
+        return Phrase(
+            "{fits} fits; a row is in at most {most} of them, which cost epsilon = {epsilon:.6g}, delta = {delta:g} "
+            "together",
+            fits=self.fits,
+            most=self.fits_of_a_row,
+            epsilon=self.epsilon,
+            delta=self.delta,
+        )
 
     def __str__(self) -> str:
-        return f"{self.in_words}. {UNPROTECTED}"
+        return language().say(Phrase("{words}. {rest}", words=self.in_words, rest=UNPROTECTED))
 
 
 def search_cost(estimator: Any, X: Any, y: Any = None, *, cv: Any = None, groups: Any = None) -> SearchCost:
@@ -193,9 +200,14 @@ def warn_of_folds(learner: Any) -> None:
     progress = [(fold or {}).get(name) or (0,) for name in ("split_progress", "candidate_progress")]
     if runner in _warned or (runner is None and (fold is None or any(number for number, *_ in progress))):
         return  # told already; no folds; or in a process of its own, and not the first fold of its search
-    cost = f"{type(learner).__name__} is fitted in folds: {_cost_in_words(caller)}. {UNPROTECTED}"
-    hint = "a ledger stops at its budget; better, search on public or made-up rows, then fit once to these"
-    warnings.warn(f"{cost}\n  Hint: {hint}", FoldsWarning, stacklevel=stack_level("sklearn.", "joblib."))
+    message = Phrase(
+        "{learner} is fitted in folds: {cost}. {unprotected}\n  Hint: {hint}",
+        learner=type(learner).__name__,
+        cost=_cost_in_words(caller),
+        unprotected=UNPROTECTED,
+        hint=Phrase("a ledger stops at its budget; better, search on public or made-up rows, then fit once to these"),
+    )
+    warnings.warn(language().say(message), FoldsWarning, stacklevel=stack_level("sklearn.", "joblib."))
     if runner is not None:
         _warned.add(runner)  # not where the warning is an error: then it stops every fold
 
@@ -206,4 +218,4 @@ def _cost_in_words(caller: FrameType | None) -> str:
         estimator, cv = names.get("self", names.get("estimator")), names.get("cv")
         with contextlib.suppress(KeyError, ValueError, TypeError, AttributeError):  # one search in another, rare folds
             return search_cost(estimator, names["X"], names["y"], cv=cv, groups=names.get("groups")).in_words
-    return "every fit spends its own epsilon, and of k folds a row is in k - 1, for every candidate"
+    return Phrase("every fit spends its own epsilon, and of k folds a row is in k - 1, for every candidate")

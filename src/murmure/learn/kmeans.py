@@ -36,17 +36,17 @@ from numpy.typing import NDArray
 
 from murmure.central.base.gate import Gate
 from murmure.core.domain import Decimals, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
 from murmure.learn.prediction_columns import numbers_to_predict
-from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.learn.transform_output import TransformOutput
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, Privacy, noise_in
 from murmure.run.engine_choice import is_elsewhere
+from murmure.show.document import Number, Table
 from murmure.statistics.learning.cluster_moves import ClusterMoves, ClusterMovesEstimate
 from murmure.statistics.learning.clusters import EXACT, NEARER, RHO, Clusters, ClustersEstimate
 
@@ -61,7 +61,7 @@ TYPICAL = 1 / 9  # variance of a mean about the middle, in half ranges: what is 
 MAX_CLIPPED_COORDINATE = 1 << 19  # how far the box reaches in whole numbers, where lengths are cut
 MAX_CLEAR_STEPS = 300  # steps in the clear, where nothing is spent
 MAX_COORDINATE = 1 << 22  # how far the box reaches in whole numbers
-AS_THEY_ARE = (
+AS_THEY_ARE = Phrase(
     "none: learned from randomised rows as they are, not debiased; centres lean to the middle, and sizes to one another"
 )
 START_SEED = 2016  # the public seed of the start
@@ -305,13 +305,15 @@ class KMeans(TransformOutput, Learner):
         learned = {name: getattr(fitted, name) for name in ("cluster_centers_", "cluster_sizes_", "n_iter_")}
         return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
 
-    def _summary_tables(self) -> list[SummaryTable]:
+    def _summary_tables(self) -> list[Table]:
         clusters = enumerate(zip(self.cluster_centers_, self.cluster_sizes_, strict=True))
-        rows = [(f"cluster {i}", format_people(size), *map(format_number, centre)) for i, (centre, size) in clusters]
-        return [SummaryTable(("", "people", *self.schema_.private), rows)]
+        rows = tuple(
+            (Phrase("cluster {i}", i=i), Number(float(size)), *map(float, centre)) for i, (centre, size) in clusters
+        )
+        return [Table("", ("", Phrase("people"), *self.schema_.private), rows)]
 
     def _post_processing(self) -> str:
-        clipped = "" if noise_in(self.privacy) is None else "sizes below zero are shown as 0"
+        clipped = "" if noise_in(self.privacy) is None else Phrase("sizes below zero are shown as 0")
         return super()._post_processing() or clipped
 
     def __sklearn_tags__(self) -> Any:

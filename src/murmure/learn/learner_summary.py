@@ -1,38 +1,54 @@
-"""How a learner that has learned looks: a summary in a terminal, tables in a notebook.
+"""How a learner that has learned looks: what it learned, what was done to noisy sums, what it cost.
 
 Only what was released is shown: learned attributes, guarantees, cost. Nothing here looks at rows, so it costs nothing.
 """
 
 from __future__ import annotations
 
-import html
 import inspect
 import math
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from murmure.core.errors import shorten
+from murmure.core.errors import Phrase, shorten
 from murmure.core.notices import REHEARSAL_NOTICE
-from murmure.core.show import STYLE
 from murmure.core.types import Certificate
-from murmure.learn.summary_table import SummaryTable
 from murmure.plan.privacy import Local, Privacy, Secure, noise_in
+from murmure.show.document import Block, Document, Paragraph, Table
+from murmure.show.phrase import Several
 
-MAX_SHOWN_ROWS = 24  # of a table
 MAX_NAMED_COLUMNS = 8  # columns of a schema
-WIDTH = 100  # letters of a line
-SEEDED = "Seeded randomness: an experiment, not for real people."
+SEEDED = Phrase("SEEDED RANDOMNESS: an experiment, not for real people.")
+OBSERVERS = {
+    "reader": Phrase("reader"),
+    "curator": Phrase("curator"),
+    "coordinator": Phrase("coordinator"),
+    "party": Phrase("party"),
+    "colluders": Phrase("colluders"),
+    "person": Phrase("person"),
+}
 
 
-def tables_of(learner: Any) -> list[SummaryTable]:
+def tables_of(learner: Any) -> list[Table]:
     """What was learned: every learner says what it shows."""
-    tables: list[SummaryTable] = learner._summary_tables()
+    tables: list[Table] = learner._summary_tables()
     return tables
 
 
-# -- notes ------------------------------------------------------------------------------------------------------------
+def learner_document(learner: Any) -> Document:
+    """Before `fit`, its parameters alone."""
+    kind = type(learner).__name__
+    if not learner.__sklearn_is_fitted__():
+        return Document(title_of(learner), (Paragraph(Phrase("Not fitted yet."), "note"),), kind)
+    notices = ((REHEARSAL_NOTICE, hasattr(learner, "parties_")), (SEEDED, learner.seeded_))
+    notes = Table(Phrase("How it was learned"), ("", ""), tuple(notes_of(learner)), words=True)
+    blocks: tuple[Block, ...] = (
+        *(Paragraph(text, "warning") for text, holds in notices if holds),
+        *tables_of(learner),
+        notes,
+    )
+    return Document(title_of(learner), blocks, kind)
 
 
 def title_of(learner: Any) -> str:
@@ -61,97 +77,77 @@ def _is_default(value: Any, default: Any) -> bool:
 
 def notes_of(learner: Any) -> Iterator[tuple[str, str]]:
     """What was read, what was done to noisy sums, what it cost, and what each observer can learn."""
-    schema, noise = learner.schema_, noise_in(learner.privacy)
+    noise = noise_in(learner.privacy)
     noisy = noise is not None or isinstance(learner.privacy, Local)
-    names = [f"{name} ({schema[name].describe()})" for name in schema.private]
-    more = f" and {len(names) - MAX_NAMED_COLUMNS} more" if len(names) > MAX_NAMED_COLUMNS else ""
-    yield "columns", ", ".join(names[:MAX_NAMED_COLUMNS]) + more
+    yield Phrase("columns"), _columns(learner.schema_)
     if hasattr(learner, "parties_"):
-        gone = learner.parties_ - learner.present_
-        vanished = f", of which {gone} vanished" if gone else ""
-        yield "rehearsal", REHEARSAL_NOTICE
-        yield "parties", f"{learner.parties_}{vanished}: masked sums over all of their rows, in one process"
+        yield Phrase("parties"), _parties(learner.parties_, learner.parties_ - learner.present_)
     if isinstance(learner.privacy, Local):
-        yield "rows", "randomised at the person, before anybody learned from them"
+        yield Phrase("rows"), Phrase("randomised at the person, before anybody learned from them")
     elif noisy and learner._counts_people:
-        yield "people", "their numbers are noisy too"
+        yield Phrase("people"), Phrase("their numbers are noisy too")
     if done := learner._post_processing():
         free = noisy and not done.startswith("none")
-        yield "post-processing", f"{done} (of what was released: it costs nothing)" if free else done
+        text = Phrase("{done} (of what was released: it costs nothing)", done=done) if free else done
+        yield Phrase("post-processing"), text
     if why := learner._why_no_errors():
-        yield "std err", f"none: {why}"
+        yield Phrase("std err"), Phrase("none: {reason}", reason=why)
     spent = getattr(learner, "spent_", None)
     if noise is not None and spent is not None:
-        yield "cost", f"epsilon = {spent.epsilon:.6g}" if noise.pure else f"rho = {spent.rho:.6g}"
+        name, value = ("epsilon", spent.epsilon) if noise.pure else ("rho", spent.rho)
+        yield Phrase("cost"), Phrase("{name} = {value:.6g}", name=name, value=value)
     if hasattr(learner, "nominal_epsilon_"):
-        yield "nominal", f"its source calls this epsilon = {learner.nominal_epsilon_:.6g}; what it costs stands above"
+        yield (
+            Phrase("nominal"),
+            Phrase(
+                "its source calls this epsilon = {epsilon:.6g}; what it costs stands above",
+                epsilon=learner.nominal_epsilon_,
+            ),
+        )
     groups: dict[str, tuple[list[str], Certificate]] = {}  # observers who learn the same are named together
     for observer, certificate in getattr(learner, "guarantees_", {}).items():
-        groups.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(observer)
+        groups.setdefault(repr(certificate.to_dict()), ([], certificate))[0].append(OBSERVERS.get(observer, observer))
     for observers, certificate in groups.values():
-        yield " and ".join(observers), _guarantee_text(certificate)
+        yield Phrase("{observers}", observers=Several(observers)), _guarantee_text(certificate)
+
+
+def _columns(schema: Any) -> str:
+    names = [
+        Phrase("{name} ({domain})", name=name, domain=schema[name].describe())
+        for name in schema.private[:MAX_NAMED_COLUMNS]
+    ]
+    more = len(schema.private) - len(names)
+    listed = Several(names, Phrase(", "))
+    if more:
+        return Phrase("{names} and {more} more", names=listed, more=more)
+    return Phrase("{names}", names=listed)
+
+
+def _parties(parties: int, gone: int) -> str:
+    if gone:
+        return Phrase(
+            "{parties}, of which {gone} vanished; masked sums over all of their rows, in one process",
+            parties=parties,
+            gone=gone,
+        )
+    return Phrase("{parties}; masked sums over all of their rows, in one process", parties=parties)
 
 
 def _guarantee_text(c: Certificate) -> str:
-    hidden = f"; hidden: {c.hides}" if c.hides else ""
+    promise: str
     if math.isinf(c.epsilon):
-        provided = f"; provided {c.assumption}" if c.hides and c.assumption else ""
-        return f"no differential privacy; {c.method}{hidden}{provided}"
-    promise = (
-        f"epsilon = {c.epsilon:.6g}, delta = {c.delta:g} for the {c.unit} of one person ({c.relation}); {c.method}"
-    )
-    return promise + hidden + (f"; provided {c.assumption}" if c.assumption else "")
-
-
-# -- as text and as HTML ----------------------------------------------------------------------------------------------
-
-
-def summary(learner: Any) -> str:
-    """What was learned and what it cost, in a few lines."""
-    learner._require_fitted()
-    parts = [textwrap.fill(title_of(learner), WIDTH, subsequent_indent="  ")]
-    if learner.seeded_:
-        parts.append(SEEDED.upper())
-    parts += [_table_text(table) for table in tables_of(learner)]
-    notes = list(notes_of(learner))
-    wide = max(len(name) for name, _ in notes)
-    lines = [textwrap.fill(f"{name:{wide}}  {text}", WIDTH, subsequent_indent=" " * (wide + 2)) for name, text in notes]
-    return "\n\n".join([*parts, "\n".join(lines)])
-
-
-def _table_text(table: SummaryTable) -> str:
-    shown = [table.head, *table.rows[:MAX_SHOWN_ROWS]]
-    cells = [[_cut(row[0], 40), *(_cut(cell, 24) for cell in row[1:])] for row in shown]
-    wide = [max(len(row[i]) for row in cells) for i in range(len(table.head))]
-    lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]) for row in cells]
-    if len(table.rows) > MAX_SHOWN_ROWS:
-        lines.append(f"{len(table.rows) - MAX_SHOWN_ROWS} more rows not shown")
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3] + "..."
-
-
-def learner_html(learner: Any) -> str:
-    """For notebooks; before `fit`, its parameters alone."""
-    title = f"<p><b>{html.escape(title_of(learner))}</b></p>"
-    if not learner.__sklearn_is_fitted__():
-        return f"{STYLE}<div class='murmure'>{title}<p class='note'>Not fitted yet.</p></div>"
-    warn = f"<p class='warn'>{SEEDED}</p>" if learner.seeded_ else ""
-    tables = "".join(_table_html(table) for table in tables_of(learner))
-    notes = "".join(
-        f"<p class='note'><b>{html.escape(name)}</b>: {html.escape(text)}</p>" for name, text in notes_of(learner)
-    )
-    return f"{STYLE}<div class='murmure'>{title}{warn}{tables}{notes}</div>"
-
-
-def _table_html(table: SummaryTable) -> str:
-    def line(cells: Sequence[str], tag: str) -> str:
-        first = f"<{tag} class='name'>{html.escape(cells[0])}</{tag}>"
-        return f"<tr>{first}{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells[1:])}</tr>"
-
-    left = len(table.rows) - MAX_SHOWN_ROWS
-    more = f"<p class='note'>{left} more rows not shown</p>" if left > 0 else ""
-    rows = "".join(line(row, "td") for row in table.rows[:MAX_SHOWN_ROWS])
-    return f"<table>{line(table.head, 'th')}{rows}</table>{more}"
+        promise = Phrase("no differential privacy; {method}", method=c.method)
+    else:
+        promise = Phrase(
+            "epsilon = {epsilon:.6g}, delta = {delta:g} for the {unit} of one person ({relation}); {method}",
+            epsilon=c.epsilon,
+            delta=c.delta,
+            unit=c.unit,
+            relation=c.relation,
+            method=c.method,
+        )
+    if c.hides:
+        promise = Phrase("{promise}; hidden: {hides}", promise=promise, hides=c.hides)
+    if c.assumption and (c.hides or not math.isinf(c.epsilon)):
+        promise = Phrase("{promise}; provided {assumption}", promise=promise, assumption=c.assumption)
+    return promise

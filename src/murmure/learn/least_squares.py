@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 
 Floats = NDArray[np.float64]
 
+AS_THEY_ARE = Phrase("none: learned from randomised rows as they are, which leans to 0")
 FLAT = 1e-10  # of the largest eigenvalue: below, an exact matrix does not vary in this direction
 
 
@@ -65,7 +66,8 @@ def solve(
     inner = _regularised(A[1:, 1:] - np.outer(s, s) / n, b[1:] - s * b[0] / n, deviation, ridge, trim)
     level = (b[0] - s @ inner.weights) / n
     few = bool(A[0, 0] < clear_of_noise(0, deviation))
-    post_processing = "fewer people than the noise can count; " * few + inner.post_processing
+    done = inner.post_processing
+    post_processing = Phrase("fewer people than the noise can count; {done}", done=done) if few else done
     return LeastSquaresSolution(np.append(level, inner.weights), post_processing, inner.plain and not few)
 
 
@@ -74,34 +76,49 @@ def _regularised(A: Floats, b: Floats, deviation: float, ridge: float | str, tri
     d, lowest = len(values), float(values[0]) if len(values) else 0.0
     if deviation == 0:
         kept = values > FLAT * max(float(values[-1]), FLAT)
-        return _solution(values, vectors, b, kept, 0.0, "none: the sums are exact", plain=bool(kept.all()))
+        return _solution(values, vectors, b, kept, 0.0, Phrase("none: the sums are exact"), plain=bool(kept.all()))
     if ridge == "auto" and lowest >= clear_of_noise(d, deviation):
-        return _solution(values, vectors, b, values > 0, 0.0, "none: the matrix stands clear of the noise", plain=True)
+        return _solution(
+            values,
+            vectors,
+            b,
+            values > 0,
+            0.0,
+            Phrase(
+                "none: the matrix stands clear of the noise",
+            ),
+            plain=True,
+        )
     if ridge == "adassp":
         # Wang, UAI 2018, algorithm 2, but for lambda_min: it is read off the noisy matrix, less what noise can do to it
         # (Weyl), instead of being bought with a third of the budget.
         reach = deviation * math.sqrt(d * math.log(2 * d * d / 0.05))
         added = max(0.0, reach - max(0.0, lowest - reach))
-        post_processing, plain = f"AdaSSP ridge of {added / deviation:.3g} deviations of the noise", added == 0
+        done: str = Phrase("AdaSSP ridge of {count:.3g} deviations of the noise", count=added / deviation)
+        plain = added == 0
     else:
         count = math.sqrt(d) if ridge == "auto" else float(ridge)
         added, plain = count * deviation, False
-        post_processing = f"ridge of {count:.3g} deviation{'s' * (count != 1)} of the noise"
+        done = (
+            Phrase("ridge of 1 deviation of the noise")
+            if count == 1
+            else Phrase("ridge of {count:.3g} deviations of the noise", count=count)
+        )
     kept = (values > 0) if trim else np.ones(d, bool)
     if not trim and lowest + added <= 0:  # a saddle has no minimum: the least ridge that makes one
         added = deviation - lowest
-        post_processing += ", raised until there is a minimum"
+        done = Phrase("{done}, raised until there is a minimum", done=done)
     dropped = int(d - kept.sum())
     if dropped:
-        post_processing += f"; {dropped} of {d} directions trimmed"
-    return _solution(values, vectors, b, kept, added, post_processing, plain and not dropped)
+        done = Phrase("{done}; {dropped} of {all} directions trimmed", done=done, dropped=dropped, all=d)
+    return _solution(values, vectors, b, kept, added, done, plain and not dropped)
 
 
 def _solution(
     values: Floats, vectors: Floats, b: Floats, kept: Any, added: float, post_processing: str, plain: bool
 ) -> LeastSquaresSolution:
     if added == 0 and not kept.all() and post_processing.startswith("none"):
-        post_processing = f"{int((~kept).sum())} directions without variation left out"
+        post_processing = Phrase("{n} directions without variation left out", n=int((~kept).sum()))
     Q = vectors[:, kept]
     return LeastSquaresSolution(Q @ ((Q.T @ b) / (values[kept] + added)), post_processing, plain)
 

@@ -28,12 +28,12 @@ from murmure.core.fixed import float_up
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.base import Learner, SumPrivacy
-from murmure.learn.least_squares import Floats, check_ridge, product_variance, solve, weight_covariance
+from murmure.learn.least_squares import AS_THEY_ARE, Floats, check_ridge, product_variance, solve, weight_covariance
 from murmure.learn.prediction_columns import numbers_to_predict, rows_to_predict
-from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Local, Privacy, noise_in
+from murmure.show.document import Table
 from murmure.statistics.learning.gram import Gram, GramEstimate
 
 METHODS = ("functional", "gaussian", "adassp", "lecture")
@@ -171,7 +171,7 @@ class LinearRegression(Learner):
             released = run(Plan(ask), table, self.engine).estimate
         learned = self._learned(released, ask)
         if not privacy.debias:
-            learned["post_"] = "none: learned from randomised rows as they are, which leans to 0"
+            learned["post_"] = AS_THEY_ARE
         return {"guarantees_": guarantees, **learned, "cov_": None, "bse_": None}
 
     def _learned(self, released: GramEstimate, ask: Gram) -> dict[str, Any]:
@@ -213,31 +213,36 @@ class LinearRegression(Learner):
             "features_": design.features,
         }
 
-    def _summary_tables(self) -> list[SummaryTable]:
-        """intercept and coef, with standard errors and 95 % intervals (normal) where there are any."""
+    def _summary_tables(self) -> list[Table]:
+        """intercept and coef, with standard errors and 95% intervals (normal) where there are any."""
         values, errors = np.append(self.intercept_, self.coef_), self.bse_
         kept = [i for i in range(len(self.names_)) if self.fit_intercept or i]
         if errors is None:
-            return [SummaryTable(("", "coef"), [(self.names_[i], format_number(values[i])) for i in kept])]
+            return [Table("", ("", Phrase("coef")), tuple((self.names_[i], float(values[i])) for i in kept))]
         columns = np.stack([values, errors, values - 1.96 * errors, values + 1.96 * errors])
-        rows = [(self.names_[i], *map(format_number, columns[:, i])) for i in kept]
-        return [SummaryTable(("", "coef", "std err", "[0.025", "0.975]"), rows)]
+        rows = tuple((self.names_[i], *map(float, columns[:, i])) for i in kept)
+        ends = (Phrase("[{end:g}", end=0.025), Phrase("{end:g}]", end=0.975))
+        return [Table("", ("", Phrase("coef"), Phrase("std err"), *ends), rows)]
 
     def _why_no_errors(self) -> str | None:
         if self.bse_ is not None:
             return None
         if isinstance(self.privacy, Local):
-            return "products of randomised columns vary together in ways that sums do not tell"
+            return Phrase("products of randomised columns vary together in ways that sums do not tell")
         if noise_in(self.privacy) is None:
-            return "some columns do not vary, or repeat others: other coefficients would fit as well"
-        biased = "the coefficients are biased towards zero, so no standard errors are given"
+            return Phrase("some columns do not vary, or repeat others: other coefficients would fit as well")
+        biased = Phrase("the coefficients are biased towards zero, so no standard errors are given")
         if self.ridge != "auto":
-            return f"ridge={self.ridge:g} was asked for, whatever the noise is: {biased}"
+            return Phrase(
+                "ridge={ridge:g} was asked for, whatever the noise is: {biased}", ridge=self.ridge, biased=biased
+            )
         if self.method in ("adassp", "lecture") and "ridge" in self.post_:
-            return f"method={self.method!r} adds a ridge: {biased}"
+            return Phrase("method={method!r} adds a ridge: {biased}", method=self.method, biased=biased)
         if "ridge" in self.post_:
-            return f"a ridge was added because the noise is large compared with the data: {biased}"
-        return "the noise is large compared with the number of people, so no standard errors can be told"
+            return Phrase(
+                "a ridge was added because the noise is large compared with the data: {biased}", biased=biased
+            )
+        return Phrase("the noise is large compared with the number of people, so no standard errors can be told")
 
     # -- predicting -----------------------------------------------------------------------------------------------
 

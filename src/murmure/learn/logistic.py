@@ -33,18 +33,18 @@ from numpy.typing import NDArray
 
 from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.learn.affordable_sums import AffordableSums, affordable_sums, ask_class_counts, deviation, try_bind
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, combined_counts, covariance, means_of, scores, shares_of
-from murmure.learn.least_squares import Floats, check_ridge, solve
+from murmure.learn.least_squares import AS_THEY_ARE, Floats, check_ridge, solve
 from murmure.learn.prediction_columns import rows_to_predict
-from murmure.learn.summary_table import SummaryTable, format_number
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Local, Privacy, noise_in
+from murmure.show.document import Table
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
 from murmure.statistics.learning.gradient import FINE, MAX_GRID_WEIGHT, Gradient, GradientEstimate
 from murmure.statistics.learning.gram import Gram, GramEstimate
@@ -178,8 +178,7 @@ class LogisticRegression(Classifier):
         if not privacy.debias:
             fitted, guarantees = self._fit_randomised(rows, privacy, gate)
             learned = {name: getattr(fitted, name) for name in LEARNED_ATTRIBUTES}
-            lean = "none: learned from randomised rows as they are, which leans to 0"
-            return {"guarantees_": guarantees, **learned, "post_": lean}
+            return {"guarantees_": guarantees, **learned, "post_": AS_THEY_ARE}
         from murmure.learn.local_sums import unbiased_products
 
         if ask.outcome.width > 1:
@@ -258,7 +257,7 @@ class LogisticRegression(Classifier):
             room, noises = AffordableSums(True), [first.remaining_noise]  # so much noise cannot be drawn: less is asked
         summed: ClassSumsEstimate = yield privacy.plan(sums, noises[0])
         means = means_of(first.counted, summed)
-        done = "class means, shrunk by the noise, and a public guess of how columns vary"
+        done: str = Phrase("class means, shrunk by the noise, and a public guess of how columns vary")
         if not room.squares:
             weights, centre = scores(means, None), means.centre
         else:
@@ -271,17 +270,17 @@ class LogisticRegression(Classifier):
             off = means.centre - centre
             total, _ = covariance(spread, means.people, off)
             weights = scores(means, total)
-            done = "class means and covariances, shrunk by the noise"
+            done = Phrase("class means and covariances, shrunk by the noise")
             if room.steps:
                 w, weights = weights[1] - weights[0], np.zeros_like(weights)
                 w[0] -= w[1:] @ off  # from here on about the centre that is on the grid
                 bend = _curvature(means.people, off, total)
                 if room.curvature:
                     weights[1] = yield from self._noisy_newton(ask, privacy, noises[2:], w, whole)
-                    done += f"; {room.steps} noisy steps of Newton's method"
+                    done = Phrase("{done}; {n} noisy steps of Newton's method", done=done, n=room.steps)
                 else:
                     weights[1] = yield from self._along(ask, privacy, noises[2:], w, whole, bend)
-                    done += f"; {room.steps} noisy gradient{'s' * (room.steps > 1)}"
+                    done = Plural("{done}; {n} noisy gradient", "{done}; {n} noisy gradients", n=room.steps, done=done)
             else:
                 centre = means.centre
         if means.signal_share == 0 and not room.steps:
@@ -336,13 +335,16 @@ class LogisticRegression(Classifier):
             "softmax_": softmax,
         }
 
-    def _summary_tables(self) -> list[SummaryTable]:
+    def _summary_tables(self) -> list[Table]:
         """Log-odds: of the second class against the first, or of each against the rest."""
         classes = [str(c) for c in self.classes_]
-        head = (f"{classes[1]} against {classes[0]}",) if len(self.coef_) == 1 else tuple(classes)
+        head: tuple[str, ...] = tuple(classes)
+        if len(self.coef_) == 1:
+            head = (Phrase("{one} against {other}", one=classes[1], other=classes[0]),)
         columns = np.column_stack([self.intercept_, self.coef_])
-        rows = [(name, *map(format_number, columns[:, i])) for i, name in enumerate(("intercept", *self.names_))]
-        return [SummaryTable(("log-odds", *head), rows)]
+        names = ("intercept", *self.names_)
+        rows = tuple((name, *map(float, columns[:, i])) for i, name in enumerate(names))
+        return [Table("", (Phrase("log-odds"), *head), rows)]
 
     # -- predicting -----------------------------------------------------------------------------------------------
 

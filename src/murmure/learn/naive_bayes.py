@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from murmure.central.base.gate import Gate
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up
 from murmure.core.random import Random
 from murmure.core.schema import Schema
@@ -38,10 +38,10 @@ from murmure.learn.affordable_sums import FOR_MEANS, FOR_MOMENTS, ask_class_coun
 from murmure.learn.base import Classifier, SumPrivacy, labels_of
 from murmure.learn.discriminant import NO_DIFFERENCE, TOO_FEW, TYPICAL, combined_counts, means_of, shares_of
 from murmure.learn.prediction_columns import categories_to_predict, numbers_to_predict
-from murmure.learn.summary_table import SummaryTable, format_number, format_people
 from murmure.learn.training_table import TrainingTable
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Local, Privacy, noise_in
+from murmure.show.document import Number, Table
 from murmure.statistics.base.grid_design import MAX_DESIGN_COLUMNS
 from murmure.statistics.learning.class_moments import ClassMoments, ClassSummary
 from murmure.statistics.learning.class_sums import ClassCountsEstimate, ClassSums, ClassSumsEstimate
@@ -191,7 +191,7 @@ class NaiveBayes(Classifier):
         found = means_of(first.counted, summed)
         means = found.centre + found.signal_share * (found.means - found.centre)
         spread = TYPICAL + found.signal_share * np.repeat(found.noise[:, None], means.shape[1], axis=1)
-        done = "class means, shrunk by the noise, and a public guess of the variances"
+        done = Phrase("class means, shrunk by the noise, and a public guess of the variances")
         return self._alike(
             sums, found.people * found.shares, means, spread, done if found.signal_share else NO_DIFFERENCE
         )
@@ -237,26 +237,26 @@ class NaiveBayes(Classifier):
             summary = run(Plan(ask), table, self.engine).estimate
         return {"guarantees_": guarantees, **self._learned(summary, ask)}
 
-    def _summary_tables(self) -> list[SummaryTable]:
+    def _summary_tables(self) -> list[Table]:
         """A column for every class: people, share, the mean and deviation of numbers, the shares of labels."""
-        rows = [
-            ("people", *map(format_people, self.class_count_)),
-            ("share", *(f"{share:.4f}" for share in self.class_prior_)),
+        rows: list[tuple[Any, ...]] = [
+            (Phrase("people"), *(Number(float(v)) for v in self.class_count_)),
+            (Phrase("share"), *(_share(v) for v in self.class_prior_)),
         ]
         for j, name in enumerate(self.numbers_):
-            rows.append((f"{name}: mean", *map(format_number, self.theta_[:, j])))
-            rows.append((f"{name}: sd", *(format_number(math.sqrt(v)) for v in self.var_[:, j])))
+            rows.append((Phrase("{name}: mean", name=name), *map(float, self.theta_[:, j])))
+            rows.append((Phrase("{name}: sd", name=name), *(math.sqrt(v) for v in self.var_[:, j])))
         for name in self.categories_:
             for i, label in enumerate(self.schema_[name].labels()):
-                rows.append((f"{name} = {label}", *(f"{p:.4f}" for p in self.category_prob_[name][:, i])))
-        return [SummaryTable(("", *(str(c) for c in self.classes_)), rows)]
+                rows.append((f"{name} = {label}", *(_share(p) for p in self.category_prob_[name][:, i])))
+        return [Table("", ("", *(str(c) for c in self.classes_)), tuple(rows))]
 
     def _post_processing(self) -> str:
         # exact sums, and randomised rows that are taken as they are, have no known noise to shrink by
         noise_known = self.privacy.debias if isinstance(self.privacy, Local) else noise_in(self.privacy) is not None
         if hasattr(self, "post_") or not (noise_known and self.shrink):
             return super()._post_processing()
-        return "means, variances and shares are pulled towards those of all classes, as far as the noise says"
+        return Phrase("means, variances and shares are pulled towards those of all classes, as far as the noise says")
 
     # -- predicting
 
@@ -314,3 +314,7 @@ EXAMPLES = (
     NaiveBayes(_NUMBERS, "sick", Central(400.0, delta=1e-6)),  # all moments
     NaiveBayes(Schema({"y": Categories(3), "a": Categories(2), "b": Categories(2)}), "y", Central(0.5)),
 )
+
+
+def _share(value: Any) -> Number:
+    return Number(float(value), "fixed", 4)

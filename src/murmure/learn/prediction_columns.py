@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ def _numbers(owner: str, schema: Schema, name: str, values: Any) -> Floats:
     if about.missing == "constant":
         array[np.isnan(array)] = float(about.missing_value)
     if not np.isfinite(array).all():
-        what = "NaN" if np.isnan(array).any() else "infinity"
+        what = "NaN" if np.isnan(array).any() else Phrase("infinity")
         raise InvalidParameter(
             "{owner}: Input X contains {what} in column {name!r}.",
             hint='Column(..., missing="constant", missing_value=...) names what replaces it',

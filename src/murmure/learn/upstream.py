@@ -13,35 +13,56 @@ import warnings
 from types import FrameType
 from typing import Any
 
-from murmure.core.errors import SchemaWarning, shorten
+from murmure.core.errors import Phrase, SchemaWarning, shorten
 from murmure.core.schema import Schema
 from murmure.learn.training_table import named_columns
 from murmure.run.engine_choice import is_elsewhere
+from murmure.show.document import sentences
+from murmure.show.language import language
 
 
 def warn_of_upstream(learner: Any, X: Any, schema: Schema | None, target: str | None, charged: bool) -> None:
     """A SchemaWarning where the schema may describe another table than the one that came. Reads no row."""
     if schema is None:
         return
-    owner, parts = type(learner).__name__, []
+    parts: list[str] = []
     elsewhere = isinstance(X, str | os.PathLike) or is_elsewhere(X)
     if not elsewhere and named_columns(X) is None:
-        order = [name for name in schema.private if name != target]
-        parts.append(f"X has no column names: its columns are taken in the order of the schema, {shorten(order, 200)}.")
+        order = shorten([name for name in schema.private if name != target], 200)
+        parts.append(
+            Phrase("X has no column names: its columns are taken in the order of the schema, {order}.", order=order)
+        )
     steps = steps_before(learner)
     if steps:
         parts.append(
-            f"Steps of a pipeline come before it ({', '.join(steps)}): the schema must describe what they deliver. "
-            "What a step learns from the rows is outside the guarantee."
+            Phrase(
+                "Steps of a pipeline come before it ({steps}): the schema must describe what they deliver. What a step "
+                "learns from the rows is outside the guarantee.",
+                steps=", ".join(steps),
+            )
         )
-    if parts:
-        cost = ", and the budget is spent all the same" if charged else ""
-        parts.append(f"Values beyond the bounds of the schema are moved to the nearest bound{cost}.")
-        hint = (
-            "pass a table with named columns" if not steps else "leave scalers out: the schema's bounds do their work"
+    if not parts:
+        return
+    parts.append(
+        Phrase(
+            "Values beyond the bounds of the schema are moved to the nearest bound, and the budget is spent all the "
+            "same."
         )
-        message = f"{owner}: {' '.join(parts)}\n  Hint: {hint}; warnings.simplefilter('error') stops here, uncharged"
-        warnings.warn(message, SchemaWarning, stacklevel=stack_level())
+        if charged
+        else Phrase("Values beyond the bounds of the schema are moved to the nearest bound.")
+    )
+    way_out = (
+        Phrase("leave scalers out: the schema's bounds do their work")
+        if steps
+        else Phrase("pass a table with named columns")
+    )
+    message = Phrase(
+        "{owner}: {parts}\n  Hint: {hint}; warnings.simplefilter('error') stops here, uncharged",
+        owner=type(learner).__name__,
+        parts=sentences(*parts),
+        hint=way_out,
+    )
+    warnings.warn(language().say(message), SchemaWarning, stacklevel=stack_level())
 
 
 def stack_level(*others: str) -> int:

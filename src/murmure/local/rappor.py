@@ -28,7 +28,7 @@ import numpy as np
 from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.counts import room_for_cells
 from murmure.core.domain import Categories, Domain, with_outside
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.fixed import WORD, Words64, exactly, exp, positive_epsilon, times_up
 from murmure.core.random import KeystreamWords, Random
 from murmure.core.types import Certifiable
@@ -143,10 +143,11 @@ class ForEver(Certifiable):
     @property
     def assumption(self) -> str:
         if self.values == 1:
-            return "all reports come from one client (mechanism.client) and the person's value never changes"
-        return (
-            f"all reports come from one client that admits {self.values} distinct values, and when the value changes "
-            "or an earlier one returns is taken for public"
+            return Phrase("all reports come from one client (mechanism.client) and the person's value never changes")
+        return Phrase(
+            "all reports come from one client that admits {values} distinct values, and when the value changes or an "
+            "earlier one returns is taken for public",
+            values=self.values,
         )
 
     @property

@@ -268,17 +268,19 @@ class RSRFD(FakeData):
         """What the certificate rests on: priors that were paid for separately."""
         if self.paid is None:
             return None
-        return f"the priors come from the release of plan {self.paid[:12]}, which was paid for on its own"
+        return Phrase(
+            "the priors come from the release of plan {plan}, which was paid for on its own", plan=self.paid[:12]
+        )
 
 
 def prior_from_estimate(column: str, estimate: Any) -> Any:
     """Estimated shares as a prior: on the simplex, no value rarer than a twentieth of an even share."""
     if estimate.unit != "share" or not np.isfinite(estimate.mean).all():
         raise InvalidParameter(
-            "RSRFD.priors: the release holds no shares of column {column!r}{detail}",
+            "RSRFD.priors: the release holds no shares of column {column!r} ({reason}).",
             hint="give public shares of that column",
             column=column,
-            detail=f" ({estimate.reason})." if estimate.reason else ".",
+            reason=estimate.reason or Phrase("it holds numbers"),
         )
     return as_prior(estimate.mean)
 

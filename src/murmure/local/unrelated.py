@@ -21,14 +21,15 @@ from numpy.typing import NDArray
 
 from murmure.core.catalogue_entries import MechanismEntry, OptionForm
 from murmure.core.domain import Categories, Domain
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.estimates.estimate import Estimate, check_level, check_target
+from murmure.core.estimates.method_words import MOVER_WILSON
 from murmure.core.types import Target
 from murmure.laws.table import TableChannel
 from murmure.local.base.randomisers import exact_probability
 from murmure.local.warner import YesNo, yes_no_table
 
-ASSUMPTION = "the innocuous answer is independent of the sensitive one and unknown to whoever sees the report"
+ASSUMPTION = Phrase("the innocuous answer is independent of the sensitive one and unknown to whoever sees the report")
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ class _TwoSampleEstimator:
                 below += max(down, -up) ** 2
                 above += max(up, -down) ** 2
             out.append([centre - math.sqrt(below), centre + math.sqrt(above)])
-        return np.clip(np.array(out), 0.0, 1.0), "MOVER with Wilson limits"
+        return np.clip(np.array(out), 0.0, 1.0), MOVER_WILSON
 
 
 def wilson(yes: int, n: int, z: float) -> tuple[float, float]:

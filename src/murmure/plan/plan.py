@@ -42,6 +42,7 @@ from murmure.plan.guarantees import guarantees
 from murmure.plan.reports import Reports
 from murmure.plan.step import TallyStep
 from murmure.secure.ring import RingEncoder
+from murmure.show.phrase import apart
 
 if TYPE_CHECKING:
     from murmure.central.base.bound_choice import BoundChoice
@@ -208,8 +209,8 @@ class Plan(Promises, Generic[Answer]):
         by_people = self.statistic.interpret_exact if self.person is None else self.tallier.estimate
         estimate = self.statistic.finish(by_people(total.sum, total.n))
         if self.unit != "row" and isinstance(estimate, Estimates):
-            about = f"that is rows, of which one person has up to {self.rows_per_person}"
-            estimate = replace(estimate, remark=f"{estimate.remark}; {about}" if estimate.remark else about)
+            about = Phrase("that is rows, of which one person has up to {rows}", rows=self.rows_per_person)
+            estimate = replace(estimate, remark=apart([estimate.remark, about]) if estimate.remark else about)
         return estimate
 
     def release(self, estimate: Any, seeded: bool = False) -> Release[Answer]:
@@ -244,7 +245,7 @@ class Plan(Promises, Generic[Answer]):
             bound = cast("BoundShares", bound).for_survivors(survivors)
         estimate = self.statistic.interpret(NoisySum(bound.blocks, np.array(answer, np.int64), bound.laws))
         if isinstance(self.curator, PostProcessed):  # what left the gate is biased
-            return without_bars(estimate, "its sums were cut to a public range after noise was added")
+            return without_bars(estimate, Phrase("its sums were cut to a public range after noise was added"))
         return estimate
 
     def release_answer(
@@ -277,10 +278,16 @@ class Plan(Promises, Generic[Answer]):
     def describe(self) -> str:
         """What is asked, of which columns, and through what."""
         slot = self.person if self.curator is None else self.curator
-        exact = "in the clear" if self.parties is None else "exactly"
-        through = exact if slot is None else f"through {type(slot).__name__}"
-        among = "" if self.parties is None else f", between {self.parties.parties} parties"
-        return f"{self.statistic.in_words()} {through}{among}"
+        question = self.statistic.in_words()
+        if slot is not None:
+            asked = Phrase("{question} through {mechanism}", question=question, mechanism=type(slot).__name__)
+        elif self.parties is None:
+            asked = Phrase("{question} in the clear", question=question)
+        else:
+            asked = Phrase("{question} exactly", question=question)
+        if self.parties is None:
+            return asked
+        return Phrase("{asked}, between {parties} parties", asked=asked, parties=self.parties.parties)
 
     def to_json(self) -> str:
         """Versioned; carries the integers of the law, so that no client ever computes an exponential."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from murmure.catalogue import load
 from murmure.certify.accounting import sequential
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up, positive_epsilon, split_budget
 from murmure.core.types import Certificate, Relation, Statistic
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
@@ -64,9 +64,11 @@ class Central(Privacy):
     >>> print(model.predict({"age": [22, 78]}).tolist())
     ['no', 'yes']
     >>> print(model.guarantees_["reader"])
-    epsilon = 1, delta = 0; discrete Laplace: closed form, rounding of the tables counted; 2 answers add up
-      protects   the record of one person (add/remove)
-      public     the 2 answers 'no', 'yes' of column 'smoker'; the noise and its integers
+    epsilon = 1, delta = 0
+      protects: the record of one person (add/remove: somebody is in the data or not)
+      computed by: discrete Laplace: closed form, rounding of the tables counted; 2 answers add up (a
+        formula of the integers that run)
+      public: the 2 answers 'no', 'yes' of column 'smoker'; the noise and its integers
     """
 
     epsilon: float
@@ -140,10 +142,13 @@ class Local(Privacy):
     >>> print(model.predict({"age": [22, 78]}).tolist())
     ['no', 'yes']
     >>> print(model.guarantees_["collector"])
-    epsilon = 4, delta = 0; largest over public draws of 1
-      protects   the record of one person (replace)
-      public     the 16 answers 0 to 15 of column 'smoker and age'; the mechanism and its integers; who takes part
-      witness    the report (smoker and age: 15) is 54.6 times likelier from smoker and age 15 than from 0
+    epsilon = 4, delta = 0
+      protects: the record of one person (replace: what somebody holds is exchanged for anything else)
+      computed by: largest over public draws of 1
+      public: the 16 answers 0 to 15 of column 'smoker and age'; the mechanism and its integers; who
+        takes part
+      witness, the report that tells most: the report (smoker and age: 15) is 54.6 times likelier from
+        smoker and age 15 than from 0
     """
 
     epsilon: float
@@ -279,13 +284,15 @@ def guarantees_of(plans: Sequence[Plan], privacy: Privacy) -> dict[str, Certific
     if noise is None:
         return first
     spent = sequential([plan.bound.cost for plan in plans])
-    method = plans[0].bound.method + (f"; {len(plans)} answers add up" if len(plans) > 1 else "")
+    method = plans[0].bound.method
+    if len(plans) > 1:
+        method = Phrase("{method}; {answers} answers add up", method=method, answers=len(plans))
     if noise.pure:
         epsilon = spent.epsilon
     else:
         from murmure.core.zcdp import epsilon_from_rho
 
-        method += f"; rho = {spent.rho:.6g} in all (zero-concentrated)"
+        method = Phrase("{method}; rho = {rho:.6g} in all (zero-concentrated)", method=method, rho=spent.rho)
         epsilon = epsilon_from_rho(spent.rho, noise.delta)
         if spent.rho <= noise.rho:  # rho is rounded down, epsilon up: the way there and back would add a last bit
             epsilon = min(epsilon, noise.epsilon)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import Estimate, on_simplex
 from murmure.laws.law import Channel
 
@@ -20,7 +20,9 @@ MAX_ENTRIES = 1 << 26  # of a channel's matrix
 
 
 def _without_error_bars(estimate: Estimate, shares: NDArray[np.float64], how: str) -> Estimate:
-    return replace(estimate, mean=shares, estimator=None, reason=f"{how} is biased; the raw estimate has bars")
+    return replace(
+        estimate, mean=shares, estimator=None, reason=Phrase("{how} is biased; the raw estimate has bars", how=how)
+    )
 
 
 def _shares_of(what: str, estimate: Any) -> NDArray[np.float64]:
@@ -44,7 +46,7 @@ def clip_renormalise(estimate: Estimate) -> Estimate:
     clipped = np.maximum(_shares_of("clip_renormalise", estimate), 0.0)
     total = clipped.sum()
     shares = clipped / total if total > 0 else np.full(len(clipped), 1 / len(clipped))
-    return _without_error_bars(estimate, shares, "clipping and renormalising")
+    return _without_error_bars(estimate, shares, Phrase("clipping and renormalising"))
 
 
 def project_simplex(estimate: Estimate) -> Estimate:
@@ -96,16 +98,17 @@ def em(
     >>> wave = mu.SquareWave(domain, epsilon=2.0)
     >>> reports = wave.report([1, 2, 2, 3, 3, 3, 6] * 1000, mu.Random.seeded(7))
     >>> print(mu.em(wave, wave.tally(reports), smooth=True))
-              share
-    0        0.0880
-    1        0.1538
-    2        0.2282
-    3        0.2186
-    4        0.1340
-    5        0.0727
-    6        0.0556
-    7        0.0490
-    7 000 people; no error bar: expectation maximisation is biased; the raw estimate has bars
+          share
+    0    0.0880
+    1    0.1538
+    2    0.2282
+    3    0.2186
+    4    0.1340
+    5    0.0727
+    6    0.0556
+    7    0.0490
+    <BLANKLINE>
+    7,000 people; no error bar: expectation maximisation is biased; the raw estimate has bars
     """
     counts = np.asarray(total, float)
     P = channel_matrix(mechanism.channel)

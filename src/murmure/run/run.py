@@ -58,9 +58,11 @@ def run(
     >>> domain = mu.Integers(0, 10)
     >>> plan = mu.Plan(mu.Mean(domain), person=mu.Hybrid(domain, epsilon=2.0))
     >>> print(mu.run(plan, [2, 3, 7] * 1000, rng=mu.Random.seeded(7)).estimate)
-              value       low      high
-    mean     3.9337    3.7510    4.1164
-    3 000 people; 95 % intervals by score, for these people (fixed population)
+             value       low      high
+    mean    3.9337    3.7510    4.1164
+    <BLANKLINE>
+    3,000 people; 95% intervals by score (every value under which such reports are not rare, by a normal
+      curve), for these people (fixed population)
     """
     if not isinstance(plan, Plan):
         raise InvalidParameter(

@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-from murmure.core.errors import Phrase
 from murmure.secure.disputes import excluded_parties
 from murmure.secure.errors import (
     BadMessage,
@@ -46,6 +45,7 @@ from murmure.secure.messages import (
 from murmure.secure.session import Session
 from murmure.secure.shamir import SECRET_BYTES
 from murmure.secure.unmasking import Unmasking
+from murmure.show.phrase import Phrase, Several
 
 Stage = Literal["keys", "shares", "opened", "vectors", "agree", "reveal", "done", "failed"]
 KIND_OF_STAGE = {
@@ -71,10 +71,10 @@ SMALL_ORDER = {
     )
 }
 DEED_OF_STAGE = {
-    "keys": "joined",
-    "shares": "shared their secrets",
-    "opened": "could open each other's shares",
-    "vectors": "sent their vectors",
+    "keys": Phrase("joined"),
+    "shares": Phrase("shared their secrets"),
+    "opened": Phrase("could open each other's shares"),
+    "vectors": Phrase("sent their vectors"),
 }
 
 
@@ -385,9 +385,10 @@ class Coordinator:
         for place, others in self._disputed().items():
             accusers = [self._name(other) for other in others if place in self._unopened[other]]
             accused = [self._name(other) for other in others if other in self._unopened[place]]
-            reasons = [f"what it sealed did not open at {', '.join(accusers)}"] if accusers else []
-            reasons += [f"it says that what was sealed by {', '.join(accused)} did not open"] if accused else []
-            self.unusable[place] = "; ".join(reasons)
+            opened = Phrase("what it sealed did not open at {names}", names=Several(accusers))
+            others_opened = Phrase("it says that what was sealed by {names} did not open", names=Several(accused))
+            reasons = [opened] * bool(accusers) + [others_opened] * bool(accused)
+            self.unusable[place] = Phrase("{reasons}", reasons=Several(reasons, between=Phrase("; ")))
 
     def _close_opened(self) -> None:
         """Nobody has masked a vector yet, so nobody's masks involve a party that is left out now."""

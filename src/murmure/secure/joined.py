@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from numpy.typing import NDArray
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.secure.errors import BadMessage, ForgedMessage, RosterDiffers, TooFewParties
 from murmure.secure.graph import SECURITY_AGAINST_TRIES, can_split, max_colluders_in_gaps, neighbours, ring_order
 from murmure.secure.messages import (
@@ -38,7 +38,7 @@ class JoinedParties:
         self.members = tuple(messages)
         if not set(self.members) <= set(session.members):
             raise RosterDiffers("the list of keys names a party that is not in the roster of this round.")
-        check_minimum(session, len(self.members), "joined")
+        check_minimum(session, len(self.members), Phrase("joined"))
         self.sharing = _terms_for(session.sharing, len(self.members))
         self.keys = {place: KeysBody.parse(message) for place, message in messages.items()}
         every_key = [key for keys in self.keys.values() for key in (keys.mask, keys.box)]
@@ -131,7 +131,7 @@ def _terms_for(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
         return replace(sharing, parties=joined, dropouts=left, graph="complete")
 
 
-def check_minimum(session: Session, count: int, did: str) -> None:
+def check_minimum(session: Session, count: int, did: Phrase) -> None:
     if count < session.sharing.minimum:
         raise TooFewParties(
             "{count} of {parties} parties {did}; the agreed minimum is {minimum}.",

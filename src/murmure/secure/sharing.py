@@ -156,23 +156,32 @@ class PairwiseMasks(Sharing):
         return self.parties - 1 if self._graph is None else self._graph[0]
 
     @property
-    def assumption(self) -> str:
+    def assumption(self) -> Phrase:
         """What must hold for the claims of `in_words`."""
-        text = "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most "
-        text += f"{Plural('{n} party colludes', '{n} parties collude', n=self.colluders)} with the coordinator"
-        if not self.complete:
-            text += ", who they are does not depend on the order of the ring of masks, and none of them tries more "
-            text += "than 2**64 orders; but for a chance of 2**-40"
-        if self.coordinator == "curious":
-            text += "; where a question follows from totals before it, the coordinator reported them truly"
-        return text
+        return Phrase(
+            "X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most {colluders} with the "
+            "coordinator{ring}{totals}",
+            colluders=Plural("{n} party colludes", "{n} parties collude", n=self.colluders),
+            ring=""
+            if self.complete
+            else Phrase(
+                ", who they are does not depend on the order of the ring of masks, and none of them tries more than "
+                "2**64 orders; but for a chance of 2**-40"
+            ),
+            totals=Phrase("; where a question follows from totals before it, the coordinator reported them truly")
+            if self.coordinator == "curious"
+            else "",
+        )
 
-    def in_words(self) -> str:
+    def in_words(self) -> Phrase:
         """What is hidden, and from whom."""
-        return (
+        return Phrase(
             "every row and every party's sums, from a coordinator, even one that shows different lists to different "
-            f"parties, together with up to {self.colluders} of the {self.parties} parties: they learn the sum over the "
-            f"{self.honest} or more others, and no more"
+            "parties, together with up to {colluders} of the {parties} parties: they learn the sum over the {honest} "
+            "or more others, and no more",
+            colluders=self.colluders,
+            parties=self.parties,
+            honest=self.honest,
         )
 
 

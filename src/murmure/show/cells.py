@@ -55,6 +55,8 @@ def written(number: Number, language: Language) -> str:
         return language.percent(value, number.digits)
     if number.style == "fixed":
         return language.number(value, number.digits)
+    if number.style == "exact":
+        return language.exact(value)
     return language.small(value) if number.style == "small" else language.plain(value)
 
 

@@ -153,8 +153,8 @@ def marks_of(figures: Intervals, scale: Scale) -> list[Mark]:
 
 # -- curves -----------------------------------------------------------------------------------------------------------
 
-WIDTH, HEIGHT = 640, 280  # of a picture of curves, in its own units
-LEFT, TOP, RIGHT, BOTTOM = 56, 12, 12, 36
+WIDTH, HEIGHT = 640, 300  # of a picture of curves, in its own units
+LEFT, TOP, RIGHT, BOTTOM = 56, 32, 12, 40
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ def tables_of(document: Document) -> list[Table]:
     """All tables, those behind pictures too; figures unrounded."""
     out = []
     for block in document.of(Table, Intervals, Curves):
+        if isinstance(block, Intervals) and block.picture:
+            continue
         table = (
             block if isinstance(block, Table) else exact_table(block) if isinstance(block, Intervals) else block.table
         )
@@ -68,8 +70,12 @@ def tidy(document: Document) -> list[dict[str, Any]]:
 
 
 def to_frame(document: Document, backend: str | None = None) -> Any:
-    """`tidy` as a frame of pandas, polars or pyarrow, whichever is installed; else a dictionary of columns."""
-    rows = tidy(document)
+    """`tidy` as a frame."""
+    return frame_of(tidy(document), backend)
+
+
+def frame_of(rows: list[dict[str, Any]], backend: str | None = None) -> Any:
+    """A frame of pandas, polars or pyarrow, whichever is installed; else a dictionary of columns."""
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: [row.get(name) for row in rows] for name in names}
     backend = backend or next((name for name in FRAMES if importlib.util.find_spec(name)), None)

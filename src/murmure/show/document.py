@@ -22,11 +22,11 @@ class Number:
     """A number with a way of being written, where that of its table does not do.
 
     style: "count" (whole), "fixed" (with `digits` decimals), "share" (per cent, with `digits` decimals), "plain" (six
-    significant digits, as an epsilon), "small" (a delta: 10⁻⁶).
+    significant digits, as an epsilon), "small" (a delta: 10⁻⁶), "exact" (all digits of a short decimal).
     """
 
     value: Any
-    style: Literal["count", "fixed", "share", "plain", "small"] = "count"
+    style: Literal["count", "fixed", "share", "plain", "small", "exact"] = "count"
     digits: int = 1
 
 
@@ -55,7 +55,8 @@ class Table:
     """The first cell of a row is its name. Cells are texts, numbers, `Number`s, or None for unknown.
 
     words: the cells are sentences, and lines may break in them; else they are figures, aligned to the right.
-    bars: the column whose numbers are also drawn as bars. best: the row to be seen first.
+    bars: the column whose numbers are also drawn as bars. best: the row to be seen first. folded: pages fold it away,
+    since a picture shows its numbers.
     """
 
     title: str
@@ -64,6 +65,7 @@ class Table:
     words: bool = False
     bars: int | None = None
     best: int | None = None
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ class Intervals:
     """Figures with intervals: a picture, and its table.
 
     bounds: public ones, between which all values lie. zero: coefficients, whose distance from 0 is what matters.
+    picture: the picture alone, since another table has the numbers; text, LaTeX and data leave it out.
     """
 
     title: str
@@ -94,6 +97,9 @@ class Intervals:
     bounds: tuple[float, float] | None = None
     zero: bool = False
     truth: str | None = None  # why the truth is known
+    picture: bool = False
+    axis: str = ""  # what a drawn axis shows, where `unit` and `zero` do not say it
+    key: bool = True  # whether its marks are explained; once is enough for several pictures in a row
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from typing import Any
 
 from murmure.show import cells, chart
 from murmure.show.document import Document, Heading, Intervals, Table
-from murmure.show.language import NAMES, Language, LanguageCode, current_language
-from murmure.show.phrase import Code, Marked, Phrase
-from murmure.show.text import visible
+from murmure.show.language import MINUS, NAMES, Language, LanguageCode, current_language
+from murmure.show.phrase import Code, Marked, Phrase, visible
 
 FOLDER = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
@@ -43,7 +42,11 @@ def _environment() -> Any:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+        loader=jinja2.FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
     environment.lstrip_blocks = True
     return environment
@@ -54,7 +57,6 @@ def html_language(code: LanguageCode) -> Language:
     from markupsafe import Markup, escape
 
     def safe(text: str) -> str:
-        # A hyphen before a digit is a minus; control characters are shown as their numbers.
         return escape(visible(text))
 
     def mark(value: Marked, inner: str) -> str:
@@ -62,6 +64,7 @@ def html_language(code: LanguageCode) -> Language:
         return f"<{tag}>{inner}</{tag}>"
 
     language = Language(code, safe, mark)
+    language.minus = MINUS
     say = language.say
     language.say = lambda text, /, **fields: Markup(say(text, **fields))  # type: ignore[method-assign]
     return language
@@ -138,6 +141,7 @@ def figures(block: Intervals, language: Language) -> dict[str, Any]:
         "grid": [scale.at(tick) for tick in scale.ticks],
         "zero": scale.at(0.0) if block.zero else None,
         "level": percent_text,
+        "each": block.each and language.marks(f"{cells.level_percent(block.each)}%"),
         "cut": any(any(mark.beyond) for mark in marks),
     }
 
@@ -149,9 +153,14 @@ def page(document: Document, heading: Heading | None = None, lang: LanguageCode 
     return _shell("file.html", document, first, heading, parts=parts)
 
 
-def live_page(document: Document, lang: LanguageCode, refresh: int | None = None) -> str:
-    """A page in one language from a server, with a link to the other; refresh: seconds until it is loaded again."""
-    return _shell("live.html", document, lang, None, part=_part("document.html", document, lang, None), refresh=refresh)
+def live_page(document: Document, lang: LanguageCode, running: bool = False, refresh: int | None = None) -> str:
+    """A page in one language from a server, with a link to the other.
+
+    running: it will change, so it offers to reload itself. It does so only for readers who ask (refresh: seconds),
+    since a page that reloads takes people who read with a screen reader back to its start.
+    """
+    part = _part("document.html", document, lang, None, live=True)
+    return _shell("live.html", document, lang, None, part=part, running=running, refresh=refresh)
 
 
 def snippet(document: Document, lang: LanguageCode | None = None) -> str:
@@ -176,9 +185,9 @@ def _shell(template: str, document: Document, lang: LanguageCode, heading: Headi
     )
 
 
-def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None) -> Any:
-    text = _environment().get_template(template).render(**_context(code), document=document, heading=heading)
-    return _markup(text)
+def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None, live: bool = False) -> Any:
+    context = {**_context(code), "document": document, "heading": heading, "live": live}
+    return _markup(_environment().get_template(template).render(**context))
 
 
 def is_murmure_page(start: bytes) -> bool:

@@ -10,6 +10,7 @@ import datetime
 import gettext
 import math
 import os
+import re
 import string
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
@@ -19,12 +20,13 @@ from numbers import Number
 from pathlib import Path
 from typing import Any, Literal
 
-from murmure.show.phrase import Marked, Phrase, Quoted, Several, join, without_quotation_marks
+from murmure.show.phrase import Exact, Marked, Phrase, Quoted, Several, Small, exact_decimal, join, quotable
 
 LanguageCode = Literal["en", "fr"]
 NAMES: dict[LanguageCode, str] = {"en": "English", "fr": "Français"}
 LOCALE = Path(__file__).parent / "locale"
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
+WORDLESS = re.compile(r"(\{[^}]*\}|[^\W_]?[\W_])*")  # no two letters in a row outside braces
 MINUS = "\u2212"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MONTHS = (
@@ -58,7 +60,9 @@ class Catalogue:
                 raise RuntimeError(f"the catalogue {path.name} of {code!r} is not compiled: script/messages") from None
 
     def __call__(self, template: str) -> str:
-        return self.sentences.gettext(template) if template.strip() else template
+        if WORDLESS.fullmatch(template):  # only values and marks, as in "{name}: {value}"
+            return re.sub(r" ?([:;!?])(?= |$)", _french_mark, template) if self.code == "fr" else template
+        return self.sentences.gettext(template)
 
     def plural(self, one: str, many: str, n: int) -> str:
         return self.sentences.ngettext(one, many, n)
@@ -68,6 +72,10 @@ class Catalogue:
         missing = object()
         known = getattr(self.sentences, "_catalog", {})
         return self.code == "en" or known.get(template, known.get((template, 0), missing)) is not missing
+
+
+def _french_mark(mark: re.Match[str]) -> str:
+    return (WIDE if mark[1] == ":" else NARROW) + mark[1]
 
 
 @cache
@@ -84,6 +92,7 @@ class Language:
         self.french = code == "fr"
         # A renderer may escape what is not its own markup, and mark values (`Strong`, `Code`) in its way.
         self.escape, self.mark = escape, mark
+        self.minus = "-"
 
     # -- sentences
 
@@ -94,7 +103,7 @@ class Language:
             return self.escape(self.value(phrase))
         out = []
         for literal, name, spec, conversion in string.Formatter().parse(phrase.translated(self.catalogue)):
-            out.append(self.escape(literal))
+            out.append(self.escape(_french_spaces(literal) if self.french else literal))
             if name is not None:
                 out.append(self._field(phrase.fields[name], spec or "", conversion))
         return "".join(out)
@@ -108,9 +117,14 @@ class Language:
         if isinstance(value, Phrase):
             return self.say(value)
         if isinstance(value, Several):
-            return join([self._field(item, spec) for item in value.items], self.say(value.last))
+            return join([self._field(i, spec) for i in value.items], self.say(value.last), self.say(value.between))
         if isinstance(value, Quoted):
-            return self.escape(self.quote(value.value))
+            inner = Language(self.code).say(value.value) if isinstance(value.value, Phrase) else value.value
+            return self.escape(self.quote(inner))
+        if isinstance(value, Exact):
+            return self.escape(self.exact(value.value))
+        if isinstance(value, Small):
+            return self.escape(self.small(value.value))
         if isinstance(value, Marked):
             inner = self._field(value.value, spec)
             return inner if self.mark is None else self.mark(value, inner)
@@ -132,6 +146,8 @@ class Language:
 
     def marks(self, text: str) -> str:
         """The decimal mark, thousands and per cent of a number in Python's notation."""
+        if text.startswith("-"):
+            text = self.minus + text[1:]
         if not self.french:
             return text
         text = text.replace(",", NARROW).replace(".", ",").replace("%", f"{NARROW}%")
@@ -158,18 +174,13 @@ class Language:
 
     def exact(self, value: Fraction | float) -> str:
         """Exact where it is a decimal of up to 18 places; otherwise six digits."""
-        fraction = Fraction(value)
-        places = next((k for k in range(19) if 10**k % fraction.denominator == 0), None)
-        if places is None or abs(fraction) >= 10**21:
-            return self.plain(float(fraction))
-        whole, rest = divmod(abs(fraction.numerator) * 10**places // fraction.denominator, 10**places)
-        return self.marks(f"{'-' * (fraction < 0)}{whole:,}" + (f".{rest:0{places}}" if places else ""))
+        return self.marks(exact_decimal(value))
 
     # -- words
 
     def quote(self, text: Any) -> str:
         """What others wrote, in quotation marks that the text cannot close."""
-        inner = without_quotation_marks(str(text))
+        inner = quotable(str(text))
         return f"«{NARROW}{inner}{NARROW}»" if self.french else f"\u201c{inner}\u201d"
 
     def listed(self, items: Iterable[str]) -> str:
@@ -179,6 +190,13 @@ class Language:
         month = self.catalogue(MONTHS[day.month - 1])
         first = "1er" if self.french and day.day == 1 else str(day.day)
         return f"{first} {month} {day.year}"
+
+
+def _french_spaces(literal: str) -> str:
+    """Marks between fields, which no catalogue has since there are no words: "{name}: {text}", "; "."""
+    if any(letter.isalpha() for letter in literal):
+        return literal
+    return re.sub(r"^: ", f"{WIDE}: ", re.sub(r"^; ", f"{NARROW}; ", literal))
 
 
 def _is_number(value: Any) -> bool:

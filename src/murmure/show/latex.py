@@ -7,7 +7,7 @@ import re
 from murmure.show import cells
 from murmure.show.document import Curves, Document, Facts, Intervals, Items, Paragraph, Section, Table, walk
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.text import visible
+from murmure.show.phrase import visible
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -54,7 +54,7 @@ def _block(block: object, language: Language) -> list[str]:
         lines = [rf"{language.say(name)} & {_number(cells.cell(value, language, name))} \\" for name, value in facts]
         return [_tabular("lr", lines)] if lines else []
     if isinstance(block, Intervals):
-        block = cells.as_table(block)
+        block = None if block.picture else cells.as_table(block)
     if isinstance(block, Curves):
         block = block.table
     if isinstance(block, Table):

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from numbers import Number
 from pathlib import PurePath
 from typing import Any, Self
@@ -92,14 +94,44 @@ class Code(Marked):
     """A command, a digest, a name of the code."""
 
 
-class Quoted(Marked):
-    """Words that somebody else wrote, in the quotation marks of the language."""
+class Small(Marked):
+    """A delta: 10⁻⁶ for people, 1e-06 as text."""
 
     def __format__(self, spec: str) -> str:
-        return f"\u201c{without_quotation_marks(str(self.value))}\u201d"
+        return f"{self.value:g}"
 
     def __str__(self) -> str:
         return format(self)
+
+
+class Quoted(Marked):
+    """Words that somebody else wrote, in the quotation marks of the language; of a phrase, all that it says."""
+
+    def __format__(self, spec: str) -> str:
+        return f"\u201c{quotable(str(self.value))}\u201d"
+
+    def __str__(self) -> str:
+        return format(self)
+
+
+class Exact(Marked):
+    """A number of which no digit may be lost: written as a decimal of up to 18 places where it is one."""
+
+    def __format__(self, spec: str) -> str:
+        return exact_decimal(self.value)
+
+    def __str__(self) -> str:
+        return format(self)
+
+
+def exact_decimal(value: Fraction | float) -> str:
+    """Exact where it is a decimal of up to 18 places and below 10**21; otherwise six digits."""
+    exact = Fraction(value)
+    places = next((k for k in range(19) if 10**k % exact.denominator == 0), None)
+    if places is None or abs(exact) >= 10**21:
+        return f"{Decimal(exact.numerator) / exact.denominator:.6g}"
+    whole, rest = divmod(abs(exact.numerator) * 10**places // exact.denominator, 10**places)
+    return f"{'-' * (exact < 0)}{whole:,}" + (f".{rest:0{places}}" if places else "")
 
 
 class Written(float):
@@ -122,28 +154,61 @@ class Written(float):
 QUOTATION_MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # and what looks like them
 
 
-def without_quotation_marks(text: str) -> str:
-    """What others wrote cannot close the quotation marks around it."""
-    return "".join('"' if c in QUOTATION_MARKS else c for c in text)
+def quotable(text: str) -> str:
+    """What others wrote stays on its line, shows every letter, and cannot close the quotation marks around it."""
+    return "".join('"' if c in QUOTATION_MARKS else visible(c) for c in text).replace("\n", "\\u000a")
+
+
+def visible(text: str) -> str:
+    """Letters that would move the cursor, colour the screen or turn the reading direction, as their numbers."""
+    return "".join(c if c.isprintable() or c == "\n" or c in " \u00a0\u202f" else f"\\u{ord(c):04x}" for c in str(text))
 
 
 class Several:
-    """A list in a phrase: "age, sex and ward", joined as the language joins."""
+    """A list in a phrase: "age, sex and ward", joined as the language joins. between: instead of commas."""
 
-    def __init__(self, items: Any, last: Phrase | None = None) -> None:
+    def __init__(self, items: Any, last: Phrase | None = None, between: Phrase | None = None) -> None:
         self.items = tuple(_freeze(item) for item in items)
-        self.last = last or Phrase(" and ")
+        self.between = between or Phrase(", ")
+        self.last = last or between or Phrase(" and ")
 
     def __format__(self, spec: str) -> str:
-        return join([format(item, spec) for item in self.items], self.last)
+        return join([format(item, spec) for item in self.items], self.last, self.between)
 
     def __str__(self) -> str:
         return format(self)
 
 
-def join(texts: list[str], last: str) -> str:
+def join(texts: list[str], last: str, between: str = ", ") -> str:
     """Commas, and the word before the last one."""
-    return last.join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+    return last.join([between.join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
+
+
+def apart(items: Any) -> Phrase:
+    """Parts of a sentence with semicolons between them."""
+    parts, semicolon = tuple(items), Phrase("; ")
+    one = parts[0] if len(parts) == 1 else None
+    return one if isinstance(one, Phrase) else Phrase("{parts}", parts=Several(parts, semicolon, semicolon))
+
+
+def commas(items: Any) -> Phrase:
+    """A list without a word before its last item."""
+    comma = Phrase(", ")
+    return Phrase("{parts}", parts=Several(items, comma, comma))
+
+
+def find_field(text: Any, name: str) -> Any:
+    """The value of this name in a phrase, or in a phrase inside it; None: there is none."""
+    if isinstance(text, Several):
+        inner: Any = text.items
+    elif isinstance(text, Phrase):
+        if name in text.fields:
+            return text.fields[name]
+        inner = text.fields.values()
+    else:
+        return None
+    found = (find_field(part, name) for part in inner)
+    return next((value for value in found if value is not None), None)
 
 
 def _make_phrase(kind: type[Phrase], template: str, fields: dict[str, Any], state: dict[str, Any]) -> Phrase:

@@ -16,7 +16,7 @@ from murmure.show.cells import level_percent
 from murmure.show.chart import corners, padded, window
 from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut_labels
 
 BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
@@ -33,17 +33,17 @@ def is_path(target: Any) -> bool:
 def draw(plt: Any, panel: Panel, target: Any = None, lang: LanguageCode | None = None) -> Any:
     """One panel on an axis, in a file, or in a new figure; returns the axis."""
     if target is not None and not is_path(target):
-        _draw(target, panel, Language(lang or current_language()))
+        _draw(target, panel, Language(lang or current_language(), visible))
         return target
     figure, ax = plt.subplots(figsize=(6.4, _height(panel) + 0.45), layout="constrained")
-    _draw(ax, panel, Language(lang or current_language()))
+    _draw(ax, panel, Language(lang or current_language(), visible))
     _legend(figure, [ax])
     return _finish(plt, figure, target, ax)
 
 
 def draw_all(plt: Any, panels: Sequence[Panel], target: Any = None, lang: LanguageCode | None = None) -> Any:
     """All panels in one figure, in two stacks; returns the figure."""
-    language = Language(lang or current_language())
+    language = Language(lang or current_language(), visible)
     stacks: list[list[Panel]] = [[], []] if len(panels) > 1 else [[]]
     heights = [0.0] * len(stacks)
     for panel in panels:  # in order, on the shorter stack
@@ -136,11 +136,10 @@ def _draw_intervals(ax: Any, panel: Intervals, language: Language) -> None:
     if barred:
         low, high = (np.array([getattr(row, end) for _, row in barred], float) for end in ("low", "high"))
         level = language.marks(f"{level_percent(panel.level)}%")
-        label = (
-            Phrase("{level} interval, all at once", level=level)
-            if panel.each
-            else Phrase("{level} interval", level=level)
-        )
+        label = Phrase("{level} interval", level=level)
+        if panel.each:
+            each = language.marks(f"{level_percent(panel.each)}%")
+            label = Phrase("{level} interval, all at once (each at {each})", level=level, each=each)
         ax.hlines([at for at, _ in barred], low, high, color=BAR, lw=5, label=language.say(label), zorder=2)
     ax.plot(
         [r.estimate for r in rows], y, "|", ms=11, mew=2, color=POINT, label=language.say(Phrase("estimate")), zorder=3
@@ -176,7 +175,7 @@ def _largest(panel: Intervals) -> Sequence[IntervalRow]:
 
 def _axis_text(panel: Intervals, drawn: int, of: int, language: Language) -> str:
     names = {"share": Phrase("share of people"), "count": Phrase("people"), "value": Phrase("value")}
-    what = Phrase("coefficient") if panel.zero else names[panel.unit]
+    what = panel.axis or (Phrase("coefficient") if panel.zero else names[panel.unit])
     if drawn < of:
         what = Phrase("{what}; the largest {drawn} of {of}", what=what, drawn=drawn, of=of)
     return language.say(what)

@@ -10,7 +10,8 @@ from typing import Any
 
 from murmure.show.document import Block, Document, Intervals, Paragraph, Section, Table
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.text import MAX_LINE, block_lines, stand_apart, visible, wrapped
+from murmure.show.phrase import visible
+from murmure.show.text import MAX_LINE, block_lines, stand_apart, wrapped
 
 STYLES = {"warning": "bold red", "note": "dim", "motto": "italic"}
 

@@ -25,7 +25,7 @@ from murmure.show.document import (
     Ticks,
 )
 from murmure.show.language import Language, LanguageCode, current_language
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut, cut_labels
 
 WIDTH = 78  # of tables and of what people read in lines
@@ -36,17 +36,12 @@ MAX_NAME = 36  # letters of a name in a table
 def text(document: Document, lang: LanguageCode | None = None) -> str:
     """The whole document; control characters that somebody put into a label are shown, and do nothing."""
     language = Language(lang or current_language(), visible)
-    tables = [table for table in document.of(Table, Intervals)]
+    tables = [block for block in document.of(Table, Intervals) if isinstance(block, Intervals) or not block.words]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
     lines += blocks(document.blocks, language)
     return "\n".join(line.rstrip() for line in [*lines, *wrapped(language.say(document.footer))]).strip("\n")
-
-
-def visible(text: str) -> str:
-    """Letters that would move the cursor, colour the screen or turn the reading direction, as their numbers."""
-    return "".join(c if c.isprintable() or c == "\n" or c in " \u00a0\u202f" else f"\\u{ord(c):04x}" for c in str(text))
 
 
 def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
@@ -110,12 +105,13 @@ def _(block: Facts, language: Language) -> list[str]:
     left, right = (pairs[:middle], pairs[middle:]) if gap is None else (pairs[:gap], pairs[gap + 1 :])
     rows = max(len(left), len(right))
     both = ([*side, *[("", "")] * (rows - len(side))] for side in (left, right))
-    return [f"{_fact(a, half)}    {_fact(b, half)}".rstrip() for a, b in zip(*both, strict=True)]
+    colon = language.catalogue(": ")
+    return [f"{_fact(a, half, colon)}    {_fact(b, half, colon)}".rstrip() for a, b in zip(*both, strict=True)]
 
 
-def _fact(fact: tuple[str, str], width: int) -> str:
+def _fact(fact: tuple[str, str], width: int, colon: str) -> str:
     name, value = fact
-    return f"{name}: {value:>{width - len(name) - 2}}" if name else " " * width
+    return f"{name}{colon}{value:>{width - len(name) - len(colon)}}" if name else " " * width
 
 
 @block_lines.register
@@ -132,6 +128,8 @@ def _(block: Items, language: Language) -> list[str]:
 @block_lines.register(Intervals)
 def _table_lines(block: Any, language: Language) -> list[str]:
     table = cells.as_table(block) if isinstance(block, Intervals) else block
+    if isinstance(block, Intervals) and block.picture:
+        return []
     if table.words:
         return _word_lines(table, language)
     head = [language.say(name) for name in table.head]
@@ -145,7 +143,7 @@ def _table_lines(block: Any, language: Language) -> list[str]:
         lines[table.best + 1] += f"  <- {language.say(Phrase('best'))}"
     if table is block:  # figures with intervals are read line by line, and need no rule
         lines.insert(1, "-" * max(map(len, lines)))
-    title = language.say(table.title)
+    title = cut(language.say(table.title), 100)
     return [title, *lines] if title else lines
 
 
@@ -155,7 +153,7 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += wrapped(f"{name}: {'; '.join(shown)}" if shown else name, "    ", "  ")
+        lines += wrapped(name + language.catalogue(": ") + "; ".join(shown) if shown else name, "    ", "  ")
     return lines
 
 
@@ -182,7 +180,10 @@ def _(block: Ticks, language: Language) -> list[str]:
 @block_lines.register
 def _(block: Progress, language: Language) -> list[str]:
     wide = max((len(language.say(name)) for name, *_ in block.steps), default=0)
-    return [f"{language.say(name):{wide}}  {done}/{every}" for name, done, every, _ in block.steps]
+    return [
+        f"{language.say(name):{wide}}  {f'{done}/{every}' if state != 'later' else ''}".rstrip()
+        for name, done, every, state in block.steps
+    ]
 
 
 @block_lines.register

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import stacked, with_cached_laws
@@ -56,13 +56,16 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
     >>> people = {"age": [30, 40, 56] * 300, "region": ["north", "south", "north"] * 300}
     >>> plan = mu.Plan(mu.GroupBy(mu.Mean(schema["age"]), by=schema["region"]), curator=mu.DiscreteLaplace(epsilon=1.0))
     >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate)
-               value        low       high
-    north    42.7091    42.1126    43.2948
-    south    39.8010    38.5470    41.0052
-    west   too noisy     0.0000   120.0000
-    about 892 people; 95 % intervals by Fieller, and the whole public range (too few people to divide by) in 1 of 3, for these people (fixed population)
-    rows left out (their number is missing or not in the schema): north about 3 (0 to 13); south about -4 (0 to 6); west about 0 (0 to 10)
-    """  # noqa: E501
+               value       low      high
+    north    42.7091   42.1126   43.2948
+    south    39.8010   38.5470   41.0052
+    west   too noisy    0.0000  120.0000
+    <BLANKLINE>
+    about 892 people; 95% intervals by Fieller, and the whole public range (too few people to divide by)
+      in 1 of 3, for these people (fixed population)
+    Rows left out (their number is missing or not in the schema): north about 3 (0 to 13), south about
+      -4 (0 to 6), west about 0 (0 to 10)
+    """
 
     statistic: Any
     by: Domain | Schema
@@ -73,9 +76,9 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
         sentence="Figures for every group",
     )
 
-    def in_words(self) -> str:
+    def in_words(self) -> Phrase:
         """The question in the words of a ledger."""
-        return f"{self.statistic.in_words()} by {names_in(self.by)}"
+        return Phrase("{question} by {keys}", question=self.statistic.in_words(), keys=names_in(self.by))
 
     def __post_init__(self) -> None:
         check_protectable("GroupBy", self.statistic)

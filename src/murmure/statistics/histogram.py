@@ -31,10 +31,11 @@ class Histogram(BaseStatistic[Estimate], Protectable[Estimate], FromCounts):
     >>> import murmure as mu
     >>> domain = mu.Categories(["a", "b", "c"])
     >>> print(mu.run(mu.Plan(mu.Histogram(domain)), ["a", "b", "a", "c"]).estimate)  # in the clear
-              share       low      high
-    a        0.5000    0.5000    0.5000
-    b        0.2500    0.2500    0.2500
-    c        0.2500    0.2500    0.2500
+          share       low      high
+    a    0.5000    0.5000    0.5000
+    b    0.2500    0.2500    0.2500
+    c    0.2500    0.2500    0.2500
+    <BLANKLINE>
     4 people; known exactly, for these people (fixed population)
     """
 

@@ -44,12 +44,14 @@ class Marginals(BaseStatistic[Estimates], Protectable[Estimates], CountsLeftOut)
     >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(0, 120)})
     >>> people = {"smoker": ["no", "yes", "no"], "age": [30, 40, 56]}
     >>> print(mu.run(mu.Plan(mu.Marginals(schema)), people).estimate)  # in the clear
-    smoker     share       low      high
-      no      0.6667    0.6667    0.6667
-      yes     0.3333    0.3333    0.3333
+    smoker
+            share       low      high
+    no     0.6667    0.6667    0.6667
+    yes    0.3333    0.3333    0.3333
     <BLANKLINE>
-    mean       value       low      high
-      age         42        42        42
+    mean
+            value       low      high
+    age        42        42        42
     <BLANKLINE>
     3 people; known exactly, for these people (fixed population)
     """

@@ -38,15 +38,18 @@ class Mean(MomentsStatistic):
     >>> import murmure as mu
     >>> domain = mu.Integers(0, 120)
     >>> print(mu.run(mu.Plan(mu.Mean(domain)), [30, 40, 56]).estimate)  # in the clear
-              value       low      high
-    mean         42        42        42
+             value       low      high
+    mean        42        42        42
+    <BLANKLINE>
     3 people; known exactly, for these people (fixed population)
     >>> plan = mu.Plan(mu.Mean(domain), curator=mu.DiscreteLaplace(epsilon=1.0))
     >>> print(mu.run(plan, [30, 40, 56] * 300, rng=mu.Random.seeded(7)).estimate)
-              value       low      high
-    mean    41.7788   41.3781   42.1746
-    about 893 people; 95 % intervals by Fieller, for these people (fixed population)
-    rows left out (their number is missing or not in the schema): about 3 (0 to 13)
+             value       low      high
+    mean   41.7788   41.3781   42.1746
+    <BLANKLINE>
+    about 893 people; 95% intervals by Fieller (every ratio that the noise on both of its sums allows),
+      for these people (fixed population)
+    Rows left out (their number is missing or not in the schema): about 3 (0 to 13)
     """
 
     budget_shares = (3.0, 6.0, 1.0)

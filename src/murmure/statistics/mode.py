@@ -17,13 +17,15 @@ from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.types import Array, Choosable, Ints, Releasable
+from murmure.show.document import Document, Paragraph, Shown
+from murmure.show.phrase import Strong
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, CuratorStatistic, counts_of, one_hot
 
 FIGURES_HINT = Phrase("Histogram(domain) with DiscreteLaplace gives each value a figure and an interval")
 
 
 @dataclass(frozen=True)
-class Chosen(Releasable):
+class Chosen(Releasable, Shown):
     """One of several public candidates. There is no error bar: the law of the choice says how sure it is."""
 
     label: str
@@ -36,7 +38,7 @@ class Chosen(Releasable):
     target = "fixed"
     unit = "index"
     noisy = True
-    reason = "a choice has none; it is the likelier the farther ahead the chosen one is"
+    reason = Phrase("a choice has none; it is the likelier the farther ahead the chosen one is")
 
     @property
     def labels(self) -> Sequence[str]:
@@ -66,12 +68,13 @@ class Chosen(Releasable):
         )
 
     def __repr__(self) -> str:
-        return f"{self.label}\nchosen among {self.candidates} public candidates"
+        return str(self)
 
-    def _repr_html_(self) -> str:
-        import html
-
-        return f"<p><b>{html.escape(self.label)}</b>, chosen among {self.candidates} public candidates</p>"
+    def document(self) -> Document:
+        among = Phrase("chosen among {candidates} public candidates", candidates=self.candidates)
+        return Document(
+            "", (Paragraph(Phrase("{label}", label=Strong(self.label))), Paragraph(among, "note")), "Chosen"
+        )
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
     no, south     0.2500    0.2500    0.2500
     yes, north    0.2500    0.2500    0.2500
     yes, south    0.0000    0.0000    0.0000
+    <BLANKLINE>
     4 people; known exactly, for these people (fixed population)
     >>> try:
     ...     mu.Plan(mu.Pair(schema, "smoker", "region"), person=mu.SMP(schema, epsilon=1.0))

@@ -27,7 +27,9 @@ class Rows(Count):
     >>> print(mu.run(plan, [30, None, 56] * 300, rng=mu.Random.seeded(7)).estimate)
               count       low      high
     count       898       895       901
-    about 898 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
+    <BLANKLINE>
+    about 898 people; 95% intervals by exact inversion of the noise (every figure under which such noise
+      is not rare), for these people (fixed population)
     """
 
     entry = StatisticEntry(

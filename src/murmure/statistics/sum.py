@@ -35,10 +35,12 @@ class Sum(NumberStatistic):
     >>> import murmure as mu
     >>> plan = mu.Plan(mu.Sum(mu.Interval(0, 5000)), curator=mu.DiscreteLaplace(epsilon=1.0))
     >>> print(mu.run(plan, [120.5, 80.25, 410.0] * 300, rng=mu.Random.seeded(7)).estimate)
-              value       low      high
-    sum     180 063   161 207   198 920
-    about 879 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
-    rows left out (their number is missing or not in the schema): about 8 (0 to 38)
+            value       low      high
+    sum   180,063   161,207   198,920
+    <BLANKLINE>
+    about 879 people; 95% intervals by exact inversion of the noise (every figure under which such noise
+      is not rare), for these people (fixed population)
+    Rows left out (their number is missing or not in the schema): about 8 (0 to 38)
     """
 
     entry = StatisticEntry(

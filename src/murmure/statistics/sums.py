@@ -39,9 +39,11 @@ class Sums(ExactSums[SumsEstimate]):
     >>> question = mu.Sums(schema, ("age", "age ** 2", 'age * (smoker == "yes")'))
     >>> print(mu.run(mu.Plan(question), people).estimate)
                                    sum
-    age                         37 800
-    age ** 2                 1 690 800
-    age * (smoker == "yes")     12 000
+    ----------------------------------
+    age                         37,800
+    age ** 2                 1,690,800
+    age * (smoker == "yes")     12,000
+    <BLANKLINE>
     900 rows; known exactly
     """
 

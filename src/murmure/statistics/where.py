@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
-from murmure.core.errors import InvalidParameter, OutsideDomain, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Answer, Array, FromCounts, Ints, Nested, Protectable
 from murmure.laws.tallies import histogram
@@ -53,7 +53,9 @@ class Where(ProtectableStatistic[Answer], Nested):
     >>> print(mu.run(plan, people, rng=mu.Random.seeded(7)).estimate)
               count       low      high
     count       598       595       601
-    about 598 people; 95 % intervals by exact inversion of the noise, for these people (fixed population)
+    <BLANKLINE>
+    about 598 people; 95% intervals by exact inversion of the noise (every figure under which such noise
+      is not rare), for these people (fixed population)
     """
 
     statistic: Protectable[Answer]
@@ -67,13 +69,14 @@ class Where(ProtectableStatistic[Answer], Nested):
         sentence="Figures of the rows that match a public condition",
     )
 
-    def in_words(self) -> str:
+    def in_words(self) -> Phrase:
         """The question in the words of a ledger."""
+        fields: dict[str, Any] = {"question": self.statistic.in_words(), "column": names_in(self.column)}
         if self.is_in is not None:
-            rows = f"is {shorten(self.is_in[0] if len(self.is_in) == 1 else list(self.is_in))}"
-        else:
-            rows = "lies between {} and {}".format(*(self.between or ("", "")))
-        return f"{self.statistic.in_words()} where {names_in(self.column)} {rows}"
+            value = shorten(self.is_in[0] if len(self.is_in) == 1 else list(self.is_in))
+            return Phrase("{question} where {column} is {value}", value=value, **fields)
+        low, high = self.between or ("", "")
+        return Phrase("{question} where {column} lies between {low} and {high}", low=low, high=high, **fields)
 
     def __post_init__(self) -> None:
         check_protectable("Where", self.statistic)

@@ -134,7 +134,7 @@ def test_no_outcome() -> None:
         assert design.names == ("Intercept", "x", "a[T.b]", "a[T.c]")
     with pytest.raises(InvalidParameter, match="has no outcome"):
         design.outcomes(FRAME)
-    with pytest.raises(InvalidParameter, match="none is wanted"):
+    with pytest.raises(InvalidParameter, match="must not have one here"):
         read_formula("y ~ x", SCHEMA, outcome=False)
 
 
@@ -180,7 +180,7 @@ def test_names_before_there_is_a_schema() -> None:
         ("y ~ x +", "cannot be read", "such as"),
         ("y ~ x\n+ z", "line break", None),
         ("x", "no outcome", "y ~"),
-        ("", "wanted a formula", "y ~"),
+        ("", "expected a formula", "y ~"),
         ("y ~ " + "x + " * 300 + "x", "characters", None),
         ("y ~ a*b*c*C(z)*C(`length of stay`)", "200 columns", "interactions"),
         ("y ~ (x + z + a + b + c)**12", "20000 terms", "lower powers"),

@@ -91,7 +91,7 @@ def test_a_call_and_a_column_named_like_it() -> None:
 
 def test_a_column_named_as_the_constant_is() -> None:
     rows = table("Intercept")
-    with pytest.raises(InvalidParameter, match="named 'Intercept'"):
+    with pytest.raises(InvalidParameter, match="name 'Intercept'"):
         ec.ols("y ~ Intercept", rows)
     assert ec.ols("y ~ 0 + Intercept", rows).names == ("Intercept",)
 

@@ -130,7 +130,7 @@ def test_weights_and_exposures_of_one_are_above_zero(rows: pd.DataFrame) -> None
 def test_one_stratum_is_one(rows: pd.DataFrame) -> None:
     out = ec.mantel_haenszel("z", "died", rows, strata="dead")
     assert out.strata == ("dead",) and out.dropped == ()
-    assert out.notes == ["Exposed: z = 1; outcome: died = 'survived'."]
+    assert out.notes[0] == "Exposed: z = 1; outcome: died = 'survived'."
 
 
 # -- NA among numbers -------------------------------------------------------------------------------------------------

@@ -554,7 +554,7 @@ def test_a_mean_beyond_all_bounds_fails_with_a_way_out():
 
 
 def test_noise_is_refused_with_the_reason(spector):
-    with pytest.raises(PlanRefused, match="cannot be asked with noise"):
+    with pytest.raises(PlanRefused, match="cannot be computed with noise"):
         logit(SPECTOR, spector, schema=infer_schema(spector, None), privacy=mu.Central(1.0))
 
 

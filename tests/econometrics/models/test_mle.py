@@ -236,12 +236,14 @@ def test_a_model_travels_as_data(family: str, formula: str) -> None:
 def test_what_every_round_releases_is_told_before(family: str, formula: str) -> None:
     """The numbers in the words are those of the questions, in both languages."""
     from murmure.econometrics.model import NO_ROWS
+    from murmure.show.language import Language
 
     model: Any = econometrics.mle(family=family, formula=formula, data=NO_ROWS, schema=SCHEMA)  # type: ignore[arg-type]
     k = len(model.parameters)
     step = (Fraction(0),) * k
     later = model.question(step)
-    en, fr = model.later_rounds()
+    words = model.later_rounds()
+    en, fr = words, Language("fr").say(words)
 
     assert f"each later round releases {later.width} sums over all rows" in en and f": {k} of scores" in en
     assert f"chaque tour suivant publie {later.width} sommes sur toutes les lignes" in fr
@@ -269,8 +271,8 @@ def test_what_every_round_releases_is_told_before(family: str, formula: str) -> 
         (dict(family="weibull", formula="t ~ x", rounds=0), "rounds must be a whole number"),
         (dict(family="weibull", formula="t ~ x", columns=["t"]), "got parts of both"),
         (dict(family="weibull", formula="t ~ x", score=lambda theta, rows: rows["t"]), "got parts of both"),
-        (dict(score=lambda theta, rows: rows["t"], columns=["t"]), "start must give every parameter a value"),
-        (dict(family="weibull", formula="t ~ x", privacy=mu.Central(1.0)), "cannot be asked with noise"),
+        (dict(score=lambda theta, rows: rows["t"], columns=["t"]), "it must give every parameter a value"),
+        (dict(family="weibull", formula="t ~ x", privacy=mu.Central(1.0)), "cannot be computed with noise"),
     ],
 )
 def test_what_cannot_be_asked_says_so(given: dict[str, Any], message: str) -> None:
@@ -283,7 +285,7 @@ def test_outcomes_that_have_no_estimate() -> None:
     data = rows(60, 12)
     with pytest.raises(FitFailed, match="predicted without error"):
         fit("weibull", "t ~ 1", data | {"t": np.full(60, 2.0)})
-    with pytest.raises(FitFailed, match="nobody has label 'w'"):
+    with pytest.raises(FitFailed, match="no party has a row with label 'w'"):
         fit("multinomial", "y ~ x", data | {"y": np.array(["u", "v"] * 30)})
     apart = np.where(data["x"] < -0.5, "u", np.where(data["x"] < 0.5, "v", "w"))
     with pytest.raises(FitFailed, match="without error"):

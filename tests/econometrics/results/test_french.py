@@ -1,4 +1,4 @@
-"""French pages have French tables: names of facts, heads, and how a result was obtained."""
+"""French results are French: names of facts, heads, notes, and how a result was obtained."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 import murmure as mu
 from murmure import econometrics
-from murmure.econometrics.results.french import FRENCH, in_french
+from murmure.show.document import Number
+from murmure.show.language import Language
 
 SCHEMA = mu.Schema({"y": mu.Integers(0, 99), "x": mu.Integers(0, 9), "ill": mu.Categories(["no", "yes"])})
 PARTS = [
@@ -19,19 +20,28 @@ PARTS = [
 ]
 
 
+def digits(text: str) -> list[str]:
+    """All digits of a text, whatever marks stand between them."""
+    return re.findall(r"\d+", re.sub(r"(?<=\d)[.,\u202f](?=\d)", "", text))
+
+
 def test_a_regression_in_french() -> None:
     """No English word is left around the figures, and the figures are the same."""
     fit = econometrics.ols(
         "y ~ x", PARTS, schema=SCHEMA, privacy=mu.Secure(dropouts=0, rows_are_public=True), errors="cluster"
     )
-    english, french = fit.to_html(), fit.to_html("fr")
+    english, french = fit.summary("en"), fit.summary("fr")
 
     assert "erreur type" in french and "Obtenu par sommes masquées entre 6 participants" in french
     assert "Les sommes sont exactes" in french and "à une rotation" in french
     for word in ("std err", "Rows", "Obtained", "collude", "differential privacy", "rotation among"):
         assert word in english and word not in french, word
-    numbers = r"<td>[-\\d.,  ]+</td>"
-    assert re.findall(numbers, english) == re.findall(numbers, french)
+    tables = [
+        [cell for row in table.rows for cell in row if isinstance(cell, float | Number)] for table in fit.tables()
+    ]
+    assert all(tables)
+    body = [[line for line in text.splitlines() if line.startswith(("x ", "Intercept"))] for text in (english, french)]
+    assert [digits(line) for line in body[0]] == [digits(line) for line in body[1]] and len(body[0]) == 2
 
 
 def test_noise_and_survival_in_french() -> None:
@@ -39,11 +49,14 @@ def test_noise_and_survival_in_french() -> None:
     noisy = econometrics.describe(rows, ["y"], schema=SCHEMA, privacy=mu.Central(epsilon=50.0), rng=mu.Random.seeded(3))
     curve = econometrics.kaplan_meier("x", rows, event="ill", schema=SCHEMA)
 
-    assert "Confidentialité différentielle d’une ligne" in noisy.to_html("fr") and "moyenne" in noisy.to_html("fr")
-    assert "à risque" in curve.to_html("fr") and "Qui a fait ce calcul a vu chaque ligne" in curve.to_html("fr")
+    assert "Confidentialité différentielle d’une ligne" in noisy.summary("fr") and "moyenne" in noisy.summary("fr")
+    assert "à risque" in curve.summary("fr") and "a vu chaque ligne" in curve.summary("fr")
 
 
-def test_words_that_have_no_french_stay() -> None:
-    """A column of somebody's is not translated, whatever it is called; patterns take its name along."""
-    assert in_french("ward[T.B]") == "ward[T.B]" and in_french("mean of stay") == "moyenne de stay"
-    assert all(french and "  " not in french for french in FRENCH.values())
+def test_names_of_people_stay() -> None:
+    """A column of somebody's is not translated, whatever it is called; sentences take its name along."""
+    rows = {"mean": [1, 2, 4, 8], "Rows": [3, 1, 4, 1]}
+    shown = econometrics.covariance(rows, ["mean", "Rows"]).summary("fr")
+
+    assert "moyenne de mean" in shown and "moyenne de Rows" in shown
+    assert Language("fr").say("Rows") == "Rows"

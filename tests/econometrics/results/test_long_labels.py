@@ -15,8 +15,9 @@ import murmure as mu
 from murmure import econometrics as ec
 from murmure.cli import main
 from murmure.core.estimates.estimate import Estimate
-from murmure.econometrics.results.result import ModelResult, ResultTable
-from murmure.econometrics.results.text import table_text
+from murmure.econometrics.results.result import ModelResult
+from murmure.show.document import Document, Table
+from murmure.show.text import text as document_text
 
 STEM = "income_of_the_household_before_taxes_in_the_year_before_the_interview"
 LEVELS = [f"from {k} 000 to less than {k + 1} 000 euros" for k in range(4)]
@@ -57,11 +58,11 @@ def test_every_coefficient_has_a_line_of_its_own(length: int) -> None:
     for result in results:
         for table in result.tables():
             names = [row[0] for row in table.rows]
-            lines = table_text(table).splitlines()[-len(names) :]
+            lines = document_text(Document("", (table,))).splitlines()[-len(names) :]
             shown = [line.split("  ")[0] for line in lines]
             assert len(set(shown)) == len(names)
-            for name, text in zip(names, shown, strict=True):
-                assert text == name or (text[:8] == name[:8] and text[-8:] == name[-8:] and "..." in text)
+            for name, cell in zip(names, shown, strict=True):
+                assert cell == name or (cell[:8] == name[:8] and cell[-8:] == name[-8:] and "..." in cell)
 
 
 @pytest.mark.parametrize("wide", [4, 40, 200])
@@ -72,8 +73,8 @@ def test_tables_of_any_result(wide: int) -> None:
     class Made(ModelResult):
         how = None
 
-        def tables(self) -> list[ResultTable]:
-            return [ResultTable("", ("", "value"), tuple((name, 1.0) for name in names))]
+        def tables(self) -> list[Table]:
+            return [Table("", ("", "value"), tuple((name, 1.0) for name in names))]
 
     lines = [line for line in Made().summary().splitlines() if line.endswith(" 1.0000")]
     assert len(set(lines)) == len(names)
@@ -119,6 +120,6 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     run = CliRunner().invoke(main, ["ols", f"y ~ {right()}", str(tmp_path / "t.csv")])
 
     assert run.exit_code == 0, run.output
-    table = run.output.split("std err")[1].split("=====")[0]
+    table = run.output.split("P>|t|")[1].split("Labels are compared")[0]
     shown = first_cells(table)
     assert len(shown) == len(set(shown)) == 6

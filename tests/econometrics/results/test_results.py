@@ -17,8 +17,8 @@ from murmure.core.errors import InvalidParameter
 from murmure.econometrics.algebra.matrices import inverse, matmul, scaled, transpose
 from murmure.econometrics.results.provenance import How
 from murmure.econometrics.results.regression import Regression
-from murmure.econometrics.results.result import ModelResult, ResultTable
-from murmure.econometrics.results.text import figure
+from murmure.econometrics.results.result import ModelResult
+from murmure.show.document import Curves, Heading, Intervals, Section, Table
 
 X = [[1, i, (7 * i * i) % 11] for i in range(24)]
 Y = [3 * i + (5 * i * i) % 13 for i in range(24)]
@@ -121,7 +121,7 @@ def test_a_summary_is_aligned_and_says_how_it_was_obtained() -> None:
     text = fitted().summary()
     lines = text.splitlines()
 
-    assert all(len(line) <= 78 for line in lines)
+    assert all(len(line) <= 78 for line in lines[: lines.index("How it was computed")])
     assert lines[0] == "OLS: y ~ x1 + x2"
     for said in ("R-squared:", "Rows:", "Parties:", "Rounds:", "P>|t|", "AIC:", "masked sums between 5 parties"):
         assert said in text
@@ -195,10 +195,10 @@ def test_one_axis_does_not_hide_small_coefficients() -> None:
 class Two(ModelResult):
     how: How | None = None
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         return [
-            ResultTable("one", ("", "n"), (("a", 3), ("b", None))),
-            ResultTable("two", ("x", "share"), ((1, 0.25),)),
+            Table("one", ("", "n"), (("a", 3), ("b", None))),
+            Table("two", ("x", "share"), ((1, 0.25),)),
         ]
 
 
@@ -212,23 +212,23 @@ def test_any_result_says_tables_only() -> None:
     assert "0.25" in two.to_latex() and "0.25" in two.to_html()
 
 
-@pytest.mark.parametrize(
-    ("value", "head", "said"),
-    [
-        (None, "", "-"),
-        (float("nan"), "", "-"),
-        (12345, "", "12 345"),
-        (12345.6, "", "12 346"),
-        (0.00001234, "", "1.2340e-05"),
-        (F(1, 3), "", "0.33333"),
-        (0.0001, "P>|t|", "<0.001"),
-        (0.0123, "P>|z|", "0.012"),
-        (-2.5, "t", "-2.500"),
-        (0.0, "coef", "0"),
-        (float("inf"), "t", "inf"),
-        (True, "", "yes"),
-        ("word", "", "word"),
-    ],
-)
-def test_figures(value: Any, head: str, said: str) -> None:
-    assert figure(value, head) == said
+def test_a_document_has_the_picture_the_table_and_where_it_came_from() -> None:
+    document = fitted().document()
+
+    [picture] = document.of(Intervals)
+    assert picture.zero and picture.picture and [row.label for row in picture.rows] == list(fitted().names)
+    low, high = np.asarray(fitted().conf_int())[1]
+    assert (picture.rows[1].low, picture.rows[1].high) == (low, high)
+    assert [str(block.title) for block in document.of(Section)] == ["How it was computed", "What was revealed to whom"]
+    assert not document.of(Curves) and len(document.of(Table)) == 1
+
+
+def test_a_page_says_title_question_author_and_both_languages() -> None:
+    heading = Heading("Who stays <longer>?", "By age & ward?", "A. Statistician")
+    page = fitted().to_page(heading, "fr")
+
+    assert page.startswith("<!doctype html>") and 'name="generator" content="Murmure"' in page
+    assert "Who stays &lt;longer&gt;?" in page and "By age &amp; ward?" in page and "A. Statistician" in page
+    assert '<article lang="en">' in page and '<article lang="fr">' in page and "<script" not in page
+    assert "How it was computed" in page and "What was revealed to whom" in page
+    assert 'class="crowd drawn"' in page  # coefficients with their intervals, and 0

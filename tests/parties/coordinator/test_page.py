@@ -16,8 +16,16 @@ from tests.parties import hands as hands_of
 
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.domain import Integers
-from murmure.parties.coordinator.page import live_page, page_file
-from murmure.parties.coordinator.page_words import PARTY_STATES, REASONS, STAGES, STATES
+from murmure.parties.coordinator.page import (
+    PARTY_STATES,
+    REASONS,
+    STAGES,
+    STATES,
+    live_page,
+    page_file,
+    result_document,
+    study_document,
+)
 from murmure.parties.coordinator.progress import Departure, Ending, Progress
 from murmure.parties.coordinator.status_view import StatusView
 from murmure.parties.coordinator.store import RoundResult
@@ -26,6 +34,9 @@ from murmure.parties.study.document import Study
 from murmure.parties.study.round_figures import exact_text, figures_of
 from murmure.plan.plan import Plan
 from murmure.secure.sharing import PairwiseMasks
+from murmure.show.document import Heading, Intervals
+from murmure.show.language import Language, LanguageCode
+from murmure.show.text import text as text_of
 from murmure.statistics.mean import Mean
 
 EVERYBODY = (0, 1, 2, 3, 4)
@@ -39,7 +50,7 @@ def hands(tmp_path: Path) -> Any:
 class Tags(HTMLParser):
     """Every tag that is opened is closed, in order."""
 
-    EMPTY = ("meta", "br", "input", "rect", "line")
+    EMPTY = ("meta", "br", "input", "rect", "line", "circle", "path")
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -136,13 +147,13 @@ def test_the_language_over_http(hands: Any) -> None:
         french = line.request("GET", place, headers={"Accept-Language": "fr"})[1].decode()
         english = line.request("GET", f"{place}&lang=en", headers={"Accept-Language": "fr"})[1].decode()
 
-    assert '<html lang="fr">' in french and "En attente des participants" in french
-    assert '<html lang="en">' in english and "Waiting for the parties" in english
+    assert '<html lang="fr">' in french and "en attente des participants" in french
+    assert '<html lang="en">' in english and "waiting for the parties" in english
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
 @pytest.mark.parametrize("state", ["gathering", "running", "done", "failed"])
-def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
+def test_all_that_it_tells(hands: Any, language: LanguageCode, state: str) -> None:
     """Roster with fingerprints, progress, who left and when, what is asked, the result, and who learns what."""
     left = {3: Departure("declined", 1, "keys"), 4: Departure("vanished", 1, "vectors")}
     closed = ((1, "keys", 4, 5), (1, "shares", 4, 4))
@@ -157,24 +168,25 @@ def test_all_that_it_tells(hands: Any, language: str, state: str) -> None:
     results = (RoundResult(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
     page = live_page(StatusView(hands.study, standing, results), language)
     Tags(page)
-    text = words_of(page)
+    text, other = words_of(page), Language("en" if language == "fr" else "fr").say
+    say = Language(language).say
     french = language == "fr"
 
-    assert STATES[state][french] in text
+    assert say(STATES[state]) in text
     for card in hands.study.roster:
         assert card.fingerprint in text
-    assert PARTY_STATES["declined"][french] in text
-    assert all(STAGES[stage][french] in text for stage in STAGES if stage != "agree")
+    assert say(PARTY_STATES["declined"]) in text
+    assert all(say(STAGES[stage]) in text for stage in STAGES)
     assert "age * stay" in text
     if state == "done":
-        assert (
-            "12\u202f345\u202f678\u202f901\u202f234\u202f567\u202f890" in text and "\u22121\u202f234\u202f567" in text
-        )
+        space = "\u202f" if french else ","
+        assert space.join(["12", "345", "678", "901", "234", "567", "890"]) in text
+        assert space.join(["-1", "234", "567"]) in text
         assert ("à l’étape 4" if french else "at step 4") in text
     if state == "failed":
-        assert REASONS["TooFewParties"][french] in text
-    other = {names[not french] for names in (*STATES.values(), *STAGES.values())}
-    assert not [name for name in other if name in text and name != "Running"], "the other language shows through"
+        assert say(REASONS["TooFewParties"]) in text
+    foreign = [other(name) for name in (*STATES.values(), *STAGES.values())]
+    assert not [name for name in foreign if re.search(rf"\b{name}\b", text)], "the other language shows through"
 
 
 def test_names_cannot_write_html(hands: Any) -> None:
@@ -197,8 +209,19 @@ def test_a_page_that_stands_alone(hands: Any) -> None:
     page = page_file(seen)
     Tags(page)
 
-    assert "What came out" in page and "Ce qui en est sorti" in page
+    assert "<h2>Results</h2>" in page and "<h2>Résultats</h2>" in page
     assert "http" not in page.replace('http-equiv="Content-Security-Policy"', "")
+
+
+def test_a_page_of_ones_own(hands: Any) -> None:
+    """What people say about their page stands above what the study is called; the policy of a file is in the file."""
+    heading = Heading("How long do they stay?", "By ward", "The <b>office</b>", None)
+    page = page_file(StatusView(hands.study, Progress(awaited=EVERYBODY)), heading)
+    Tags(page)
+
+    assert "<h1>How long do they stay?</h1>" in page and "By ward" in page
+    assert "The &lt;b&gt;office&lt;/b&gt;" in page and "<b>office" not in page
+    assert "Content-Security-Policy" in page and " style=" not in page
 
 
 def test_with_noise_it_says_so(hands: Any) -> None:
@@ -214,7 +237,10 @@ def test_with_noise_it_says_so(hands: Any) -> None:
     )
     page = words_of(live_page(seen, "en"))
 
-    assert "noisy" in page and "epsilon = 1" in page and "95\u202f% interval" in page
+    assert "noisy" in page and "epsilon = 1" in page and "95% interval" in page
+    (drawn,) = study_document(seen).of(Intervals)
+    assert drawn.rows[0].low < drawn.rows[0].estimate < drawn.rows[0].high
+    assert "epsilon = 1" in text_of(result_document(seen)) and "epsilon = 1" in text_of(result_document(seen), "fr")
     figures = figures_of(plan, sums)
     assert not figures.exact and figures.rows[0].low is not None and figures.rows[0].high is not None
 

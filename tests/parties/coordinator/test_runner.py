@@ -166,8 +166,9 @@ def test_the_first_stage_ends_when_the_wait_is_over(place: Path, joined: int, de
         assert standing.stage == "shares"
         return
     assert standing.ended.kind == "TooFewParties" and desk.runner.seconds_left is None
-    said = {0: "", 1: f"{declined} declined", 2: f"{declined} declined"}[declined]
-    assert f"{silent} vanished" in standing.ended.words and said in standing.ended.words
+    said = {0: "", 1: "1 has declined", 2: "2 have declined"}[declined]
+    assert f"{silent} {'has' if silent == 1 else 'have'} stopped answering" in standing.ended.words
+    assert said in standing.ended.words
     assert all(parse_message(desk.runner.inbox(p)[-1]).kind is Kind.END for p in range(5))
     desk.again()
     assert desk.runner.progress == standing
@@ -292,7 +293,7 @@ def test_a_sum_is_known_beside_others_and_under_other_terms(place: Path) -> None
     released = ReleaseLog(place / "released.db")
     first = study("age")
     released.check(first, 1, range(5), record=True)
-    with pytest.raises(CohortRefused, match="round 1 is not unmasked") as refusal:
+    with pytest.raises(CohortRefused, match="the sum of round 1 stays masked") as refusal:
         released.check(study("age", "2 * age"), 1, range(4))
     assert "reveal 1 alone (Clinique des Lilas)" in str(refusal.value)  # and no 64 digits
     for other in map(study, ("age ** 2", "1 + age", "stay")):  # other questions; their numbers of rows are the same

@@ -31,9 +31,9 @@ from murmure.parties.study.cohort_guard import exact_columns, sum_request
 from murmure.parties.study.document import Study
 from murmure.parties.study.freshness import AskCounter, ReplayFilter
 from murmure.parties.study.replay import Turn
-from murmure.parties.study.visible_text import visible
 from murmure.secure.errors import WrongSession
 from murmure.secure.identity import Identity
+from murmure.show.phrase import visible
 
 pytest.importorskip("starlette")
 

@@ -68,8 +68,8 @@ def rows_of(folder: Path, wrong: str, header: str = "age,cost,ward") -> Path:
     [
         ("250,1,icu", OutsideDomain, "holds 250", "correct the row, or agree with the coordinator"),
         ("20,1,ICU", OutsideDomain, "holds 'ICU'", "correct the row, or agree with the coordinator"),
-        (",1,icu", OutsideDomain, "is missing", "give it a value or leave the row out"),
-        ("20,1,", OutsideDomain, "is missing", "give it a value or leave the row out"),
+        (",1,icu", OutsideDomain, "has no value", "correct the row"),
+        ("20,1,", OutsideDomain, "has no value", "correct the row"),
         ("abc,1,icu", InvalidParameter, "'age' holds 'abc'", "correct the row"),
     ],
 )
@@ -102,8 +102,8 @@ def test_rounded_numbers_are_said_beside_exact_sums(tmp_path: Path) -> None:
     figures = figures_of(plan, [3, 60, 3 * 1024, 1])
     assert figures.exact and figures.grids == {"cost": Fraction(100, 1024)}
     (note,) = figures.notes()
-    assert note.startswith("cost was rounded to steps of 0.09765625")
-    assert figures.promise() == "exact totals: no differential privacy hides what one row adds"
+    assert note.startswith("“cost” was rounded to steps of 0.09765625")
+    assert figures.promise() == "The totals are exact: no differential privacy hides what one row adds."
     assert figures.to_dict()["grids"] == {"cost": "0.09765625"}
 
 
@@ -111,8 +111,11 @@ def test_noisy_figures_say_what_their_ranges_are(tmp_path: Path) -> None:
     text = TEXT.replace('"cost", ', "") + "\n[[queries]]\nsums = ['age ** 2']\n[noise]\nepsilon = 1.0\n"
     study = study_of(tmp_path, text)
     figures = figures_of(study.plans[0], [4000, 90])
-    assert [("95 %" in line, "not told" in line) for line in figures.notes()] == [(True, False), (False, True)]
-    assert figures.promise().startswith("differential privacy: epsilon = 0.5 for ")
+    assert [("95%" in line, "hides how many rows" in line) for line in figures.notes()] == [
+        (True, False),
+        (False, True),
+    ]
+    assert figures.promise().startswith("Differential privacy: epsilon = 0.5 (")
     assert study_cost_in_words(study) == "epsilon = 1"
 
 
@@ -130,7 +133,7 @@ def test_the_guard_names_a_party_of_an_earlier_roster(tmp_path: Path) -> None:
 def test_who_is_not_asked_is_told_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = study_of(tmp_path)
     for key, told in ((CARDS[0].key, False), (OFFICE.key, True), (None, False)):
-        print_study(study, "en", key, [])
+        print_study(study, key)
         assert ("You are not among those who are asked" in capsys.readouterr().out) is told
 
 
@@ -165,4 +168,4 @@ def test_history_is_in_the_order_of_time() -> None:
 
     decisions = [decided("1", "approved", "a"), decided("1", "finished", "a"), decided("3", "approved", "b")]
     lines = list(_history_lines(decisions, [let_go("1", "a"), let_go("4", "b")]))
-    assert [line.split()[1] for line in lines] == ["approved", "let", "finished", "approved", "let"]
+    assert [line.split()[1] for line in lines] == ["approved", "released", "finished", "approved", "released"]

@@ -24,6 +24,7 @@ from murmure.parties.party.condition_warnings import local_condition_counts, loc
 from murmure.parties.party.policy import Policy
 from murmure.parties.study.document import Study
 from murmure.secure.identity import Identity
+from murmure.show.language import Language
 
 OFFICE = Identity.from_bytes(bytes([9]) * 32)
 CARDS = tuple(Identity.from_bytes(bytes([i + 1]) * 32).card(f"Hospital {i}") for i in range(5))
@@ -146,7 +147,7 @@ def test_ordinary_studies_pass_and_say_what_was_judged(tmp_path: Path) -> None:
     Policy().check(study)
 
     said, dit = "\n".join(study.in_words()), "\n".join(study.in_words("fr"))
-    assert "the rarest is" in said and "stops accidents, and not somebody who combines totals on purpose" in said
+    assert "the rarest is" in said and "stops accidents, but not someone who combines totals on purpose" in said
     assert "la plus rare est" in dit and "seul le bruit le fait" in dit
     assert "WARNING" not in said and "ATTENTION" not in dit
 
@@ -197,8 +198,9 @@ def test_counts_at_home_warn_and_decide_nothing() -> None:
 
     assert by_name['ward == "A"'] == (1, 120) and by_name['ward == "B"'] == (30, 120)
     assert by_name["(ward == 'B') * (died == 'yes')"] == (0, 120)
-    assert any('of your 120 rows, 1 fulfil “ward == "A"”' in line for line in local_warnings(study, rows))
-    assert any("de vos 120 lignes" in line for line in local_warnings(study, rows, language="fr"))
+    warnings = local_warnings(study, rows)
+    assert any('of your 120 rows, those that fulfil “ward == "A"” are 1' in line for line in warnings)
+    assert any("parmi vos 120 lignes" in Language("fr").say(line) for line in warnings)
     Policy().check(study)  # allowed, with whatever rows
     assert "rows" not in inspect.signature(Policy.check_conditions).parameters
     full = {"x": [1] * 120, "ward": [*"ABCDE" * 24], "died": ["no", "yes"] * 60}

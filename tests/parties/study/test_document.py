@@ -529,7 +529,7 @@ def test_a_party_reads_all_that_it_decides_by() -> None:
         "the number of rows that fulfil “stay > 7”",
         "- the number of rows\n",
         "* multiplies",
-        "From you 5 numbers leave in all, and no row",
+        "In all, 5 numbers leave you, and no row",
         "and one of the organisations put together all that they know",
         "who are at least 3",
         "before anything is unmasked, 4 of the 5 organisations have signed the same lists",
@@ -537,7 +537,7 @@ def test_a_party_reads_all_that_it_decides_by() -> None:
         "there are 4 exact sums for at least 40 rows in all; at most 13 are allowed",
         "how many rows they have together (an exact sum too)",
         "compare their keys too",
-        "your software sees only that they are possible",
+        "your software checks only that they are possible",
         "at least 4 of the 5 organisations answer to the end",
         "at least 10 rows, and at most 4,294,967,296",
         "You may refuse",
@@ -554,8 +554,8 @@ def test_the_same_in_french() -> None:
     assert len(english) == len(french) and not set(english) & set(french)
     words = "\n".join(french)
     for part in (
-        "«\u00a0Registry\u00a0» (ici : le demandeur) demande à 5 organisations",
-        "la somme de «\u00a00.5 * stay\u00a0» ; une ligne ajoute de 0 à 30",
+        "«\u202fRegistry\u202f» (ici\u00a0: le demandeur) demande à 5 organisations",
+        "la somme de «\u202f0.5 * stay\u202f»\u202f; une ligne ajoute de 0 à 30",
         "même si le demandeur enfreint les règles",
         "aucune organisation ne confie au demandeur",
         "exacts, sans confidentialité différentielle",
@@ -607,12 +607,12 @@ def test_other_statistics_are_told_too() -> None:
 
     for part in (
         "the mean of “age”",
-        "“age” (whole numbers from 0 to 9; nothing counts as “5”)",
+        "“age” (whole numbers from 0 to 9; a missing value counts as “5”)",
         "each of the 2 values of “ward”",
         "separately for each value of “ward” (2 groups)",
-        "of those rows only where “ward” is “A”",
+        "only for rows where “ward” is “A”",
         "“age” lies between 2 and 5",
-        "if one is missing later, the study ends",
+        "If one is missing later, the study ends",
     ):
         assert part in english, part
     assert "séparément pour chaque valeur" in french and "la moyenne de" in french

@@ -179,7 +179,11 @@ def test_the_checks_reject_mutants() -> None:
             return super().lift(x) * 1.0
 
     check_statistic(WithinPartyProducts(SCHEMA, ("y", "x")))
-    for mutant, said in ((NoMeans, "in the clear"), (AllFigures, "shape \\(width,\\)"), (Floating, "whole numbers")):
+    for mutant, said in (
+        (NoMeans, "without noise it gives"),
+        (AllFigures, "shape \\(width,\\)"),
+        (Floating, "whole numbers"),
+    ):
         with pytest.raises(CheckFailed, match=said):
             check_statistic(mutant(SCHEMA, ("y", "x")))
 
@@ -191,5 +195,5 @@ def test_a_function_that_looks_at_other_rows_is_found(monkeypatch: pytest.Monkey
     own = Residuals.values
     monkeypatch.setattr(Residuals, "values", lambda self, x, at, s: own(self, x, at, s) + x[0].mean())
 
-    with pytest.raises(CheckFailed, match="merge"):
+    with pytest.raises(CheckFailed, match="tallies of two batches"):
         check_statistic(asked)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 
 from murmure.central.base.budget_split import check_person
 from murmure.core.blocks import Cost
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import float_up, positive_epsilon
 from murmure.core.random import Random
 from murmure.core.types import Chooser, Ints, Relation
@@ -92,5 +92,6 @@ class Choice(Chooser):
         rate = at_rate(Fraction(self.epsilon) / moves).rate  # one that can be drawn exactly, rounded down
         spent = rate * moves
         cost = Cost(float_up(spent), float_up(self.rho_of(spent)))
-        law, moved, method = self.law_at(rate), sensitivity * rows, f"{self.title}: closed form"
+        law, moved = self.law_at(rate), sensitivity * rows
+        method = Phrase("{mechanism}: closed form", mechanism=self.title)
         return BoundChoice(self, candidates, moved, relation, rows, law, cost, cost.epsilon, 0.0, method)

@@ -30,7 +30,7 @@ from murmure.central.discrete_gaussian import DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.central.skellam import Skellam
 from murmure.core.blocks import Block, Cost, NoiseLaw
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import exactly, float_up
 from murmure.core.types import Relation
 from murmure.laws.noise.gaussian import DiscreteGaussianLaw
@@ -113,7 +113,7 @@ def _laplace(
     alone = replace(noise, sampler="exact").bind(blocks, relation, rows)
     each = Fraction(1, honest)
     laws = tuple(PolyaLaw(law.s, law.t, each) for law in alone.laws if isinstance(law, DiscreteLaplaceLaw))
-    method = f"discrete Laplace in {honest} Polya shares: closed form"
+    method = Phrase("discrete Laplace in {honest} Polya shares: closed form", honest=honest)
     return BoundShares(
         noise, blocks, _sums(laws, parties), "l1", relation, rows, alone.cost, alone.epsilon, 0.0, method,
         laws, honest, parties,
@@ -126,7 +126,7 @@ def _skellam(
     means = noise.means(blocks, relation, rows, honest)
     cost, epsilon = noise.spent([honest * mean for mean in means], blocks, relation, rows)
     laws = tuple(map(SkellamLaw, means))
-    method = f"Skellam in {honest} shares: curvature of the law of their sum"
+    method = Phrase("Skellam in {honest} shares: curvature of the law of their sum", honest=honest)
     return BoundShares(
         noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, method,
         laws, honest, parties,
@@ -144,7 +144,9 @@ def _gaussian(
         rho += gaussian_rho(law.sigma2, honest, squares, moved)
     cost = Cost(math.inf, float_up(rho))
     epsilon = noise.epsilon_for(cost.rho)
-    method = f"discrete Gaussian in {honest} shares: Kairouz, Liu, Steinke 2021, the gap of their sum counted"
+    method = Phrase(
+        "discrete Gaussian in {honest} shares: Kairouz, Liu, Steinke 2021, the gap of their sum counted", honest=honest
+    )
     return BoundShares(
         noise, blocks, _sums(laws, parties), "l2", relation, rows, cost, epsilon, noise.delta or 0.0, method,
         tuple(laws), honest, parties,

@@ -14,10 +14,11 @@ from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.intervals import level_of_each
 from murmure.core.estimates.share_means import mean_of
 from murmure.core.types import Floats, Releasable, Target
+from murmure.show.document import Document, Shown
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates(Mapping[str, Estimate], Releasable):
+class Estimates(Mapping[str, Estimate], Releasable, Shown):
     """One estimate per column; `estimates["age"]` is an `Estimate`, `estimates.means` the means of numeric columns.
 
     >>> import murmure as mu
@@ -26,14 +27,17 @@ class Estimates(Mapping[str, Estimate], Releasable):
     >>> people = {"smoker": ["no", "no", "yes"] * 1000, "age": [25, 40, 55] * 1000}
     >>> estimates = mu.run(plan, people, rng=mu.Random.seeded(7)).estimate
     >>> print(estimates)
-    smoker     share       low      high
-      no      0.6695    0.6352    0.7038
-      yes     0.3305    0.2962    0.3648
+    smoker
+            share       low      high
+    no     0.6695    0.6352    0.7038
+    yes    0.3305    0.2962    0.3648
     <BLANKLINE>
-    mean       value       low      high
-      age    42.4395   39.4377   45.4411
+    mean
+            value       low      high
+    age   42.4395   39.4377   45.4411
     <BLANKLINE>
-    3 000 people; 95 % intervals by score, for these people (fixed population)
+    3,000 people; 95% intervals by score (every value under which such reports are not rare, by a normal
+      curve), for these people (fixed population)
     >>> print({name: ends.round(3).tolist() for name, ends in estimates.interval(simultaneous=True).items()})
     {'smoker': [[0.628, 0.711], [0.289, 0.372]], 'age': [[38.773, 46.106]]}
     """
@@ -94,19 +98,22 @@ class Estimates(Mapping[str, Estimate], Releasable):
 
     def plot(self, target: Any = None, level: float = 0.95, truth: Mapping[str, Any] | None = None) -> Any:
         """One panel per column, to a figure or to an .svg or .png file; true values as circles when simulating."""
-        from murmure.core.show import plot_estimates
+        from murmure.core.estimates.estimate_blocks import plot_estimates
 
         return plot_estimates(self, target, level, truth)
 
+    def bounds(self, column: str) -> tuple[float, float] | None:
+        """The public bounds of a column of numbers."""
+        grid = self.numbers.get(column)
+        return None if grid is None else (float(grid[0][0] - grid[1]), float(grid[0][-1] + grid[1]))
+
+    def document(self) -> Document:
+        from murmure.core.estimates.estimate_blocks import estimates_blocks
+
+        return Document("", estimates_blocks(self), "Estimates")
+
     def __repr__(self) -> str:
-        from murmure.core.show import estimates_text
-
-        return estimates_text(self)
-
-    def _repr_html_(self) -> str:
-        from murmure.core.show import estimates_html
-
-        return estimates_html(self)
+        return str(self)
 
 
 MAX_VALUES_SHOWN = 64  # a whole number or decimal with more values is estimated by its mean, not value by value

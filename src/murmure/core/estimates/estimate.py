@@ -14,9 +14,19 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.estimates import intervals
+from murmure.core.estimates.method_words import (
+    DELTA,
+    GAFFKE,
+    KNOWN_EXACTLY,
+    LAW_OF_REPORTS,
+    MAPPED,
+    SCORE,
+    simultaneous_name,
+)
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
 from murmure.core.estimates.sampling_limits import two_moments
 from murmure.core.types import Floats, Ints, Releasable, Target
+from murmure.show.document import Document, Shown
 
 
 def check_target(target: str) -> None:
@@ -99,7 +109,7 @@ class CellEstimator:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         out, method = intervals.share_intervals(self.tally, self.n, self.p, self.q, level, target, simultaneous)
-        return out, intervals.method_name(method, simultaneous)
+        return out, simultaneous_name(method, simultaneous)
 
 
 # Reports from which the estimated mean square is used, in variances and in intervals; of fewer, the largest possible.
@@ -154,15 +164,15 @@ class CodeEstimator(CountingEstimator):
     def _codes(self, level: float, target: Target) -> tuple[tuple[float, float], str]:
         if self.law is None or self.counts is None:
             if target == "fixed":
-                return (self.mean, self.mean), "known exactly"
+                return (self.mean, self.mean), KNOWN_EXACTLY
             spread = 0.0 if self.square is None else max(self.square - self.mean**2, 0.0)
             return two_moments(self.mean, spread, self.n, (0.0, float(self.top)), level)
         if self.square is None:  # two numbers: the count of the second is binomial, or varies less (fixed people)
             first, second = (float(r) for r in self.law.readout)
             low, high = intervals.clopper_pearson(self.counts[1:], self.n, level)[0]
-            return (first + (second - first) * low, first + (second - first) * high), "Clopper-Pearson mapped"
+            return (first + (second - first) * low, first + (second - first) * high), MAPPED
         if target == "superpopulation":
-            return gaffke(self.law.readout, self.counts, self.law.ends, level), "Gaffke"
+            return gaffke(self.law.readout, self.counts, self.law.ends, level), GAFFKE
         square = self._largest_square()
 
         def variance(m: Any) -> Floats:
@@ -170,9 +180,9 @@ class CodeEstimator(CountingEstimator):
 
         score = intervals.score_variance(self.mean, self.n, variance, 0.0, float(self.top), level)
         if self.n > EXACT_UP_TO:
-            return score, "score"
+            return score, SCORE
         ends = fixed_mean(self.law, self.mean, square, self.n, self.top, level, score)
-        return ends, "inversion of the law of the reports"
+        return ends, LAW_OF_REPORTS
 
     def _largest_square(self) -> float:
         """The mean square of the codes, plus its standard errors; of too few reports the largest possible."""
@@ -203,7 +213,7 @@ class LinearEstimator:
 
         tail = (1 - level) / (len(self.mean) if simultaneous else 1)
         half = float(ndtri(1 - tail / 2)) * np.sqrt(self.variance(target)) + self.rounding
-        return np.stack([self.mean - half, self.mean + half], axis=1), "delta"
+        return np.stack([self.mean - half, self.mean + half], axis=1), DELTA
 
 
 @dataclass(frozen=True)
@@ -237,7 +247,7 @@ class SampledEstimator:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(Releasable):
+class Estimate(Releasable, Shown):
     """Figures about a population. `mean` holds shares for a histogram, values for a mean and people for a count.
 
     >>> import murmure as mu
@@ -250,7 +260,9 @@ class Estimate(Releasable):
     never    0.7017    0.6455    0.7595
     once     0.1869    0.1355    0.2390
     often    0.1114    0.0605    0.1625
-    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
+    <BLANKLINE>
+    2,000 people; 95% intervals by exact inversion (every share under which such a count is not rare),
+      for these people (fixed population)
     >>> low, high = estimate.interval(0.95, target="superpopulation")[0]
     >>> print(f"{low:.4f} to {high:.4f}")
     0.6412 to 0.7626
@@ -353,16 +365,17 @@ class Estimate(Releasable):
 
     def plot(self, ax: Any = None, level: float = 0.95, truth: Any = None) -> Any:
         """Estimate and interval of every figure (needs the `plots` extra)."""
-        from murmure.core.show import plot_estimate
+        from murmure.core.estimates.estimate_blocks import panel_of, true_values
+        from murmure.core.plotting import pyplot
+        from murmure.show.plot import draw
 
-        return plot_estimate(self, ax, level, truth)
+        plt = pyplot()
+        return draw(plt, panel_of(self, "", level, true_values(self, truth)), ax)
+
+    def document(self) -> Document:
+        from murmure.core.estimates.estimate_blocks import estimate_blocks
+
+        return Document("", estimate_blocks(self), "Estimate")
 
     def __repr__(self) -> str:
-        from murmure.core.show import estimate_text
-
-        return estimate_text(self)
-
-    def _repr_html_(self) -> str:
-        from murmure.core.show import estimate_html
-
-        return estimate_html(self)
+        return str(self)

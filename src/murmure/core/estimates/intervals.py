@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from murmure.core.errors import InvalidParameter
+from murmure.core.estimates.method_words import EXACT_INVERSION, KNOWN_EXACTLY, MAPPED, MIXED, SCORE
 from murmure.core.types import Floats, Ints, Mask, Target
 
 EXACT_UP_TO = 2000  # people; up to this number all cells are inverted exactly
-MIXED = "exact inversion (cells with few reports), score (the others)"
-BONFERRONI = ", simultaneous (Bonferroni)"
 
 
 def normal_quantile(level: float) -> float:
@@ -37,10 +36,6 @@ def normal_quantile(level: float) -> float:
 def level_of_each(level: float, figures: int, simultaneous: bool = True) -> float:
     """The level of one interval; simultaneous: so that all of them hold together (Bonferroni)."""
     return 1.0 - (1.0 - level) / max(1, figures) if simultaneous else level
-
-
-def method_name(method: str, simultaneous: bool) -> str:
-    return method + (BONFERRONI if simultaneous else "")
 
 
 def share_intervals(
@@ -66,15 +61,15 @@ def share_intervals(
         )
     level = level_of_each(level, cells.size, simultaneous)
     if target == "superpopulation":
-        return clopper_pearson_mapped(cells, N, p, q, level), "Clopper-Pearson mapped"
+        return clopper_pearson_mapped(cells, N, p, q, level), MAPPED
     if p.size and (p == 1.0).all() and (q == 0.0).all():  # clear data: o is f
-        return np.column_stack([cells, cells]) / N, "known exactly"
+        return np.column_stack([cells, cells]) / N, KNOWN_EXACTLY
     if N <= EXACT_UP_TO:
-        return exact_fixed(cells, N, p, q, level), "exact inversion"
+        return exact_fixed(cells, N, p, q, level), EXACT_INVERSION
     out = score_fixed(cells, N, p, q, level)
     if (few := ~looks_normal(out, N, p, q, level)).any():
         out[few] = exact_fixed(cells[few], N, p[few], q[few], level)
-    return out, "score" if not few.any() else "exact inversion" if few.all() else MIXED
+    return out, SCORE if not few.any() else EXACT_INVERSION if few.all() else MIXED
 
 
 def looks_normal(ends: Floats, N: int, p: Floats, q: Floats, level: float) -> Mask:

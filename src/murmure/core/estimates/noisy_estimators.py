@@ -23,15 +23,31 @@ from typing import Any
 import numpy as np
 
 from murmure.core.blocks import NoiseLaw, NoisySum
-from murmure.core.errors import NoUnbiasedEstimate
+from murmure.core.errors import NoUnbiasedEstimate, Phrase
 from murmure.core.estimates.estimate import CountingEstimator, Estimate, Estimator
-from murmure.core.estimates.intervals import BONFERRONI, clopper_pearson, level_of_each, method_name, normal_quantile
-from murmure.core.estimates.sampling_limits import TWO_MOMENTS, garwood, mover, two_moments
+from murmure.core.estimates.intervals import clopper_pearson, level_of_each, normal_quantile
+from murmure.core.estimates.method_words import (
+    CLOPPER_PEARSON,
+    DELTA,
+    DISTRIBUTION_FUNCTION,
+    FIELLER,
+    GARWOOD,
+    KNOWN_EXACTLY,
+    MOVER_DELTA,
+    MOVER_FIELLER,
+    MOVER_GARWOOD,
+    MOVER_TWO_MOMENTS,
+    NOISE_INVERSION,
+    TOO_FEW,
+    WIDEST_LAW,
+    plain_name,
+    simultaneous_name,
+)
+from murmure.core.estimates.sampling_limits import garwood, mover, two_moments
 from murmure.core.types import Floats, Ints, Target
+from murmure.show.phrase import apart
 
-TOO_FEW = "the whole public range (too few people to divide by)"
-TOO_NOISY = "the noise is as large as the number of people, so that there is nothing to divide by"
-EXACTLY = "known exactly"
+TOO_NOISY = Phrase("the noise is as large as the number of people, so that there is nothing to divide by")
 
 
 class CachedLaw:
@@ -101,12 +117,12 @@ class CountEstimator(CountingEstimator):
         if target == "fixed":
             far = 0 if self.law is None else int(self.law.quantile(1 - each))
             ends = np.stack([o - far, o + far], axis=1)
-            method = EXACTLY if self.law is None else "exact inversion of the noise"
-            return np.maximum(ends, 0.0), method if self.law is None else method_name(method, simultaneous)
+            method = KNOWN_EXACTLY if self.law is None else NOISE_INVERSION
+            return np.maximum(ends, 0.0), method if self.law is None else simultaneous_name(method, simultaneous)
         q = reach(self.law, each)
         ends = mover(o, np.stack([o - q, o + q], axis=1), np.maximum(o, 0.0), garwood(o, each))
-        method = "Garwood" if self.law is None else "MOVER with Garwood limits"
-        return np.maximum(ends, 0.0), method_name(method, simultaneous)
+        method = GARWOOD if self.law is None else MOVER_GARWOOD
+        return np.maximum(ends, 0.0), simultaneous_name(method, simultaneous)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,19 +180,19 @@ class ShareEstimator(CountingEstimator):
         if not self._divides(q):
             return np.tile([0.0, 1.0], (k, 1)), TOO_FEW
         if self.law is None and target == "fixed":
-            return np.stack([self.shares, self.shares], axis=1), EXACTLY
+            return np.stack([self.shares, self.shares], axis=1), KNOWN_EXACTLY
         o, total = self.counts.astype(float), float(self.total)
         # (C - t T)^2 <= q^2 (1 - 2 t + k t^2)
         a = total**2 - k * q * q
         b = o * total - q * q
         root = np.sqrt(np.maximum(b * b - a * (o * o - q * q), 0.0))
-        ends, method = np.stack([(b - root) / a, (b + root) / a], axis=1), "Fieller"
+        ends, method = np.stack([(b - root) / a, (b + root) / a], axis=1), FIELLER
         if target == "superpopulation":
             # divided by T where there may be T + sqrt(k) q people: a sample worth T^2 / (T + sqrt(k) q)
             n, f = total**2 / (total + np.sqrt(k) * q), np.clip(o / total, 0.0, 1.0)
             ends = mover(o / total, ends, f, clopper_pearson(n * f, n, each))
-            method = "Clopper-Pearson" if self.law is None else "MOVER of Fieller and Clopper-Pearson"
-        return np.clip(ends, 0.0, 1.0), method_name(method, simultaneous)
+            method = CLOPPER_PEARSON if self.law is None else MOVER_FIELLER
+        return np.clip(ends, 0.0, 1.0), simultaneous_name(method, simultaneous)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +272,8 @@ class MeanEstimator:
         return self.variance(target).reshape(1, 1)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-        m, method = self.m, "Fieller"
+        m = self.m
+        method: str = FIELLER
         # Without a denominator that is surely positive, the set of Fieller is not an interval.
         if not m.divides(level):
             ends, method = (-float(m.r), float(m.r)), TOO_FEW
@@ -269,10 +286,10 @@ class MeanEstimator:
                 limits, method = two_moments(m.u, m.largest_spread(), n * n / (n + q0), (-r, r), level)
                 low, high = mover(s / n, np.array(ends), m.u, np.array(limits))
                 ends = (float(low), float(high))
-                method = method if m.exact else f"MOVER of Fieller and {TWO_MOMENTS}"
+                method = method if m.exact else MOVER_TWO_MOMENTS
             ends = (float(np.clip(ends[0], -r, r)), float(np.clip(ends[1], -r, r)))
             if m.exact and target == "fixed":
-                method = EXACTLY
+                method = KNOWN_EXACTLY
         low, high = (m.middle + m.half * end for end in ends)
         return np.array([[low - m.rounding, high + m.rounding]]), method
 
@@ -316,14 +333,14 @@ class VarianceEstimator:
             low, high, method = 0.0, most, TOO_FEW
         else:
             reaches = np.array([reach(law, level) for law in m.laws])
-            far, method = float(np.sqrt(m.slopes_of_spread() ** 2 @ reaches**2)), "delta"
+            far, method = float(np.sqrt(m.slopes_of_spread() ** 2 @ reaches**2)), DELTA
             ends = np.array([m.spread - far, m.spread + far])
             if target == "superpopulation":
                 ends = mover(m.spread, ends, m.spread, self._limits(level))
-                method = "Clopper-Pearson at the widest law" if m.exact else "MOVER of delta and Clopper-Pearson"
+                method = WIDEST_LAW if m.exact else MOVER_DELTA
             low, high = max(0.0, float(ends[0])), min(most, float(ends[1]))
             if m.exact and target == "fixed":
-                method = EXACTLY
+                method = KNOWN_EXACTLY
         # values that moved by at most d move a standard deviation by at most d (the triangle's inequality)
         d = m.rounding
         return np.array([[max(0.0, m.half * np.sqrt(low) - d) ** 2, (m.half * np.sqrt(high) + d) ** 2]]), method
@@ -369,11 +386,11 @@ class SumEstimator:
         sampled = np.zeros(2)
         if target == "superpopulation":
             sampled = self._jumps(level)
-            method = "Garwood" if law is None and count_law is None else "MOVER with Garwood limits"
+            method = GARWOOD if law is None and count_law is None else MOVER_GARWOOD
         elif law is None and count_law is None:
-            far, method = 0.0, EXACTLY
+            far, method = 0.0, KNOWN_EXACTLY
         elif self.rest == 0 and law is not None:  # one noise alone
-            far, method = self.unit * law.quantile(1 - level), "exact inversion of the noise"
+            far, method = self.unit * law.quantile(1 - level), NOISE_INVERSION
         rounding = self.rounding * max(0.0, self.count + reach(count_law, level))
         below, above = np.hypot(far, sampled) + rounding
         return np.array([[self.sum - below, self.sum + above]]), method
@@ -463,7 +480,7 @@ class QuantileEstimator:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         each = level_of_each(level, len(self.q), simultaneous)
         ends = self.values[self._cells(each, target)]
-        method = method_name("inversion of the distribution function", simultaneous) if self.divides(each) else TOO_FEW
+        method = simultaneous_name(DISTRIBUTION_FUNCTION, simultaneous) if self.divides(each) else TOO_FEW
         return ends + np.array([-self.rounding, self.rounding]), method
 
 
@@ -484,12 +501,12 @@ class StackedEstimator:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         each = level_of_each(level, len(self.parts), simultaneous)
         found = [part.interval(each, target, simultaneous) for part in self.parts]
-        methods = Counter(method.removesuffix(BONFERRONI) for _, method in found)
+        methods = Counter(plain_name(method) for _, method in found)
         few = methods.pop(TOO_FEW, 0)
-        name = "; ".join(methods) if methods else TOO_FEW
+        name = next(iter(methods), TOO_FEW) if len(methods) < 2 else apart(methods)
         if few and methods:
-            name += f", and {TOO_FEW} in {few} of {len(found)}"
-        return np.concatenate([ends for ends, _ in found]), method_name(name, simultaneous and bool(methods))
+            name = Phrase("{first}, and {other} in {few} of {of}", first=name, other=TOO_FEW, few=few, of=len(found))
+        return np.concatenate([ends for ends, _ in found]), simultaneous_name(name, simultaneous and bool(methods))
 
 
 def stacked(labels: Sequence[str], parts: Sequence[Estimate], n: int) -> Estimate:

@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from murmure.core.estimates.intervals import clopper_pearson
+from murmure.core.estimates.method_words import TWO_MOMENTS
 from murmure.core.types import Floats
-
-TWO_MOMENTS = "Clopper-Pearson of two moments"
 
 
 def garwood(count: ArrayLike, level: float) -> Floats:

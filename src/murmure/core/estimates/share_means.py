@@ -27,6 +27,7 @@ from murmure.core.estimates.estimate import (
     SampledEstimator,
     on_simplex,
 )
+from murmure.core.estimates.method_words import DELTA, GAFFKE, KNOWN_EXACTLY, LAW_OF_REPORTS
 from murmure.core.estimates.report_means import ERRORS, EXACT_UP_TO, ReportLaw, fixed_mean, gaffke
 from murmure.core.types import Floats, Target
 
@@ -62,7 +63,7 @@ class ShareMeanEstimator(LinearEstimator):
                 base, self.matrix[0], float(self.mean[0]), self.low, self.high
             ).interval(level, target)
         else:
-            (low, high), method = super().interval(level, target, False)[0][0], "delta"
+            (low, high), method = super().interval(level, target, False)[0][0], DELTA
             low, high = low + self.rounding, high - self.rounding
         ends = np.clip([[low, high]], self.low, self.high)
         return ends + np.array([-self.rounding, self.rounding]), method
@@ -86,13 +87,13 @@ class CellMeanEstimator:
     def interval(self, level: float, target: Target) -> tuple[tuple[float, float], str]:
         c = self.cells
         if target == "fixed" and (c.p == 1).all() and (c.q == 0).all():
-            return (self.mean, self.mean), "known exactly"
+            return (self.mean, self.mean), KNOWN_EXACTLY
         if not c.one_each:
             return self._delta(level, target)
         law, counts = self._law, c.tally.astype(float)
         top, step = len(self.w) - 1, (self.high - self.low) / (len(self.w) - 1)
         if target == "superpopulation":
-            ends, method = gaffke(law.readout, counts, law.ends, level), "Gaffke"
+            ends, method = gaffke(law.readout, counts, law.ends, level), GAFFKE
         elif c.n > EXACT_UP_TO:
             return self._delta(level, target)
         else:
@@ -102,7 +103,7 @@ class CellMeanEstimator:
             largest = np.inf if c.n < MIN_FOR_INTERVAL else square + ERRORS * float(error)
             low, high = ((end - self.low) / step for end in self._delta(level, target)[0])
             ends = fixed_mean(law, mean, largest, c.n, top, level, (low, high))
-            method = "inversion of the law of the reports"
+            method = LAW_OF_REPORTS
         return (self.low + step * ends[0], self.low + step * ends[1]), method
 
     @cached_property
@@ -125,7 +126,7 @@ class CellMeanEstimator:
         from scipy.special import ndtri
 
         half = float(ndtri((1 + level) / 2)) * np.sqrt(self._variance(target) / self.cells.n)
-        return (self.mean - half, self.mean + half), "delta"
+        return (self.mean - half, self.mean + half), DELTA
 
     def _variance(self, target: Target) -> float:
         """Variance of what one person adds to the mean: plus two standard errors, and at most the largest."""

@@ -101,7 +101,7 @@ class ColumnProfile:
 
     def _set_kind(self, kind: str) -> None:
         if self.kind not in (None, kind):
-            words = {"labels": "text", "numbers": "numbers", "booleans": "booleans"}
+            words = {"labels": Phrase("text"), "numbers": Phrase("numbers"), "booleans": Phrase("booleans")}
             raise InvalidParameter(
                 "column {name!r} holds {word} here, but held {words} earlier.",
                 hint="give it one type in all tables",

@@ -12,7 +12,7 @@ from typing import Any
 
 from murmure.core.codec import Codec
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, PlanRefused, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.design.coding import MAX_COLUMNS
@@ -86,7 +86,14 @@ class Design:
             if isinstance(self.domain[name], Categories) and self.domain[name].size == 2:
                 (zero, _), (one, condition) = levels_of(self.domain, name)
                 if condition == self.outcome:
-                    return (f"{name} counts as 1 where it is {one!r} and as 0 where it is {zero!r}",)
+                    return (
+                        Phrase(
+                            "{name} counts as 1 where it is {one!r} and as 0 where it is {zero!r}",
+                            name=name,
+                            one=one,
+                            zero=zero,
+                        ),
+                    )
         return ()
 
     def matrix(self, rows: Any) -> Floats:
@@ -125,10 +132,10 @@ def part_of(schema: Schema, names: Sequence[str]) -> Schema:
     return Schema({name: about for name, about in schema.column_specs.items() if name in names})
 
 
-def columns_in_words(design: Design) -> tuple[str, str]:
-    """The columns of a design matrix in English and French, for those who approve a study."""
+def columns_in_words(design: Design) -> str:
+    """The columns of a design matrix, for those who approve a study."""
     named = [name for name, term in zip(design.names, design.terms, strict=True) if term != "1"]
-    listed, has_constant = ", ".join(named), len(named) < len(design.names)
     if not named:
-        return "a constant alone", "une constante seule"
-    return (f"a constant, {listed}", f"une constante, {listed}") if has_constant else (listed, listed)
+        return Phrase("a constant alone")
+    listed, has_constant = ", ".join(named), len(named) < len(design.names)
+    return Phrase("a constant, {columns}", columns=listed) if has_constant else listed

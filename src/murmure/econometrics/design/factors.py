@@ -18,7 +18,7 @@ from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.coding import Factor
 from murmure.econometrics.design.constant_columns import refuse_constant
-from murmure.statistics.expressions.parser import read_expression
+from murmure.statistics.expressions.parser import EXPRESSION_ERROR, read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
@@ -26,20 +26,25 @@ MAX_LEVELS = 64  # of a column of whole numbers in C()
 FORMULA_FUNCTIONS = {name: name for name in ("min", "max", "abs", "log", "exp", "sqrt")}
 FORMULA_FUNCTIONS |= {f"np.{name}": name for name in ("abs", "log", "exp", "sqrt")}
 FORMULA_FUNCTIONS |= {"np.minimum": "min", "np.maximum": "max"}
-PIECEWISE_HINT = "I(max(x - 40, 0)) bends at 40, a public number of yours"
+PIECEWISE_HINT = Phrase("I(max(x - 40, 0)) bends at 40, a public number of yours")
+PUBLIC_SPREAD = Phrase("needs the mean and the spread of the data"), Phrase("use public numbers: I((x - 40) / 10)")
+UNKNOWN = Phrase("is not known")
 REFUSED = {  # functions of formulaic, patsy and R, why they are refused here, and what to write instead
-    "center": ("needs the mean of the data", "subtract a public number: I(x - 40)"),
-    "scale": ("needs the mean and the spread of the data", "use public numbers: I((x - 40) / 10)"),
-    "standardize": ("needs the mean and the spread of the data", "use public numbers: I((x - 40) / 10)"),
-    "poly": ("needs the data to make its columns orthogonal", "write the powers: x + I(x ** 2)"),
-    "hashed": ("mixes labels up", "list the labels in the schema"),
-    "lag": ("needs rows in an order, and rows here have none", "make the earlier value a column of the data"),
-    **dict.fromkeys(("bs", "cs", "cr", "cc", "te"), ("puts its knots where the data are", PIECEWISE_HINT)),
-    **dict.fromkeys(("log10", "log2", "np.log10", "np.log2"), ("is not known", "log(x) is another unit of it")),
-    **dict.fromkeys(("log1p", "np.log1p"), ("is not known", "log(x + 1)")),
-    "np.power": ("is not known", "I(x ** 2)"),
-    "np.square": ("is not known", "I(x ** 2)"),
-    "np.where": ("is not known", "a comparison is 1 or 0: I(x > 40)"),
+    "center": (Phrase("needs the mean of the data"), Phrase("subtract a public number: I(x - 40)")),
+    "scale": PUBLIC_SPREAD,
+    "standardize": PUBLIC_SPREAD,
+    "poly": (Phrase("needs the data to make its columns orthogonal"), Phrase("write the powers: x + I(x ** 2)")),
+    "hashed": (Phrase("mixes labels up"), Phrase("list the labels in the schema")),
+    "lag": (
+        Phrase("needs rows in an order, and rows here have none"),
+        Phrase("make the earlier value a column of the data"),
+    ),
+    **dict.fromkeys(("bs", "cs", "cr", "cc", "te"), (Phrase("puts its knots where the data are"), PIECEWISE_HINT)),
+    **dict.fromkeys(("log10", "log2", "np.log10", "np.log2"), (UNKNOWN, Phrase("log(x) is another unit of it"))),
+    **dict.fromkeys(("log1p", "np.log1p"), (UNKNOWN, Phrase("log(x + 1)"))),
+    "np.power": (UNKNOWN, Phrase("I(x ** 2)")),
+    "np.square": (UNKNOWN, Phrase("I(x ** 2)")),
+    "np.where": (UNKNOWN, Phrase("a comparison is 1 or 0: I(x > 40)")),
 }
 TREATMENT = ("Treatment", "contr.treatment")
 BASES = ("reference", "base")
@@ -265,7 +270,8 @@ class _Translator(ast.NodeTransformer):
             arguments = [self.visit(part) for part in node.args]
             return ast.Call(ast.Name(FORMULA_FUNCTIONS[name], ast.Load()), arguments, node.keywords)
         function = shorten(source_text(node, self.names).split("(")[0], 40).strip("'\"")
-        why, way_out = REFUSED.get(name) or REFUSED.get(name.removeprefix("np.")) or ("is no function of formulas", "")
+        known = REFUSED.get(name) or REFUSED.get(name.removeprefix("np."))
+        why, way_out = known or (Phrase("is no function of formulas"), None)
         suggested = suggestion(name.removeprefix("np."), ["log", "exp", "sqrt", "min", "max", "abs"])
         raise InvalidParameter(
             "{function}(...) {why}.",
@@ -296,5 +302,7 @@ class _Translator(ast.NodeTransformer):
 
 def formula_error(text: str, error: MurmureError) -> InvalidParameter:
     """The same error, as one about the formula."""
-    message = re.sub(r"^expression (?:'[^']*'|\"[^\"]*\"): ", "", error.message)
+    message = error.message
+    if message.template == EXPRESSION_ERROR:  # what is wrong, without the expression: the formula is named instead
+        message = message.fields["what"]
     return InvalidParameter("formula {text}: {message}", hint=error.hint, text=shorten(text, 100), message=message)

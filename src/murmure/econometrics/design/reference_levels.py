@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.design.factors import levels_of
+from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 SORTED = "read off the table: labels in sorted order"
 LISTED = "read off the table: labels in the order of the column"
 FIRST = {
-    SORTED: "the first in sorted order, since no schema was given",
-    LISTED: "the first of the categorical column, since no schema was given",
+    SORTED: Phrase("the first in sorted order, since no schema was given"),
+    LISTED: Phrase("the first of the categorical column, since no schema was given"),
 }
-BY_SCHEMA, BY_FORMULA = "the first in the schema", "the one that the formula names"
+BY_SCHEMA, BY_FORMULA = Phrase("the first in the schema"), Phrase("the one that the formula names")
 
 
 def base_notes(design: Design) -> list[str]:
@@ -33,8 +34,12 @@ def base_notes(design: Design) -> list[str]:
         if base is not None:
             label, is_first = base
             why = FIRST.get(design.domain.column_specs[name].note, BY_SCHEMA) if is_first else BY_FORMULA
-            found.setdefault(why, []).append(f"{name} with {label!r}")
-    return [f"Labels are compared with {why}: {', '.join(columns)}." for why, columns in found.items()]
+            found.setdefault(why, []).append(Phrase("{name} with {label!r}", name=name, label=label))
+    comma = Phrase(", ")
+    return [
+        Phrase("Labels are compared with {why}: {columns}.", why=why, columns=Several(columns, comma))
+        for why, columns in found.items()
+    ]
 
 
 def _base(domain: Schema, name: str, terms: tuple[str, ...]) -> tuple[str, bool] | None:

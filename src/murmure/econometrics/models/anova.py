@@ -23,8 +23,9 @@ from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.group_means import GroupMean, group_picture, group_sums, group_table, means_by_group
+from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.show.document import Curves, Intervals, Table
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 if TYPE_CHECKING:
@@ -60,10 +61,12 @@ class Anova(OneRound):
         if len(self.groups) < 2:
             raise InvalidParameter("Anova.groups must name two groups or more, got {got}.", got=list(self.groups))
 
-    def in_words(self) -> tuple[str, str]:
-        return (
-            f"an analysis of variance of {self.column} by {self.by} ({name_list(self.groups)})",
-            f"une analyse de la variance de {self.column} selon {self.by} ({name_list(self.groups)})",
+    def in_words(self) -> str:
+        return Phrase(
+            "an analysis of variance of {column} by {by} ({groups})",
+            column=self.column,
+            by=self.by,
+            groups=name_list(self.groups),
         )
 
     def steps(self) -> Generator[Any, Any, AnovaResult]:
@@ -150,32 +153,36 @@ class AnovaResult(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Analysis of variance of {self.column} by {self.by}"
+        return Phrase("Analysis of variance of {column} by {by}", column=self.column, by=self.by)
 
     def facts(self) -> list[tuple[str, Any]]:
-        shares = [("eta squared", self.eta_squared), ("omega squared", self.omega_squared)]
-        return [("rows", self.n), ("groups", len(self.groups)), *([] if self.noisy else shares)]
+        shares = [(Phrase("eta squared"), self.eta_squared), (Phrase("omega squared"), self.omega_squared)]
+        return [(Phrase("rows"), self.n), (Phrase("groups"), len(self.groups)), *([] if self.noisy else shares)]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         out = []
         if not self.noisy:
             b, w, (df_between, df_within) = self.between, self.within, self.df
             rows = (
                 (self.by, float(b), df_between, float(b / df_between), self.statistic, self.pvalue),
-                ("within", float(w), df_within, float(w / df_within), None, None),
-                ("total", float(b + w), df_between + df_within, None, None, None),
+                (Phrase("within"), float(w), df_within, float(w / df_within), None, None),
+                (Phrase("total"), float(b + w), df_between + df_within, None, None, None),
             )
-            out.append(ResultTable("", ("", "sum of squares", "df", "mean square", "F", "Prob(>F)"), rows))
-        return [*out, group_table("Groups", self.groups, 0.05, self.noisy)]
+            head = ("", Phrase("sum of squares"), Phrase("df"), Phrase("mean square"), "F", Phrase("Prob(>F)"))
+            out.append(Table("", head, rows))
+        return [*out, group_table(Phrase("Groups"), self.groups, self.noisy)]
 
     @property
     def notes(self) -> list[str]:
         if not self.noisy:
             return []
-        return [f"{NOISY_F[0].upper()}{NOISY_F[1:]}.", "Errors of means count the noise (delta method, normal law)."]
+        return [
+            Phrase("No F and no p-value: noise in the sums of squares makes F too large by an unknown amount."),
+            Phrase("Errors of means count the noise (delta method, normal law)."),
+        ]
 
-    def plot(self, ax: Any = None) -> Any:
-        return plot_means(self.groups, self.column, self.noisy, ax)
+    def pictures(self) -> list[Intervals | Curves]:
+        return [group_picture(self.groups, self.column, self.noisy)]
 
 
 def anova(

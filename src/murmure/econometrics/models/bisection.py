@@ -24,7 +24,8 @@ from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import ModelResult, number_name
+from murmure.show.document import Table
 from murmure.statistics.expressions.terms import grid_of
 from murmure.statistics.sums import Sums
 
@@ -106,11 +107,12 @@ class Bisection(Model):
         """The column, and into how many cells the last rounds may divide it, whatever the counts are."""
         return self.column, -(-self.domain[self.column].size // (self._enough + 1))
 
-    def in_words(self) -> tuple[str, str]:
-        listed = name_list(self.probabilities)
-        return (
-            f"the quantiles {listed} of {self.column}, by at most {self.rounds} rounds of counts",
-            f"les quantiles {listed} de {self.column}, par {self.rounds} tours de comptages au plus",
+    def in_words(self) -> str:
+        return Phrase(
+            "the quantiles {shares} of {column}, by at most {rounds} rounds of counts",
+            shares=name_list(self.probabilities),
+            column=self.column,
+            rounds=self.rounds,
         )
 
     def _value(self, code: int) -> Fraction:
@@ -185,17 +187,17 @@ class QuantileBrackets(ModelResult):
 
     @property
     def title(self) -> str:
-        return f"Quantiles of {self.column}"
+        return Phrase("Quantiles of {column}", column=self.column)
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("Rows", self.n), ("Counts released", len(self.counts))]
+        return [(Phrase("Rows"), self.n), (Phrase("Counts released"), len(self.counts))]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         rows = tuple((q, float(a), float(b)) for q, a, b in zip(self.probabilities, self.low, self.high, strict=True))
-        counts = tuple((f"{float(v):g}", count, count / self.n) for v, count in self.counts)
+        counts = tuple((number_name(v), count, count / self.n) for v, count in self.counts)
         return [
-            ResultTable("", ("probability", "at least", "at most"), rows),
-            ResultTable("Rows at or below", ("point", "rows", "share"), counts),
+            Table("", (Phrase("probability"), Phrase("at least"), Phrase("at most")), rows),
+            Table(Phrase("Rows at or below"), (Phrase("point"), Phrase("rows"), Phrase("share")), counts),
         ]
 
 

@@ -30,8 +30,8 @@ from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.show.document import Curves, IntervalRow, Intervals, Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 # Below this number of expected rows in a cell the law of X^2 is not close to chi-squared (Cochran 1954).
 SMALL = 5
+MAX_DRAWN = 30  # counts in a picture
 NOISY = Phrase("noise in the counts adds to it, so its distribution is no longer chi-squared")
 
 
@@ -93,11 +94,11 @@ class Contingency(OneRound):
                 got=cells,
             )
 
-    def in_words(self) -> tuple[str, str]:
-        return (
-            f"how many rows hold each value of {self.first} with each of {self.second}, and a test of independence",
-            f"combien de lignes ont chaque valeur de {self.first} avec chacune de {self.second}, et un test "
-            "d’indépendance",
+    def in_words(self) -> str:
+        return Phrase(
+            "how many rows hold each value of {first} with each of {second}, and a test of independence",
+            first=self.first,
+            second=self.second,
         )
 
     def steps(self) -> Generator[Any, Any, ContingencyResult]:
@@ -252,62 +253,70 @@ class ContingencyResult(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"{self.first} by {self.second}"
+        return Phrase("{first} by {second}", first=self.first, second=self.second)
 
     def facts(self) -> list[tuple[str, Any]]:
-        out: list[tuple[str, Any]] = [("rows", self.n), ("df", self.df)]
+        out: list[tuple[str, Any]] = [(Phrase("rows"), self.n), (Phrase("df"), self.df)]
         if self.corrected:
-            out += [("chi-squared (Yates)", self.statistic), ("Prob(>chi-squared, Yates)", self.pvalue)]
-        out += [("chi-squared", self.uncorrected), ("Prob(>chi-squared)", self.uncorrected_pvalue)]
-        return [*out, ("G", self.g), ("Prob(>G)", self.g_pvalue), ("Cramér's V", self.cramers_v)]
+            out.append((Phrase("chi-squared (Yates)"), self.statistic))
+            out.append((Phrase("Prob(>chi-squared, Yates)"), self.pvalue))
+        return [
+            *out,
+            (Phrase("chi-squared"), self.uncorrected),
+            (Phrase("Prob(>chi-squared)"), self.uncorrected_pvalue),
+            ("G", self.g),
+            (Phrase("Prob(>G)"), self.g_pvalue),
+            (Phrase("Cramér's V"), self.cramers_v),
+        ]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         head = (self.first, *self.columns)
         kind: Any = float if self.noise is not None else int
-        out = [
-            ResultTable(
-                "Counts", head, tuple((r, *map(kind, line)) for r, line in zip(self.rows, self.counts, strict=True))
-            )
-        ]
+        counts = tuple((r, *map(kind, line)) for r, line in zip(self.rows, self.counts, strict=True))
+        out = [Table(Phrase("Counts"), head, counts)]
         if (expected := self._expected) is not None:
             lines = tuple((r, *map(float, line)) for r, line in zip(self.rows, expected, strict=True))
-            out.append(ResultTable("Expected, if independent", head, lines))
+            out.append(Table(Phrase("Expected, if independent"), head, lines))
         return out
+
+    def pictures(self) -> list[Intervals | Curves]:
+        """How far each count is from independence (Pearson's residuals)."""
+        counts, expected = self.table, self.expected
+        away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
+        rows = [
+            IntervalRow(Phrase("{row}, {column}", row=self.rows[i], column=self.columns[j]), float(v))
+            for (i, j), v in np.ndenumerate(away)
+        ]
+        title = Phrase("How far each count is from independence: (count - expected) / root of expected")
+        if len(rows) > MAX_DRAWN:
+            rows = sorted(rows, key=lambda row: -abs(row.estimate))[:MAX_DRAWN]
+            title = Phrase(
+                "The {n} counts farthest from independence: (count - expected) / root of expected", n=MAX_DRAWN
+            )
+        axis = Phrase("(count - expected) / root of expected")
+        return [Intervals(title, tuple(rows), "value", zero=True, picture=True, axis=axis)]
 
     @property
     def notes(self) -> list[str]:
-        out = []
+        out: list[str] = []
         if self.dropped:
-            out.append(f"Left out, since nobody holds them at any party: {name_list(self.dropped)}.")
+            dropped = name_list(self.dropped)
+            out.append(Phrase("Left out, since nobody holds them at any party: {labels}.", labels=dropped))
         if self.noise is not None:
-            out.append(f"No p-values: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}.")
-            return out
+            noise = Phrase("Every count has noise with standard deviation {deviation:.4g}.", deviation=self.noise)
+            return [*out, sentences(Phrase("No p-values: {reason}.", reason=NOISY), noise)]
         small = sum(v < SMALL for line in self._expected or [] for v in line)
         if small:
             out.append(
-                f"{small} of {len(self.rows) * len(self.columns)} cells expect fewer than {SMALL} rows: chi-squared "
-                "and G follow their law roughly at best."
+                Phrase(
+                    "{small} of {all} cells expect fewer than {least} rows: chi-squared and G follow their law "
+                    "roughly at best.",
+                    small=small,
+                    all=len(self.rows) * len(self.columns),
+                    least=SMALL,
+                )
             )
         return out
-
-    def plot(self, ax: Any = None) -> Any:
-        """Counts, coloured by how far they are from independence (Pearson's residuals); to an axis or a file."""
-        with canvas(ax, (2.2 + 0.8 * len(self.columns), 1.3 + 0.5 * len(self.rows))) as ax:
-            counts, expected = self.table, self.expected
-            away = np.zeros(counts.shape) if expected is None else (counts - expected) / np.sqrt(expected)
-            limit = max(2.0, float(np.abs(away).max()))
-            image = ax.imshow(away, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
-            for (i, j), v in np.ndenumerate(counts):
-                dark = abs(away[i, j]) > 0.6 * limit
-                ax.text(j, i, f"{v:.4g}", ha="center", va="center", color="white" if dark else "black", fontsize=9)
-            ax.set_xticks(range(len(self.columns)), self.columns, parse_math=False)
-            ax.set_yticks(range(len(self.rows)), self.rows, parse_math=False)
-            ax.set_xlabel(self.second, parse_math=False)
-            ax.set_ylabel(self.first, parse_math=False)
-            ax.spines[:].set_visible(False)
-            ax.tick_params(length=0)
-            ax.figure.colorbar(image, ax=ax, label="(count - expected) / root of expected")
-        return ax
 
 
 def _excess(d: Fraction) -> float:

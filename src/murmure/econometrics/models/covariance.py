@@ -12,7 +12,8 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,13 +31,15 @@ from murmure.econometrics.errors import NoVariation, TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.show.document import Curves, IntervalRow, Intervals, Table
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
+
+MAX_DRAWN = 30  # correlations in a picture
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,6 @@ class Covariance(OneRound):
     domain: Schema
     columns: tuple[str, ...]
 
-    words: ClassVar[tuple[str, str]] = ("means and covariances of", "moyennes et covariances de")
-
     entry = ModelEntry(
         order=20,
         functions=(
@@ -119,8 +120,8 @@ class Covariance(OneRound):
             )
         _ = products_of(self.domain, self.columns)
 
-    def in_words(self) -> tuple[str, str]:
-        return f"{self.words[0]} {name_list(self.columns)}", f"{self.words[1]} {name_list(self.columns)}"
+    def in_words(self) -> str:
+        return Phrase("means and covariances of {columns}", columns=name_list(self.columns))
 
     def steps(self) -> Generator[Any, Any, ModelResult]:
         crossed: CrossProductsEstimate = yield products_of(self.domain, self.columns)
@@ -131,10 +132,8 @@ class Covariance(OneRound):
 class Correlation(Covariance):
     """Pearson's correlations of columns, with their tests."""
 
-    words: ClassVar[tuple[str, str]] = (
-        "means, variances and correlations of",
-        "moyennes, variances et corrélations de",
-    )
+    def in_words(self) -> str:
+        return Phrase("means, variances and correlations of {columns}", columns=name_list(self.columns))
 
     entry = ModelEntry(
         order=30,
@@ -193,32 +192,30 @@ class CovarianceResult(ColumnMomentsResult):
 
     @property
     def title(self) -> str:
-        return f"Covariance of {name_list(self.columns)}"
+        return Phrase("Covariance of {columns}", columns=name_list(self.columns))
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [
-            ("rows", self.n),
-            *((f"mean of {name}", m) for name, m in zip(self.columns, self.scatter.means, strict=True)),
-        ]
+        means = zip(self.columns, self.scatter.means, strict=True)
+        return [(Phrase("rows"), self.n), *((Phrase("mean of {column}", column=name), m) for name, m in means)]
 
     @property
     def noise(self) -> Floats | None:
         """The standard deviation of the noise in each covariance; None: exact."""
         return self.scatter.covariance_noise
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         rows = tuple((name, *map(float, row)) for name, row in zip(self.columns, self.covariance, strict=True))
-        out = [ResultTable("", ("", *self.columns), rows)]
+        out = [Table("", ("", *self.columns), rows)]
         if self.noise is not None:
             rows = tuple((name, *map(float, row)) for name, row in zip(self.columns, self.noise, strict=True))
-            out.append(ResultTable("Standard deviation of the noise", ("", *self.columns), rows))
+            out.append(Table(Phrase("Standard deviation of the noise"), ("", *self.columns), rows))
         return out
 
     @property
     def notes(self) -> list[str]:
-        out = ["The divisor is n - 1."]
+        out: list[str] = [Phrase("The divisor is n - 1.")]
         if self.noise is not None:
-            out.append("The deviation of the noise is by the delta method; n is a noisy count.")
+            out.append(Phrase("The deviation of the noise is by the delta method; n is a noisy count."))
         return out
 
 
@@ -231,10 +228,10 @@ class CorrelationResult(ColumnMomentsResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Correlation of {name_list(self.columns)}"
+        return Phrase("Correlation of {columns}", columns=name_list(self.columns))
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("rows", self.n)]
+        return [(Phrase("rows"), self.n)]
 
     @property
     def df(self) -> int | None:
@@ -291,44 +288,43 @@ class CorrelationResult(ColumnMomentsResult, Drawable):
 
         return self._square(tail)
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         r, t, p = self.correlation, self.statistic, self.pvalue
         square = tuple((name, *map(_or_none, row)) for name, row in zip(self.columns, r, strict=True))
         pairs = tuple(
             (self.columns[a], self.columns[b], _or_none(r[a, b]), _or_none(t[a, b]), self.df, _or_none(p[a, b]))
-            for a in range(len(self.columns))
-            for b in range(a + 1, len(self.columns))
+            for a, b in self._pairs()
         )
-        head = ("", "and", "r", "z" if self.noisy else "t", "df", "p-value")
+        head = ("", Phrase("and"), "r", "z" if self.noisy else "t", Phrase("df"), Phrase("p-value"))
         return [
-            ResultTable("", ("", *self.columns), square),
-            ResultTable("Tests of no correlation, two-sided", head, pairs),
+            Table("", ("", *self.columns), square),
+            Table(Phrase("Tests of no correlation, two-sided"), head, pairs),
         ]
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        return list(combinations(range(len(self.columns)), 2))
+
+    def pictures(self) -> list[Intervals | Curves]:
+        r = self.correlation
+        rows = [
+            IntervalRow(Phrase("{a} and {b}", a=self.columns[a], b=self.columns[b]), float(r[a, b]))
+            for a, b in self._pairs()
+            if math.isfinite(r[a, b])
+        ]
+        title = Phrase("Correlations")
+        if len(rows) > MAX_DRAWN:
+            rows = sorted(rows, key=lambda row: -abs(row.estimate))[:MAX_DRAWN]
+            title = Phrase("The {n} strongest correlations", n=MAX_DRAWN)
+        return [Intervals(title, tuple(rows), "value", zero=True, picture=True, axis=Phrase("correlation"))]
 
     @property
     def notes(self) -> list[str]:
         if not self.noisy:
-            return [] if self.n > 2 else ["Two rows leave no degree of freedom for a test."]
-        out = ["z counts the noise in r (delta method, normal); n is a noisy count."]
+            return [] if self.n > 2 else [Phrase("Two rows leave no degree of freedom for a test.")]
+        out: list[str] = [Phrase("z counts the noise in r (delta method, normal); n is a noisy count.")]
         if not np.isfinite(self.statistic[~np.eye(len(self.columns), dtype=bool)]).all():
-            out.append("Where r or p is missing, the noise left no correlation between -1 and 1.")
+            out.append(Phrase("Where r or p is missing, the noise left no correlation between -1 and 1."))
         return out
-
-    def plot(self, ax: Any = None) -> Any:
-        """The matrix in colours, with its figures; to an axis or a file."""
-        k = len(self.columns)
-        with canvas(ax, (1.6 + 0.75 * k, 1.1 + 0.75 * k)) as ax:
-            r = self.correlation
-            image = ax.imshow(r, vmin=-1, vmax=1, cmap="RdBu_r")
-            for (a, b), v in np.ndenumerate(r):
-                label = "" if math.isnan(v) else f"{v:.2f}"
-                ax.text(b, a, label, ha="center", va="center", color="white" if abs(v) > 0.6 else "black", fontsize=9)
-            ax.set_xticks(range(k), self.columns, rotation=45, ha="right", parse_math=False)
-            ax.set_yticks(range(k), self.columns, parse_math=False)
-            ax.spines[:].set_visible(False)
-            ax.tick_params(length=0)
-            ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
-        return ax
 
 
 def _or_none(v: float) -> float | None:

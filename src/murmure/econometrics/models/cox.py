@@ -199,35 +199,36 @@ class Cox(Model):
         start = self.ask_start(self._regression.coordinates).width
         return start + (self.rounds - 1) * max(start, len(self.times) * self._each + 2)
 
-    def in_words(self) -> tuple[str, str]:
-        (en, fr), times, ties = columns_in_words(self.design), len(self.times), self.ties.capitalize()
-        return (
-            f"a proportional hazards regression (Cox, ties by {ties}) of {self.time} and {self.event} on {en}, at "
-            f"{times} times, in at most {self.rounds} rounds of sums",
-            f"une régression à risques proportionnels (Cox, ex æquo selon {ties}) de {self.time} et {self.event} sur "
-            f"{fr}, à {times} dates, en {self.rounds} tours de sommes au plus",
+    def in_words(self) -> str:
+        return Phrase(
+            "a proportional hazards regression (Cox, ties by {ties}) of {time} and {event} on {columns}, at {times} "
+            "times, in at most {rounds} rounds of sums",
+            ties=self.ties.capitalize(),
+            time=self.time,
+            event=self.event,
+            columns=columns_in_words(self.design),
+            times=len(self.times),
+            rounds=self.rounds,
         )
 
-    def limit_in_words(self) -> tuple[str, str]:
+    def limit_in_words(self) -> str:
         """The limits between parties, for those who consider joining a study."""
-        times, each, p = len(self.times), self._each, len(self.design.terms)
-        low, high = time_text(self.times[0]), time_text(self.times[-1])
-        tied = (
-            (
-                "; at each time that two events or more share, half of these sums are over such events alone",
-                " ; à chaque date que deux événements ou plus partagent, la moitié de ces sommes porte sur ces seuls "
-                "événements",
-            )
-            if self.ties == "efron"
-            else ("", "")
+        limit = Phrase(
+            "a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each takes "
+            "{each} sums, and a round at most {sums}, so that there may be {most} times at most",
+            times=len(self.times),
+            low=time_text(self.times[0]),
+            high=time_text(self.times[-1]),
+            p=len(self.design.terms),
+            each=self._each,
+            sums=MAX_SUMS,
+            most=self.max_times,
         )
-        return (
-            f"a time counts as the next of {times} public times, from {low} to {high}; with {p} columns each takes "
-            f"{each} sums, and a round at most {MAX_SUMS}, so that there may be {self.max_times} times at most"
-            f"{tied[0]}",
-            f"une durée compte pour la suivante de {times} dates publiques, de {low} à {high} ; avec {p} colonnes "
-            f"chaque date prend {each} sommes, et un tour {MAX_SUMS} au plus : il peut donc y avoir "
-            f"{self.max_times} dates au plus{tied[1]}",
+        if self.ties != "efron":
+            return limit
+        return Phrase(
+            "{limit}; at each time that two events or more share, half of these sums are over such events alone",
+            limit=limit,
         )
 
 

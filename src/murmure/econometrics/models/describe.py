@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Model
 from murmure.econometrics.algebra.delta_method import Traced, traced
@@ -28,8 +28,10 @@ from murmure.econometrics.errors import TooFewObservations
 from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.regression import ENDS
+from murmure.econometrics.results.result import ModelResult
 from murmure.plan.privacy import noise_in
+from murmure.show.document import Table
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.estimates.sums_estimate import SumsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
@@ -91,13 +93,11 @@ class Describe(Model):
         ]
         return Sums(self.domain, ("1", *powers))
 
-    def in_words(self) -> tuple[str, str]:
-        more = (", skewness and kurtosis", ", asymétrie et aplatissement") if self.moments == 4 else ("", "")
-        names = name_list(self.columns)
-        return (
-            f"the number of rows, and mean, variance{more[0]} of {names}",
-            f"le nombre de lignes, et moyenne, variance{more[1]} de {names}",
-        )
+    def in_words(self) -> str:
+        columns = name_list(self.columns)
+        if self.moments == 4:
+            return Phrase("the number of rows, and mean, variance, skewness and kurtosis of {columns}", columns=columns)
+        return Phrase("the number of rows, and mean, variance of {columns}", columns=columns)
 
     def steps(self) -> Generator[Any, Any, DescribeResult]:
         figures = []
@@ -227,42 +227,48 @@ class DescribeResult(ModelResult):
 
     @property
     def title(self) -> str:
-        return f"Description of {name_list(self.columns)}"
+        return Phrase("Description of {columns}", columns=name_list(self.columns))
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         ends = self.conf_int()
         shapes = any(f.skewness is not None for f in self.figures)
-        head = ("", "n", "mean", "std err", "[0.025", "0.975]", "sd", "variance")
+        head = ("", "n", Phrase("mean"), Phrase("std err"), *ENDS, Phrase("sd"), Phrase("variance"))
         rows = []
         for name, f in zip(self.columns, self.figures, strict=True):
             low, high = ends[name] or (None, None)
             row = (name, round(f.n), float(f.mean), f.se, low, high, self.sd[name], self.variance[name])
             rows.append((*row, f.skewness, f.kurtosis) if shapes else row)
-        out = [ResultTable("", (*head, "skewness", "kurtosis") if shapes else head, tuple(rows))]
+        out = [Table("", (*head, Phrase("skewness"), Phrase("kurtosis")) if shapes else head, tuple(rows))]
         if self.noisy:
             noise = tuple((n, f.mean_noise, f.variance_noise) for n, f in zip(self.columns, self.figures, strict=True))
-            out.append(ResultTable("Standard deviation of the noise", ("", "in the mean", "in the variance"), noise))
+            moments = ("", Phrase("in the mean"), Phrase("in the variance"))
+            out.append(Table(Phrase("Standard deviation of the noise"), moments, noise))
         return out
 
     @property
     def notes(self) -> list[str]:
         shapes = any(f.skewness is not None for f in self.figures)
-        out = [
-            "Variances have the divisor n - 1"
-            + "; kurtosis is in excess of the normal law's." * shapes
-            + "." * (not shapes)
+        out: list[str] = [
+            Phrase("Variances have the divisor n - 1; kurtosis is in excess of the normal law's.")
+            if shapes
+            else Phrase("Variances have the divisor n - 1.")
         ]
         flat = [name for name, f in zip(self.columns, self.figures, strict=True) if f.variance == 0]
         none = [name for name, f in zip(self.columns, self.figures, strict=True) if f.variance is None]
         if flat and not self.noisy:
-            out.append(f"The same for everybody, and so without a shape: {name_list(flat)}.")
+            out.append(Phrase("The same for everybody, and so without a shape: {columns}.", columns=name_list(flat)))
         if none and self.noisy:
-            out.append(f"No variance of {name_list(none)}: with the noise, the sum of squares is too small.")
+            out.append(
+                Phrase(
+                    "No variance of {columns}: with the noise, the sum of squares is too small.",
+                    columns=name_list(none),
+                )
+            )
         if none and not self.noisy:
-            out.append("One row has no variance.")
+            out.append(Phrase("One row has no variance."))
         if self.noisy:
-            out.append("Standard errors of means count the noise (delta method, normal); n is a noisy count.")
-            out.append("Skewness and kurtosis carry noise too, and no error is given for them.")
+            out.append(Phrase("Standard errors of means count the noise (delta method, normal); n is a noisy count."))
+            out.append(Phrase("Skewness and kurtosis carry noise too, and no error is given for them."))
         return out
 
 

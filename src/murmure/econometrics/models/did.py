@@ -24,8 +24,9 @@ from murmure.econometrics.fit import ask
 from murmure.econometrics.model import ClusterErrors, Example
 from murmure.econometrics.models.ols import OLS, Errors
 from murmure.econometrics.results.regression import Regression
+from murmure.show.document import sentences
 
-TRENDS = "The effect is causal only if both groups would have moved alike without treatment (parallel trends)."
+TRENDS = Phrase("The effect is causal only if both groups would have moved alike without treatment (parallel trends).")
 
 
 @dataclass(frozen=True)
@@ -82,20 +83,24 @@ class DiD(ClusterErrors):
     def rounds(self) -> int:
         return self._fit.rounds
 
-    def in_words(self) -> tuple[str, str]:
-        en, fr = columns_in_words(self.design)
-        return (
-            f"a difference in differences of {self.design.outcome_name} ({self.effect}), by a regression on {en}",
-            f"une différence de différences de {self.design.outcome_name} ({self.effect}), par une régression sur {fr}",
+    def in_words(self) -> str:
+        return Phrase(
+            "a difference in differences of {outcome} ({effect}), by a regression on {columns}",
+            outcome=self.design.outcome_name,
+            effect=self.effect,
+            columns=columns_in_words(self.design),
         )
 
     def steps(self) -> Generator[Any, Any, Regression]:
         result = yield from self._fit.steps()
         return replace(
             result,
-            model="Difference in differences",
+            model=Phrase("Difference in differences"),
             effect=self.effect,
-            remarks=(*result.remarks, f"The effect is the coefficient of {self.effect}. {TRENDS}"),
+            remarks=(
+                *result.remarks,
+                sentences(Phrase("The effect is the coefficient of {effect}.", effect=self.effect), TRENDS),
+            ),
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
@@ -19,17 +19,17 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult, count_cells
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture, number_name
+from murmure.show.cells import level_percent
+from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
-BLUE = "#2a78d6"
-NOISE_TOO = "Errors count the noise (normal law) beside the sampling; n is a noisy count."
+NOISE_TOO = Phrase("Errors count the noise (normal law) beside the sampling; n is a noisy count.")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,6 @@ class ECDF(OneRound):
     cuts: tuple[str, ...] = ()
 
     owner: ClassVar[str] = "ECDF"
-    words: ClassVar[tuple[str, str]] = ("the distribution of", "la distribution de")
 
     entry = ModelEntry(
         order=140,
@@ -67,9 +66,8 @@ class ECDF(OneRound):
         )
         _ = self._question  # what cannot be counted is refused now
 
-    def in_words(self) -> tuple[str, str]:
-        n = self._question.width
-        return f"{self.words[0]} {self.column} in {n} cells", f"{self.words[1]} {self.column} en {n} cases"
+    def in_words(self) -> str:
+        return Phrase("the distribution of {column} in {n} cells", column=self.column, n=self._question.width)
 
     @property
     def _question(self) -> Cells:
@@ -115,16 +113,16 @@ class ECDFResult(CumulativeResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Distribution of {self.column}"
+        return Phrase("Distribution of {column}", column=self.column)
 
     def facts(self) -> list[tuple[str, Any]]:
         return [
-            ("rows", self.n),
-            ("points", len(self.distribution.cells)),
-            ("band, at most +-", float(self.distribution.reach(0.05).max())),
+            (Phrase("rows"), self.n),
+            (Phrase("points"), len(self.distribution.cells)),
+            (Phrase("band, at most +-"), float(self.distribution.reach(0.05).max())),
         ]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         low, high = self.band()
         counts = self.distribution.counts if self.distribution.noise is not None else map(int, self.distribution.counts)
         rows = zip(
@@ -135,38 +133,43 @@ class ECDFResult(CumulativeResult, Drawable):
             map(float, high),
             strict=True,
         )
-        return [
-            ResultTable(
-                "", (f"{self.column} up to", "rows in cell", "share", "low", "high"), tuple(map(with_row_name, rows))
-            )
-        ]
+        head = (
+            Phrase("{column} up to", column=self.column),
+            Phrase("rows in cell"),
+            Phrase("share"),
+            Phrase("low"),
+            Phrase("high"),
+        )
+        return [Table("", head, tuple(map(with_row_name, rows)), folded=True)]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        return [self._curve(0.05)]
+
+    def _curve(self, alpha: float) -> Curves:
+        low, high = (np.array([0.0, *v]) for v in self.band(alpha))
+        x = np.array([float(self.distribution.cells[0].low), *self.points])
+        F = np.array([0.0, *self.shares])
+        if all(cell.low == cell.high for cell in self.distribution.cells):
+            # single values: F is constant between them
+            curve = _line(x, F, low, high, step=True)
+        else:  # between two points of the grid, F lies between its values there
+            x, F = (np.repeat(v, 2)[1:-1] for v in (x, F))
+            curve = _line(x, F, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), step=False)
+        title = Phrase("Share of rows up to each value, with its {level}% band", level=level_percent(1 - alpha))
+        return Curves(title, (curve,), self.column, Phrase("share up to here"))
 
     @property
     def notes(self) -> list[str]:
-        out = ["The band holds at all points at once with probability 95 % (Dvoretzky-Kiefer-Wolfowitz-Massart)."]
-        return out if self.distribution.noise is None else [*out, NOISE_TOO]
+        band = Phrase("The band holds at all points at once with probability 95% (Dvoretzky-Kiefer-Wolfowitz-Massart).")
+        return [band] if self.distribution.noise is None else [band, NOISE_TOO]
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """The steps and their band; to an axis or a file."""
-        with canvas(ax, (6.4, 3.8)) as ax:
-            low, high = self.band(alpha)
-            x = np.concatenate([[float(self.distribution.cells[0].low)], self.points])
-            F, low, high = (np.concatenate([[0.0], v]) for v in (self.shares, low, high))
-            style = {"color": BLUE, "alpha": 0.18, "lw": 0, "label": f"{100 * (1 - alpha):g} % band"}
-            if all(cell.low == cell.high for cell in self.distribution.cells):
-                # single values: F is constant between them
-                ax.fill_between(x, low, high, step="post", **style)
-                ax.step(x, F, where="post", color=BLUE, lw=1.6, label="share of rows")
-            else:  # between two points of the grid, F lies between its values there
-                ends = np.repeat(x, 2)[1:-1]
-                ax.fill_between(ends, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), **style)
-                ax.plot(x, F, "-" if len(x) > 40 else "o-", color=BLUE, lw=1.6, ms=4, label="share of rows")
-            ax.set_ylim(-0.02, 1.02)
-            ax.set_xlabel(self.column, parse_math=False)
-            ax.set_ylabel("share up to here")
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.legend(frameon=False, loc="lower right")
-        return ax
+        return draw_picture(self._curve(alpha), ax)
+
+
+def _line(x: Floats, y: Floats, low: Floats, high: Floats, step: bool) -> Curve:
+    return Curve("", tuple(x.tolist()), tuple(y.tolist()), step, tuple(low.tolist()), tuple(high.tolist()))
 
 
 def int_or_float(v: Any) -> Any:
@@ -176,7 +179,7 @@ def int_or_float(v: Any) -> Any:
 
 def with_row_name(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """The first cell of a row is its name."""
-    return (f"{row[0]:.10g}", *row[1:])
+    return (number_name(row[0]), *row[1:])
 
 
 def ecdf(

@@ -44,9 +44,9 @@ from murmure.statistics.exact.party_products import WithinPartyProducts
 if TYPE_CHECKING:
     from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
-NOISE = "a party's own means are taken out of its sums, and one row moves them by what the other rows are"
+NOISE = Phrase("a party's own means are taken out of its sums, and one row moves them by what the other rows are")
 SLIGHT = Fraction(1, 1 << 20)  # of the squares of a column: smaller parts of a combination are not named
-WITHIN = "R-squared and F are within parties: their own levels are taken out first."
+WITHIN = Phrase("R-squared and F are within parties: their own levels are taken out first.")
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class FixedEffects(OneQuestion):
     def _asks(self) -> WithinPartyProducts:
         return WithinPartyProducts(self.design.domain, (*self.slopes.terms, self.design.outcome))
 
-    def in_words(self) -> tuple[str, str]:
-        en, fr = columns_in_words(self.slopes)
-        return (
-            f"a least-squares regression of {self.design.outcome_name} on {en} and a level for every party",
-            f"une régression par moindres carrés de {self.design.outcome_name} sur {fr} et un niveau par partie",
+    def in_words(self) -> str:
+        return Phrase(
+            "a least-squares regression of {outcome} on {columns} and a level for every party",
+            outcome=self.design.outcome_name,
+            columns=columns_in_words(self.slopes),
         )
 
     def steps(self) -> Generator[Any, Any, Regression]:
@@ -132,7 +132,7 @@ class FixedEffects(OneQuestion):
             rss = Fraction(0)
         freedom = n - p - parties
         return Regression(
-            model="Fixed effects by party",
+            model=Phrase("Fixed effects by party"),
             formula=design.formula,
             outcome=design.outcome_name,
             names=design.names,
@@ -148,7 +148,7 @@ class FixedEffects(OneQuestion):
             has_intercept=True,
             parameters=p + parties,
             condition_number=condition_number(A, inverted),
-            extras={"Levels of parties": parties},
+            extras={Phrase("Levels of parties"): parties},
             remarks=(WITHIN, *base_notes(design)),
         )
 

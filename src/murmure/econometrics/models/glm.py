@@ -158,7 +158,7 @@ class Poisson(LinkedModel):
     def _about_likelihood(self) -> str | None:
         if self.dispersion is None:
             return None
-        return "a dispersion of Pearson's is that of a quasi-likelihood: it has no log-likelihood, AIC or BIC"
+        return Phrase("a dispersion of Pearson's is that of a quasi-likelihood: it has no log-likelihood, AIC or BIC")
 
     def _llf(self, iterate: Iterate, scale: Fraction) -> float | None:
         return super()._llf(iterate, scale) if self.dispersion is None else None

@@ -6,12 +6,13 @@ import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha, normal_point
 from murmure.econometrics.design.columns import grid_cuts, widen_to_grid
@@ -19,10 +20,11 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.example_tables import PEOPLE, PEOPLE_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.models.ecdf import BLUE, ECDF, int_or_float
-from murmure.econometrics.results.canvas import canvas
+from murmure.econometrics.models.ecdf import ECDF, int_or_float
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, count_cells
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.regression import ENDS
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
+from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -35,7 +37,6 @@ class Bins(ECDF):
     """How many rows lie between public edges. cuts: the edges; () for the values of the column."""
 
     owner: ClassVar[str] = "Bins"
-    words: ClassVar[tuple[str, str]] = ("a histogram of", "un histogramme de")
 
     entry = ModelEntry(
         order=160,
@@ -56,6 +57,9 @@ class Bins(ECDF):
             ),
         ),
     )
+
+    def in_words(self) -> str:
+        return Phrase("a histogram of {column} in {n} cells", column=self.column, n=self._question.width)
 
     @property
     def _question(self) -> Cells:
@@ -131,53 +135,59 @@ class HistogramResult(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Histogram of {self.column}"
+        return Phrase("Histogram of {column}", column=self.column)
 
     def facts(self) -> list[tuple[str, Any]]:
-        out: list[tuple[str, Any]] = [("rows", self.n)]
-        return out + [(name, int_or_float(v)) for name, v in (("below", self.below), ("above", self.above)) if v]
+        out: list[tuple[str, Any]] = [(Phrase("rows"), self.n)]
+        beyond = ((Phrase("below"), self.below), (Phrase("above"), self.above))
+        return out + [(name, int_or_float(v)) for name, v in beyond if v]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         ends = self.conf_int()
         rows = []
         for j, cell in enumerate(self.distribution.cells):
-            name = f"{float(cell.high):.10g}" if self.by_value else f"{float(cell.low):.10g} to {float(cell.high):.10g}"
+            low, high = number_name(cell.low), number_name(cell.high)
+            name = high if self.by_value else Phrase("{low} to {high}", low=low, high=high)
             row = (name, int_or_float(self.distribution.counts[j]), float(self.density[j]))
             rows.append(row if ends is None else (*row, *map(float, ends[j])))
-        head = (self.column, "rows", "share" if self.by_value else "density")
-        return [ResultTable("", head if ends is None else (*head, "[0.025", "0.975]"), tuple(rows))]
+        head = (self.column, Phrase("rows"), Phrase("share") if self.by_value else Phrase("density"))
+        return [Table("", head if ends is None else (*head, *ENDS), tuple(rows), folded=True)]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        """The outline of the bars; with noise, also the band of their intervals."""
+        cells, ends = self.distribution.cells, self.conf_int()
+        even = len({cell.high - cell.low for cell in cells}) == 1
+        heights = [float(v) for v in (self.counts if even else self.density)]
+        points: list[tuple[float, float, float, float]] = []  # x, height, and the ends of the band
+        for j, (left, right) in enumerate(self._bars()):
+            band = (0.0, heights[j]) if ends is None or not even else (float(ends[j][0]), float(ends[j][1]))
+            if not points or left > points[-1][0]:  # down to 0 between single values
+                points += [(points[-1][0], 0.0, 0.0, 0.0)] if points else []
+                points.append((left, 0.0, 0.0, 0.0))
+            points += [(left, heights[j], *band), (right, heights[j], *band)]
+        points.append((points[-1][0], 0.0, 0.0, 0.0))
+        x, y, low, high = zip(*points, strict=True)
+        curve = Curve("", x, y, False, low, high)
+        title = Phrase("Rows in each bin") if even else Phrase("Share of rows per unit in each bin")
+        return [Curves(title, (curve,), self.column, Phrase("rows") if even else Phrase("share of rows per unit"))]
+
+    def _bars(self) -> list[tuple[float, float]]:
+        """Where each bar begins and ends; those of single values are a little narrower than the least step."""
+        cells = self.distribution.cells
+        if not self.by_value:
+            return [(float(cell.low), float(cell.high)) for cell in cells]
+        values = [float(cell.high) for cell in cells]
+        half = 0.4 * min((b - a for a, b in pairwise(values)), default=1.0)
+        return [(v - half, v + half) for v in values]
 
     @property
     def notes(self) -> list[str]:
-        out = (
-            [] if self.by_value else ["Bins hold their upper end, and the first one its lower end if it is the bound."]
-        )
-        return (
-            out
-            if self.distribution.noise is None
-            else [*out, "Intervals are those of the noise in each count (normal law)."]
-        )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Bars; to an axis or a file."""
-        with canvas(ax, (6.4, 3.6)) as ax:
-            even = len({cell.high - cell.low for cell in self.distribution.cells}) == 1
-            heights = self.counts if even else self.density
-            low = np.array([float(cell.low) for cell in self.distribution.cells])
-            wide = np.array([float(cell.high - cell.low) for cell in self.distribution.cells])
-            if self.by_value:
-                steps = np.diff(low)
-                each = 0.8 * float(steps.min()) if len(steps) else 0.8
-                low, wide = low - each / 2, np.full(len(low), each)
-            ax.bar(low, heights, wide, align="edge", color=BLUE, alpha=0.75, edgecolor="white", linewidth=0.6)
-            if even and (ends := self.conf_int()) is not None:
-                middle = low + wide / 2
-                ax.vlines(middle, ends[:, 0], ends[:, 1], color="black", lw=1)
-                ax.axhline(0, color="black", lw=0.6)
-            ax.set_xlabel(self.column, parse_math=False)
-            ax.set_ylabel("rows" if even else "share of rows per unit")
-            ax.spines[["top", "right"]].set_visible(False)
-        return ax
+        out: list[str] = []
+        if not self.by_value:
+            out.append(Phrase("Bins hold their upper end, and the first one its lower end if it is the bound."))
+        if self.distribution.noise is not None:
+            out.append(Phrase("Intervals are those of the noise in each count (normal law)."))
+        return out
 
 
 def histogram(

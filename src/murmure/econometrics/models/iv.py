@@ -137,12 +137,12 @@ class IV(OneQuestion):
     def _asks(self) -> CrossProducts:
         return CrossProducts(self._schema, (*self.design.terms, *self.excluded, self.design.outcome))
 
-    def in_words(self) -> tuple[str, str]:
-        en, fr = columns_in_words(self.design)
-        by = ", ".join(self._name(term) for term in self.excluded)
-        return (
-            f"a regression by instrumental variables of {self.design.outcome_name} on {en}; instruments: {by}",
-            f"une régression par variables instrumentales de {self.design.outcome_name} sur {fr} ; instruments : {by}",
+    def in_words(self) -> str:
+        return Phrase(
+            "a regression by instrumental variables of {outcome} on {columns}; instruments: {instruments}",
+            outcome=self.design.outcome_name,
+            columns=columns_in_words(self.design),
+            instruments=", ".join(self._name(term) for term in self.excluded),
         )
 
     def steps(self) -> Generator[Any, Any, Regression]:
@@ -188,7 +188,7 @@ class IV(OneQuestion):
             has_intercept=self.design.has_intercept,
             wald_f=True,
             design=self.design,
-            remarks=(f"Instruments: {', '.join(self.instruments.names)}.",),
+            remarks=(Phrase("Instruments: {names}.", names=", ".join(self.instruments.names)),),
         )
         if noisy:
             return self._with_noise(result, crossed, P, H, residual, rss, X, W)
@@ -285,7 +285,7 @@ class IV(OneQuestion):
             remarks=(*result.remarks, NOISE_COUNTED) if has_errors else result.remarks,
             reason=None
             if has_errors
-            else noisy.reason or "the noise is large compared with what the instruments add up to",
+            else noisy.reason or Phrase("the noise is large compared with what the instruments add up to"),
         )
 
 

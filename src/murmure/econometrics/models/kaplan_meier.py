@@ -30,17 +30,19 @@ from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.regression import ENDS
+from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture, number_name
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
 from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes, Lifetimes
+from murmure.show.cells import level_percent
+from murmure.show.document import Curve as Line
+from murmure.show.document import Curves, Intervals, Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 
-COLOURS = ("#2a78d6", "#b3541e", "#2e8b57", "#8a4fbf", "#b8860b", "#555555", "#c2185b", "#00838f")
 NOISY = Phrase("Greenwood's formula does not include the noise in the counts")
 # The fractions of exact shares grow with every time, so curves with more times are rounded to SHARE_BITS.
 MAX_EXACT_TIMES = 4096
@@ -68,12 +70,21 @@ class KaplanMeier(Lifetimes):
         ),
     )
 
-    def in_words(self) -> tuple[str, str]:
-        by = ("", "") if self.by is None else (f", by {self.by}", f", selon {self.by}")
+    def in_words(self) -> str:
         n = self._question.shape[-1]
-        return (
-            f"the Kaplan-Meier curve of {self.time} until {self.event}{by[0]} (counts at {n} times)",
-            f"la courbe de Kaplan-Meier de {self.time} jusqu’à {self.event}{by[1]} (comptes à {n} dates)",
+        if self.by is None:
+            return Phrase(
+                "the Kaplan-Meier curve of {time} until {event} (counts at {n} times)",
+                time=self.time,
+                event=self.event,
+                n=n,
+            )
+        return Phrase(
+            "the Kaplan-Meier curve of {time} until {event}, by {by} (counts at {n} times)",
+            time=self.time,
+            event=self.event,
+            by=self.by,
+            n=n,
         )
 
     def steps(self) -> Generator[Any, Any, Survival]:
@@ -220,60 +231,69 @@ class Survival(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Survival: {self.time} until {self.event}" + ("" if self.by is None else f", by {self.by}")
+        if self.by is None:
+            return Phrase("Survival: {time} until {event}", time=self.time, event=self.event)
+        return Phrase("Survival: {time} until {event}, by {by}", time=self.time, event=self.event, by=self.by)
 
     def facts(self) -> list[tuple[str, Any]]:
-        head: list[tuple[str, Any]] = [("event", self.event_label), ("rows", self.n)]
-        return [*head, ("groups", len(self.curves))] if self.by else head
+        head: list[tuple[str, Any]] = [(Phrase("event"), self.event_label), (Phrase("rows"), self.n)]
+        return [*head, (Phrase("groups"), len(self.curves))] if self.by else head
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         medians = []
         for c in self.curves:
             low, high = c.quantile_ci()
             medians.append((c.label, round(c.n), self._count(sum(c.events, Fraction(0))), c.median, low, high))
-        out = [ResultTable("Medians", (self.by or "", "rows", "events", "median", "[0.025", "0.975]"), tuple(medians))]
+        head: tuple[str, ...] = (self.by or "", Phrase("rows"), Phrase("events"), Phrase("median"), *ENDS)
+        out = [Table(Phrase("Medians"), head, tuple(medians))]
+        head = (self.time, Phrase("at risk"), Phrase("events"), Phrase("survival"), Phrase("std err"), *ENDS)
         for c in self.curves:
             se, ends = c.se, c.conf_int()
             rows = []
             for j, (t, n, d) in enumerate(zip(c.times, c.at_risk, c.events, strict=True)):
                 bars = (None, None, None) if se is None or ends is None else (float(se[j]), *map(float, ends[j]))
-                rows.append((f"{float(t):.10g}", self._count(n), self._count(d), float(c.shares[j]), *bars))
+                rows.append((number_name(t), self._count(n), self._count(d), float(c.shares[j]), *bars))
             title = "" if c.label == EVERYBODY else f"{self.by} = {c.label}"
-            head = (self.time, "at risk", "events", "survival", "std err", "[0.025", "0.975]")
-            out.append(ResultTable(title, head, tuple(rows)))
+            out.append(Table(title, head, tuple(rows), folded=True))
         return out
+
+    def pictures(self) -> list[Intervals | Curves]:
+        return [self._steps(0.05)]
+
+    def _steps(self, alpha: float) -> Curves:
+        """Steps with their bands, a line for each group."""
+        lines = []
+        for c in self.curves:
+            x = (0.0, *map(float, c.t), 1.02 * float(c.until))  # makes the last step visible
+            S = [1.0, *map(float, c.survival)]
+            band: list[tuple[float, ...]] = []
+            ends = c.conf_int(alpha)
+            if ends is not None and len(ends):
+                band = [(1.0, *map(float, ends[:, i]), float(ends[-1, i])) for i in (0, 1)]
+            name = Phrase("{label} (n = {n:,})", label=c.label, n=round(c.n))
+            lines.append(Line(name, x, (*S, S[-1]), True, *band))
+        title = (
+            Phrase("Share without {event}", event=self.event)
+            if self.noise is not None
+            else Phrase(
+                "Share without {event}, with {level}% intervals", event=self.event, level=level_percent(1 - alpha)
+            )
+        )
+        return Curves(title, tuple(lines), self.time, Phrase("share without {event}", event=self.event))
 
     def _count(self, v: Fraction) -> Any:
         return int(v) if self.noise is None else float(v)
 
     @property
     def notes(self) -> list[str]:
-        if self.noise is not None:
-            return [f"No errors: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}."]
-        return ["Standard errors by Greenwood; intervals on the log-log scale."]
+        if self.noise is None:
+            return [Phrase("Standard errors by Greenwood; intervals on the log-log scale.")]
+        noise = Phrase("Every count has noise with standard deviation {deviation:.4g}.", deviation=self.noise)
+        return [sentences(Phrase("No errors: {reason}.", reason=NOISY), noise)]
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """Steps with their bands, a colour for each group; to an axis or a file."""
-        with canvas(ax, (6.4, 4.0)) as ax:
-            for k, c in enumerate(self.curves):
-                colour = COLOURS[k % len(COLOURS)]
-                x = np.concatenate([[0.0], c.t, [1.02 * float(c.until)]])  # makes the last step visible
-                S = np.concatenate([[1.0], c.survival])
-                ax.step(
-                    x, np.append(S, S[-1]), where="post", color=colour, lw=1.8, label=f"{c.label} (n = {round(c.n)})"
-                )
-                ends = c.conf_int(alpha)
-                if ends is not None and len(ends):
-                    low, high = (np.concatenate([[1.0], ends[:, i], ends[-1:, i]]) for i in (0, 1))
-                    ax.fill_between(x, low, high, step="post", color=colour, alpha=0.15, lw=0)
-            ax.set_ylim(0, 1.03)
-            ax.set_xlim(left=0)
-            ax.set_xlabel(self.time, parse_math=False)
-            ax.set_ylabel(f"share without {self.event}", parse_math=False)
-            ax.spines[["top", "right"]].set_visible(False)
-            if self.by is not None:
-                ax.legend(frameon=False, title=self.by)
-        return ax
+        return draw_picture(self._steps(alpha), ax)
 
 
 class _KaplanMeierFollowUp(FollowUp):

@@ -36,9 +36,10 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.design.scales import exponent
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import ModelResult
 from murmure.econometrics.rows.kmeans_rows import MAX_CLUSTERS
 from murmure.econometrics.steps.newton import check_rounds
+from murmure.show.document import Table
 from murmure.statistics.exact.function_sums import FunctionSums
 
 if TYPE_CHECKING:
@@ -119,11 +120,12 @@ class Lloyd(Model):
         """Sums of all rounds together, at most."""
         return self.rounds * self._asks(self._start()).width
 
-    def in_words(self) -> tuple[str, str]:
-        listed, rounds = name_list(self.columns), self.rounds
-        return (
-            f"{self.clusters} clusters of {listed} (k-means), in at most {rounds} rounds of sums",
-            f"{self.clusters} groupes de {listed} (k-moyennes), en {rounds} tours de sommes au plus",
+    def in_words(self) -> str:
+        return Phrase(
+            "{k} clusters of {columns} (k-means), in at most {rounds} rounds of sums",
+            k=self.clusters,
+            columns=name_list(self.columns),
+            rounds=self.rounds,
         )
 
     def _start(self) -> list[list[Fraction]]:
@@ -209,25 +211,31 @@ class KMeansResult(ModelResult):
 
     @property
     def title(self) -> str:
-        return f"k-means of {name_list(self.columns)}"
+        return Phrase("k-means of {columns}", columns=name_list(self.columns))
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        empty = [i + 1 for i, count in enumerate(self.counts) if not count]
-        out = [] if self.settled else [f"not settled after {self.max_rounds} rounds: allow more, rounds=..."]
+        empty = [str(i + 1) for i, count in enumerate(self.counts) if not count]
+        out: list[str] = []
+        if not self.settled:
+            out.append(Phrase("not settled after {n} rounds: allow more, rounds=...", n=self.max_rounds))
         if empty:
             out.append(
-                f"cluster {name_list([str(i) for i in empty])}: nobody is near, and the centre stayed where it was"
+                Phrase("cluster {names}: nobody is near, and the centre stayed where it was", names=name_list(empty))
             )
         return tuple(out)
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("Rows", self.n), ("Clusters", len(self.counts)), ("Squared distances", self.inertia)]
+        return [
+            (Phrase("Rows"), self.n),
+            (Phrase("Clusters"), len(self.counts)),
+            (Phrase("Squared distances"), self.inertia),
+        ]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         rows = zip(self.counts, self.centres, strict=True)
         body = tuple((str(i + 1), count, *map(float, centre)) for i, (count, centre) in enumerate(rows))
-        return [ResultTable("", ("cluster", "rows", *self.columns), body)]
+        return [Table("", (Phrase("cluster"), Phrase("rows"), *self.columns), body)]
 
 
 def kmeans(

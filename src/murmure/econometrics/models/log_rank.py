@@ -27,9 +27,10 @@ from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import TRIAL, TRIAL_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import ModelResult
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
 from murmure.econometrics.rows.lifetimes import FollowUp, GroupLifetimes, Lifetimes
+from murmure.show.document import Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 
 if TYPE_CHECKING:
@@ -65,13 +66,13 @@ class LogRank(Lifetimes):
         super().__post_init__()
         check_compared(self, self.weights)
 
-    def in_words(self) -> tuple[str, str]:
-        return (
-            f"a log-rank test of {self.time} until {self.event} between {name_list(self.groups)} ({self.by}); the "
-            "counts "
-            "of all groups are told",
-            f"un test du log-rank de {self.time} jusqu’à {self.event} entre {name_list(self.groups)} ({self.by}) ; les "
-            "effectifs de tous les groupes sont dits",
+    def in_words(self) -> str:
+        return Phrase(
+            "a log-rank test of {time} until {event} between {groups} ({by}); the counts of all groups are told",
+            time=self.time,
+            event=self.event,
+            groups=name_list(self.groups),
+            by=self.by,
         )
 
     def steps(self) -> Generator[Any, Any, LogRankResult]:
@@ -154,26 +155,34 @@ class LogRankResult(ModelResult):
 
     @property
     def title(self) -> str:
-        return f"Log-rank test of {self.time} until {self.event} by {self.by}"
+        return Phrase("Log-rank test of {time} until {event} by {by}", time=self.time, event=self.event, by=self.by)
 
     def facts(self) -> list[tuple[str, Any]]:
-        head: list[tuple[str, Any]] = [("event", self.event_label), ("weights", self.weights), ("df", self.df)]
-        return [*head, ("chi-squared", self.statistic), ("Prob(>chi-squared)", self.pvalue)]
+        return [
+            (Phrase("event"), self.event_label),
+            (Phrase("weights"), self.weights),
+            (Phrase("df"), self.df),
+            (Phrase("chi-squared"), self.statistic),
+            (Phrase("Prob(>chi-squared)"), self.pvalue),
+        ]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         expected = self.expected or (None,) * len(self.groups)
         exact = self.noise is None
         rows = tuple(
             (name, round(n), int(o) if exact else o, e)
             for name, n, o, e in zip(self.groups, self.sizes, self.observed, expected, strict=True)
         )
-        return [ResultTable("", (self.by, "rows", "events", "expected"), rows)]
+        return [Table("", (self.by, Phrase("rows"), Phrase("events"), Phrase("expected")), rows)]
 
     @property
     def notes(self) -> list[str]:
         if self.noise is None:
-            return []
-        return [f"No test: {NOISY}. Every count has noise with standard deviation {self.noise:.4g}."]
+            return [
+                Phrase("Expected: how many events a group would have if all groups had the same risk at every time.")
+            ]
+        noise = Phrase("Every count has noise with standard deviation {deviation:.4g}.", deviation=self.noise)
+        return [sentences(Phrase("No test: {reason}.", reason=NOISY), noise)]
 
 
 def _compare(lives: Sequence[GroupLifetimes], weights: str) -> tuple[list[float], Any, Any]:

@@ -35,7 +35,8 @@ from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import ModelResult
+from murmure.show.document import Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -82,10 +83,12 @@ class MantelHaenszel(OneRound):
                 "MantelHaenszel takes at most {max_cells} strata, got {got}.", max_cells=MAX_CELLS // 4, got=len(labels)
             )
 
-    def in_words(self) -> tuple[str, str]:
-        return (
-            f"the odds ratio of {self.outcome} by {self.exposure} within {self.strata} (Mantel-Haenszel)",
-            f"le rapport des cotes de {self.outcome} selon {self.exposure} au sein de {self.strata} (Mantel-Haenszel)",
+    def in_words(self) -> str:
+        return Phrase(
+            "the odds ratio of {outcome} by {exposure} within {strata} (Mantel-Haenszel)",
+            outcome=self.outcome,
+            exposure=self.exposure,
+            strata=self.strata,
         )
 
     def steps(self) -> Generator[Any, Any, MantelHaenszelResult]:
@@ -230,38 +233,54 @@ class MantelHaenszelResult(ModelResult):
 
     @property
     def title(self) -> str:
-        return f"Odds ratio of {self.outcome} by {self.exposure}, common to {self.by} (Mantel-Haenszel)"
+        return Phrase(
+            "Odds ratio of {outcome} by {exposure}, common to {by} (Mantel-Haenszel)",
+            outcome=self.outcome,
+            exposure=self.exposure,
+            by=self.by,
+        )
 
     def facts(self) -> list[tuple[str, Any]]:
         low, high = self.conf_int() or (None, None)
         return [
-            ("rows", self.n),
-            ("strata", len(self.strata)),
-            ("common odds ratio", self.odds_ratio),
-            ("std err of its logarithm", self.log_odds_se),
-            ("95 % from", low),
-            ("95 % to", high),
-            ("CMH, continuity corrected", self.statistic),
-            ("Prob(>CMH), corrected", self.pvalue),
+            (Phrase("rows"), self.n),
+            (Phrase("strata"), len(self.strata)),
+            (Phrase("common odds ratio"), self.odds_ratio),
+            (Phrase("std err of its logarithm"), self.log_odds_se),
+            (Phrase("95 % from"), low),
+            (Phrase("95 % to"), high),
+            (Phrase("CMH, continuity corrected"), self.statistic),
+            (Phrase("Prob(>CMH), corrected"), self.pvalue),
             ("CMH", self.uncorrected),
-            ("Prob(>CMH)", self.uncorrected_pvalue),
+            (Phrase("Prob(>CMH)"), self.uncorrected_pvalue),
         ]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         kind: Any = float if self.noise is not None else int
         rows = []
         for name, (a, b, c, d) in zip(self.strata, self.counts, strict=True):
             rows.append((name, *map(kind, (a, b, c, d)), float(a * d / (b * c)) if b * c > 0 else None))
-        head = (self.by, "neither", "outcome only", "exposed only", "both", "odds ratio")
-        return [ResultTable("Counts", head, tuple(rows))]
+        head = (
+            self.by,
+            Phrase("neither"),
+            Phrase("outcome only"),
+            Phrase("exposed only"),
+            Phrase("both"),
+            Phrase("odds ratio"),
+        )
+        return [Table(Phrase("Counts"), head, tuple(rows))]
 
     @property
     def notes(self) -> list[str]:
-        out = [f"Exposed: {self.exposed}; outcome: {self.had}."]
+        out: list[str] = [
+            Phrase("Exposed: {exposed}; outcome: {outcome}.", exposed=self.exposed, outcome=self.had),
+            Phrase("CMH is the test of Cochran, Mantel and Haenszel that the common odds ratio is 1."),
+        ]
         if self.dropped:
-            out.append(f"Strata with nobody in them, left out: {name_list(self.dropped)}.")
+            out.append(Phrase("Strata with nobody in them, left out: {labels}.", labels=name_list(self.dropped)))
         if self.noise is not None:
-            out.append(f"No error and no test: {NOISY}. Every count has noise of deviation {self.noise:.4g}.")
+            noise = Phrase("Every count has noise with standard deviation {deviation:.4g}.", deviation=self.noise)
+            out.append(sentences(Phrase("No error and no test: {reason}.", reason=NOISY), noise))
         return out
 
 

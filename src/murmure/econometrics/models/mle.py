@@ -169,19 +169,21 @@ class FamilyMLE(NamedFamily):
         kind = Phrase("mle of family {family!r}", family=self.distribution)
         return InvalidParameter(Phrase(message.template, **message.fields | {"kind": kind}), hint=hint)
 
-    def later_rounds(self) -> tuple[str, str]:
+    def later_rounds(self) -> str:
         """What every round releases, including the first."""
         p = len(self.design.terms)
         y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
-        more = ("the outcome", "la variable expliquée") if not self._extra else (f"{y} squared", f"{y} au carré")
-        later, plus_tard = super().later_rounds()
-        square, width = p * (p + 1) // 2, self._asks("start", ()).width
-        return (
-            f"the first round releases {width} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
-            f"of products of two columns, 1 of {more[0]}, and {CUT_ROWS[0]}; {later}",
-            f"le premier tour publie {width} sommes sur toutes les lignes : {p} de colonnes multipliées par {y} de la "
-            f"variable expliquée y, {square} de produits de deux colonnes, 1 de {more[1]}, et {CUT_ROWS[1]} ; "
-            f"{plus_tard}",
+        more = Phrase("{y} squared", y=y) if self._extra else Phrase("the outcome")
+        return Phrase(
+            "the first round releases {width} sums over all rows: {p} of columns times {y} of the outcome y, {square} "
+            "of products of two columns, 1 of {more}, and {cut}; {later}",
+            width=self._asks("start", ()).width,
+            p=p,
+            y=y,
+            square=p * (p + 1) // 2,
+            more=more,
+            cut=CUT_ROWS,
+            later=super().later_rounds(),
         )
 
     # -- the ascent
@@ -234,7 +236,8 @@ class FamilyMLE(NamedFamily):
 
     def _result(self, *arguments: Any) -> LinkedRegression:
         regression = super()._result(*arguments)
-        more = {"Parameters": law} if (law := self._parameters(regression.params)) else {}
+        law = self._parameters(regression.params)
+        more: dict[str, Any] = {Phrase("Parameters"): law} if law else {}
         return replace(
             regression,
             model=f"MLE ({self.distribution})",

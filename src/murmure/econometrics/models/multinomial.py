@@ -14,7 +14,7 @@ import numpy as np
 
 from murmure.core.catalogue_entries import ModelEntry
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.matrices import Matrix, Vector, matmul, times, transpose
 from murmure.econometrics.algebra.rounding import Floats, log_float
@@ -114,25 +114,27 @@ class Multinomial(NamedFamily):
     def _check_outcome(self) -> None:
         pass  # its labels have been checked
 
-    def in_words(self) -> tuple[str, str]:
-        (en, fr), name = columns_in_words(self.design), NAMES["multinomial"]
-        errors = ("", "") if not self._robust else (f"; errors: {self.errors}", f" ; erreurs : {self.errors}")
-        return (
-            f"a {name[0]} of the labels of {self.outcome} on {en}, in at most {self.rounds} rounds of sums{errors[0]}",
-            f"une {name[1]} des étiquettes de {self.outcome} sur {fr}, en {self.rounds} tours de sommes au plus"
-            f"{errors[1]}",
+    def in_words(self) -> str:
+        words = Phrase(
+            "a {name} of the labels of {outcome} on {columns}, in at most {rounds} rounds of sums",
+            name=NAMES["multinomial"],
+            outcome=self.outcome,
+            columns=columns_in_words(self.design),
+            rounds=self.rounds,
         )
+        return Phrase("{words}; errors: {errors}", words=words, errors=self.errors) if self._robust else words
 
-    def later_rounds(self) -> tuple[str, str]:
+    def later_rounds(self) -> str:
         """What every round releases, including the first."""
-        p, label_count = len(self.design.terms), len(self.labels)
-        square, width = p * (p + 1) // 2, self._asks("start", ()).width
-        later, plus_tard = super().later_rounds()
-        return (
-            f"the first round releases {width} sums over all rows: {square} of products of two columns, how many rows "
-            f"have each of the {label_count} labels, and {CUT_ROWS[0]}; {later}",
-            f"le premier tour publie {width} sommes sur toutes les lignes : {square} de produits de deux colonnes, "
-            f"combien de lignes portent chacune des {label_count} étiquettes, et {CUT_ROWS[1]} ; {plus_tard}",
+        p = len(self.design.terms)
+        return Phrase(
+            "the first round releases {width} sums over all rows: {square} of products of two columns, how many rows "
+            "have each of the {labels} labels, and {cut}; {later}",
+            width=self._asks("start", ()).width,
+            square=p * (p + 1) // 2,
+            labels=len(self.labels),
+            cut=CUT_ROWS,
+            later=super().later_rounds(),
         )
 
     @property
@@ -188,7 +190,9 @@ class Multinomial(NamedFamily):
     def _result(self, *arguments: Any) -> LinkedRegression:
         regression = super()._result(*arguments)
         p, k = len(self.design.terms), len(self.parameters)
-        base = f"coefficients compare each label of {self.outcome} with {self.labels[0]!r}"
+        base = Phrase(
+            "coefficients compare each label of {outcome} with {label!r}", outcome=self.outcome, label=self.labels[0]
+        )
         return replace(
             regression,
             model="MLE (multinomial)",

@@ -123,18 +123,17 @@ class OLS(ClusterErrors):
     def rounds(self) -> int:
         return 1 + (self.errors != "nonrobust" or self.likelihood)
 
-    def in_words(self) -> tuple[str, str]:
-        en, fr = columns_in_words(self.design)
-        weighed = (
-            ("", "") if self.weights is None else (f", weighted by {self.weights}", f", pondérée par {self.weights}")
+    def in_words(self) -> str:
+        words: str = Phrase(
+            "a least-squares regression of {outcome} on {columns}",
+            outcome=self.design.outcome_name,
+            columns=columns_in_words(self.design),
         )
-        robust = ("", "")
+        if self.weights is not None:
+            words = Phrase("{words}, weighted by {weights}", words=words, weights=self.weights)
         if self.errors != "nonrobust":
-            robust = (f"; errors: {self.errors}, from a second round", f" ; erreurs : {self.errors}, d’un second tour")
-        return (
-            f"a least-squares regression of {self.design.outcome_name} on {en}{weighed[0]}{robust[0]}",
-            f"une régression par moindres carrés de {self.design.outcome_name} sur {fr}{weighed[1]}{robust[1]}",
-        )
+            words = Phrase("{words}; errors: {errors}, from a second round", words=words, errors=self.errors)
+        return words
 
     def steps(self) -> Generator[Any, Any, Regression]:
         crossed: CrossProductsEstimate = yield self._asks
@@ -152,7 +151,7 @@ def _weighed(result: Regression, logarithms: Any) -> Regression:
     """The likelihood of weighted rows includes half the sum of the logarithms of the weights."""
     if logarithms is not None and result.llf is not None:
         return replace(result, llf=result.llf + float(logarithms.sums[0]) / 2)
-    remark = "The weighted likelihood needs the sum of log weights, which was not asked for: no AIC, no BIC."
+    remark = Phrase("The weighted likelihood needs the sum of log weights, which was not asked for: no AIC, no BIC.")
     return replace(result, llf=None, remarks=(*result.remarks, remark))
 
 

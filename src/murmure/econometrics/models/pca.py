@@ -31,8 +31,8 @@ from murmure.econometrics.models.covariance import (
     column_moments,
     products_of,
 )
-from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import Drawable, ResultTable
+from murmure.econometrics.results.result import Drawable
+from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 if TYPE_CHECKING:
@@ -70,10 +70,11 @@ class PCA(OneRound):
             raise InvalidParameter("PCA.scaled must be True or False, got {got}.", got=shorten(self.scaled))
         _ = products_of(self.domain, self.columns)
 
-    def in_words(self) -> tuple[str, str]:
-        of = ("correlations", "corrélations") if self.scaled else ("covariances", "covariances")
-        names = name_list(self.columns)
-        return f"principal components of {names} ({of[0]})", f"composantes principales de {names} ({of[1]})"
+    def in_words(self) -> str:
+        columns = name_list(self.columns)
+        if self.scaled:
+            return Phrase("principal components of {columns} (correlations)", columns=columns)
+        return Phrase("principal components of {columns} (covariances)", columns=columns)
 
     def steps(self) -> Generator[Any, Any, PCAResult]:
         crossed: CrossProductsEstimate = yield products_of(self.domain, self.columns)
@@ -153,12 +154,15 @@ class PCAResult(ColumnMomentsResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Principal components of {name_list(self.columns)}, {'correlations' if self.scaled else 'covariances'}"
+        columns = name_list(self.columns)
+        if self.scaled:
+            return Phrase("Principal components of {columns}, correlations", columns=columns)
+        return Phrase("Principal components of {columns}, covariances", columns=columns)
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("rows", self.n), ("columns", len(self.columns))]
+        return [(Phrase("rows"), self.n), (Phrase("columns"), len(self.columns))]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         names = tuple(f"PC{k + 1}" for k in range(len(self.columns)))
         shares = tuple(
             (name, float(v), float(share), float(total))
@@ -171,30 +175,30 @@ class PCAResult(ColumnMomentsResult, Drawable):
             (name, *map(float, row[: len(few)])) for name, row in zip(self.columns, self.loadings, strict=True)
         )
         return [
-            ResultTable("Variance explained", ("", "eigenvalue", "share", "cumulated"), shares),
-            ResultTable("Loadings", ("", *few), loads),
+            Table(
+                Phrase("Variance explained"), ("", Phrase("eigenvalue"), Phrase("share"), Phrase("cumulated")), shares
+            ),
+            Table(Phrase("Loadings"), ("", *few), loads),
         ]
 
     @property
     def notes(self) -> list[str]:
-        out = ["A component and its opposite are the same: the largest loading of each is positive."]
+        out: list[str] = [Phrase("A component and its opposite are the same: the largest loading of each is positive.")]
         if len(self.columns) > 8:
-            out.append(f"Loadings of {len(self.columns) - 8} more components are in .loadings.")
-        return [*out, f"{NOISY[0].upper()}{NOISY[1:]}."] if self.noisy else out
+            out.append(Phrase("Loadings of {n} more components are in .loadings.", n=len(self.columns) - 8))
+        if self.noisy:
+            out.append(Phrase("Noise moves eigenvalues apart and may make small ones negative, so no error is given."))
+        return out
 
-    def plot(self, ax: Any = None) -> Any:
-        """Shares of variance, and their sum (a scree plot); to an axis or a file."""
-        k = np.arange(1, len(self.columns) + 1)
-        with canvas(ax, (6.4, 3.6)) as ax:
-            ax.bar(k, self.explained, color="#2a78d6", alpha=0.75, width=0.7, label="share")
-            ax.plot(k, np.cumsum(self.explained), "o-", color="#b3541e", lw=1.4, ms=4, label="cumulated")
-            ax.set_xticks(k)
-            ax.set_ylim(min(0.0, float(self.explained.min())), 1.04)
-            ax.set_xlabel("component")
-            ax.set_ylabel("share of variance")
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.legend(frameon=False, loc="center right")
-        return ax
+    def pictures(self) -> list[Intervals | Curves]:
+        """Shares of variance, and their sum (a scree plot)."""
+        k = tuple(float(i + 1) for i in range(len(self.columns)))
+        lines = (
+            Curve(Phrase("share"), k, tuple(map(float, self.explained))),
+            Curve(Phrase("cumulated"), k, tuple(map(float, np.cumsum(self.explained)))),
+        )
+        title = Phrase("Share of variance of each component, and of all up to it")
+        return [Curves(title, lines, Phrase("component"), Phrase("share of variance"))]
 
 
 def pca(

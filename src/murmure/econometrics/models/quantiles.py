@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.algebra.tails import check_alpha
 from murmure.econometrics.design.columns import decimal_text, exact_number, grid_cuts, widen_to_grid
@@ -27,7 +27,9 @@ from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example
 from murmure.econometrics.models.ecdf import ECDF, NOISE_TOO
 from murmure.econometrics.results.cumulative_counts import CumulativeCounts, CumulativeResult
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.regression import ENDS
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
+from murmure.show.document import Curves, IntervalRow, Intervals, Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 
 if TYPE_CHECKING:
@@ -69,11 +71,11 @@ class Quantiles(ECDF):
                 "Quantiles.shares must lie between 0 and 1, got {got}.", got=shorten(list(self.shares))
             )
 
-    def in_words(self) -> tuple[str, str]:
-        listed = ", ".join(self.shares)
-        return (
-            f"quantiles ({listed}) of {self.column}, from its distribution on a public grid",
-            f"quantiles ({listed}) de {self.column}, lus sur sa distribution sur une grille publique",
+    def in_words(self) -> str:
+        return Phrase(
+            "quantiles ({shares}) of {column}, from its distribution on a public grid",
+            shares=", ".join(self.shares),
+            column=self.column,
         )
 
     def steps(self) -> Generator[Any, Any, ModelResult]:
@@ -82,7 +84,7 @@ class Quantiles(ECDF):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class QuantilesResult(CumulativeResult):
+class QuantilesResult(CumulativeResult, Drawable):
     """`values`, each certainly within `bounds`, at most `error` away; `conf_int(alpha)` for the population."""
 
     distribution: CumulativeCounts
@@ -145,27 +147,38 @@ class QuantilesResult(CumulativeResult):
 
     @property
     def title(self) -> str:
-        return f"Quantiles of {self.column}"
+        return Phrase("Quantiles of {column}", column=self.column)
 
     def facts(self) -> list[tuple[str, Any]]:
-        return [("rows", self.n), ("cells of the grid", len(self.distribution.cells))]
+        return [(Phrase("rows"), self.n), (Phrase("cells of the grid"), len(self.distribution.cells))]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         ends = self.conf_int()
         rows = [
-            (decimal_text(q) or str(q), float(v), *map(float, at), *map(float, end))
+            (number_name(q), float(v), *map(float, at), *map(float, end))
             for q, v, at, end in zip(self.shares, self.values, self.bounds, ends, strict=True)
         ]
-        return [ResultTable("", ("share", self.column, "at least", "at most", "[0.025", "0.975]"), tuple(rows))]
+        head = (Phrase("share"), self.column, Phrase("at least"), Phrase("at most"), *ENDS)
+        return [Table("", head, tuple(rows))]
 
     @property
     def notes(self) -> list[str]:
         if self.distribution.noise is not None:
-            return ["Intervals come from the band of the whole distribution. " + NOISE_TOO]
+            return [sentences(Phrase("Intervals come from the band of the whole distribution."), NOISE_TOO)]
         return [
-            "The quantile of these rows lies between 'at least' and 'at most' for certain; intervals for the "
-            "population are read off ranks (binomial)."
+            Phrase(
+                "The quantile of these rows lies between 'at least' and 'at most' for certain; intervals for the "
+                "population are read off ranks (binomial)."
+            )
         ]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        rows = tuple(
+            IntervalRow(number_name(q), float(v), float(low), float(high))
+            for q, v, (low, high) in zip(self.shares, self.values, self.conf_int(), strict=True)
+        )
+        title = Phrase("Quantiles of {column}, with 95% intervals", column=self.column)
+        return [Intervals(title, rows, "value", label=Phrase("share"), picture=True, axis=self.column)]
 
 
 def _near(n: int, q: float) -> Any:

@@ -46,12 +46,8 @@ from murmure.local.piecewise import Piecewise
 from murmure.plan.codec import part_from_dict, part_to_dict
 from murmure.statistics.exact.function_sums import FunctionSums
 
-ERRORS = "errors hold the sample and the randomisation together (sandwich of the corrected equations)"
-NO_SQUARE = (
-    "reports of {name} tell no squares, which coefficients and their errors do not need; variance of residuals, "
-    "R-squared and F, which do, are not known"
-)
-BELOW_ZERO = (
+ERRORS = Phrase("errors hold the sample and the randomisation together (sandwich of the corrected equations)")
+BELOW_ZERO = Phrase(
     "the corrected sums of squares are below 0, by chance: variance of residuals, R-squared and F are not known"
 )
 
@@ -117,14 +113,12 @@ class RandomisedOLS(Model):
         columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
         return Schema(columns)
 
-    def in_words(self) -> tuple[str, str]:
-        en, fr = columns_in_words(self.design)
-        through = ", ".join(f"{c.name} ({type(c.mechanism).__name__})" for c in self.corrected.columns)
-        return (
-            f"a least-squares regression of {self.design.outcome_name} on {en}, corrected for the randomisation of "
-            f"{through}",
-            f"une régression par moindres carrés de {self.design.outcome_name} sur {fr}, corrigée de la randomisation "
-            f"de {through}",
+    def in_words(self) -> str:
+        return Phrase(
+            "a least-squares regression of {outcome} on {columns}, corrected for the randomisation of {through}",
+            outcome=self.design.outcome_name,
+            columns=columns_in_words(self.design),
+            through=", ".join(f"{c.name} ({type(c.mechanism).__name__})" for c in self.corrected.columns),
         )
 
     def _ask(self, which: str, at: tuple[Fraction, ...] = ()) -> FunctionSums:
@@ -190,7 +184,13 @@ class RandomisedOLS(Model):
         rss = tss = scale = None
         remarks = [ERRORS, *self.design.remarks]
         if yy is None:
-            remarks.append(NO_SQUARE.format(name=self.design.outcome_name))
+            remarks.append(
+                Phrase(
+                    "reports of {name} tell no squares, which coefficients and their errors do not need; variance of "
+                    "residuals, R-squared and F, which do, are not known",
+                    name=self.design.outcome_name,
+                )
+            )
         else:
             rss = yy - sum((b * v for b, v in zip(beta, c, strict=True)), Fraction(0))
             tss = yy if one is None else yy - c[one] ** 2 / A[one][one]
@@ -200,7 +200,7 @@ class RandomisedOLS(Model):
             else:
                 scale = rss / (n - p)
         return Regression(
-            model="OLS of randomised answers",
+            model=Phrase("OLS of randomised answers"),
             formula=self.design.formula,
             outcome=self.design.outcome_name,
             names=self.design.names,
@@ -215,7 +215,7 @@ class RandomisedOLS(Model):
             rss=rss,
             tss=tss,
             has_intercept=one is not None,
-            extras={"Epsilon of a person": self.epsilon},
+            extras={Phrase("Epsilon of a person"): self.epsilon},
             remarks=(*remarks, *self._paid()),
             condition_number=condition_number(A),
             design=self.design,
@@ -227,19 +227,30 @@ class RandomisedOLS(Model):
         return sequential([Cost(c.certificate.epsilon, math.inf) for c in self.corrected.columns]).epsilon
 
     def _paid(self) -> list[str]:
-        out = []
+        out: list[str] = []
         for column in self.corrected.columns:
             certificate = column.certificate
-            provided = f", provided {certificate.assumption}" if certificate.assumption else ""
-            kind = type(column.mechanism).__name__
-            out.append(
-                f"{column.name} came through {kind}: epsilon = {certificate.epsilon:.6g} for every person{provided}"
-            )
+            about = {
+                "name": column.name,
+                "mechanism": type(column.mechanism).__name__,
+                "epsilon": certificate.epsilon,
+            }
+            if certificate.assumption:
+                out.append(
+                    Phrase(
+                        "{name} came through {mechanism}: epsilon = {epsilon:.6g} for every person, provided "
+                        "{assumption}",
+                        assumption=certificate.assumption,
+                        **about,
+                    )
+                )
+            else:
+                out.append(Phrase("{name} came through {mechanism}: epsilon = {epsilon:.6g} for every person", **about))
         if len(out) > 1:
-            out.append(f"together these columns cost every person epsilon = {self.epsilon:.6g}")
+            out.append(Phrase("together these columns cost every person epsilon = {epsilon:.6g}", epsilon=self.epsilon))
         true = [name for name in self.design.columns if name not in self.columns]
         if true:
-            out.append(f"true answers, which no report protects: {', '.join(true)}")
+            out.append(Phrase("true answers, which no report protects: {columns}", columns=", ".join(true)))
         return out
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.catalogue_entries import CommandForm, ModelEntry, ModelFunction, OptionForm
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.econometrics.algebra.matrices import submatrix
 from murmure.econometrics.design.design_matrix import Design, columns_in_words
 from murmure.econometrics.design.from_formula import design_from_formula
@@ -67,11 +67,12 @@ class Ridge(OneQuestion):
     def _asks(self) -> CrossProducts:
         return CrossProducts(self.design.domain, (*self.design.terms, self.design.outcome))
 
-    def in_words(self) -> tuple[str, str]:
-        en, fr = columns_in_words(self.design)
-        return (
-            f"a ridge regression of {self.design.outcome_name} on {en}, for {len(self.lambdas)} penalties",
-            f"une régression ridge de {self.design.outcome_name} sur {fr}, pour {len(self.lambdas)} pénalités",
+    def in_words(self) -> str:
+        return Phrase(
+            "a ridge regression of {outcome} on {columns}, for {n} penalties",
+            outcome=self.design.outcome_name,
+            columns=columns_in_words(self.design),
+            n=len(self.lambdas),
         )
 
     def steps(self) -> Generator[Any, Any, RidgePath]:

@@ -30,9 +30,9 @@ from murmure.econometrics.design.from_formula import schema_for
 from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.canvas import canvas
 from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
+from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
@@ -88,11 +88,12 @@ class ROC(OneRound):
     def _question(self) -> Cells:
         return count_cells(self.domain, self.score, self.cuts)
 
-    def in_words(self) -> tuple[str, str]:
-        n = self._question.shape[1]
-        return (
-            f"how well {self.score} tells {self.outcome} (ROC curve and area, from counts in {n} cells)",
-            f"la capacité de {self.score} à prédire {self.outcome} (courbe ROC et aire, de comptes en {n} cases)",
+    def in_words(self) -> str:
+        return Phrase(
+            "how well {score} tells {outcome} (ROC curve and area, from counts in {n} cells)",
+            score=self.score,
+            outcome=self.outcome,
+            n=self._question.shape[1],
         )
 
     def steps(self) -> Generator[Any, Any, ROCResult]:
@@ -102,7 +103,9 @@ class ROC(OneRound):
         labels = self.domain[event.column].labels()
         yes = lines.pop(event.code)
         no = tuple(sum(line, Fraction(0)) for line in zip(*lines, strict=True))
-        other = labels[1 - event.code] if len(labels) == 2 else f"anything but {labels[event.code]}"
+        other = labels[1 - event.code]
+        if len(labels) > 2:
+            other = Phrase("anything but {label}", label=labels[event.code])
         for label, counts in ((other, no), (labels[event.code], yes)):
             if sum(counts) <= 0 and counted.noise is None:
                 refuse_constant(self.domain, event.column, "ROC.outcome", Phrase("there is nothing to tell apart"))
@@ -209,47 +212,43 @@ class ROCResult(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"ROC of {self.score} for {self.outcome}"
+        return Phrase("ROC of {score} for {outcome}", score=self.score, outcome=self.outcome)
 
     def facts(self) -> list[tuple[str, Any]]:
         low, high = self.conf_int() or (None, None)
         return [
-            ("outcome", self.event_label),
-            ("yes", self.positives),
-            ("no", self.negatives),
+            (Phrase("outcome"), self.event_label),
+            (Phrase("yes"), self.positives),
+            (Phrase("no"), self.negatives),
             ("AUC", self.auc),
-            ("std err (Hanley-McNeil)", self.se),
-            ("95 % from", low),
-            ("95 % to", high),
-            ("error of the grid, at most", self.error),
+            (Phrase("std err (Hanley-McNeil)"), self.se),
+            (Phrase("95 % from"), low),
+            (Phrase("95 % to"), high),
+            (Phrase("error of the grid, at most"), self.error),
         ]
 
-    def tables(self) -> list[ResultTable]:
-        names = [f"{v:.10g}" for v in self.thresholds[:-1]] + ["all"]
+    def tables(self) -> list[Table]:
+        names = [*map(number_name, self.thresholds[:-1]), Phrase("all")]
         rows = zip(names, map(float, self.fpr), map(float, self.tpr), strict=True)
-        return [ResultTable("", (f"{self.score} above", "false positives", "true positives"), tuple(rows))]
+        head = (Phrase("{score} above", score=self.score), Phrase("false positives"), Phrase("true positives"))
+        return [Table("", head, tuple(rows), folded=True)]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        curve = Curve(Phrase("AUC {auc:.3f}", auc=self.auc), tuple(map(float, self.fpr)), tuple(map(float, self.tpr)))
+        title = Phrase("The curve, and that of pure chance as a dashed line")
+        return [Curves(title, (curve,), Phrase("false positives"), Phrase("true positives"), diagonal=True)]
 
     @property
     def notes(self) -> list[str]:
-        out = ["Shares of no and of yes that are called yes, where the score is above the threshold."]
+        out: list[str] = [
+            Phrase("Shares of no and of yes that are called yes, where the score is above the threshold."),
+            Phrase(
+                "AUC, the area below the curve, is the chance that a random yes has a higher score than a random no."
+            ),
+        ]
         if self.error:
-            out.append("Rows in one cell of the grid count as equal; a finer grid makes the error smaller.")
-        return out if self.noise is None else [*out, f"No standard error: {NOISY}."]
-
-    def plot(self, ax: Any = None) -> Any:
-        """The curve, and that of a random score; to an axis or a file."""
-        with canvas(ax, (4.6, 4.6)) as ax:
-            ax.plot([0, 1], [0, 1], "--", color="#888888", lw=1, label="chance")
-            dense = len(self.cells) > 40
-            label = f"AUC {self.auc:.3f}"
-            ax.plot(self.fpr, self.tpr, "-" if dense else "o-", color="#2a78d6", lw=1.8, ms=3.5, label=label)
-            ax.set_aspect("equal")
-            ax.set_xlabel("false positives")
-            ax.set_ylabel("true positives")
-            ax.set_title(self.title, fontsize=10, parse_math=False)
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.legend(frameon=False, loc="lower right")
-        return ax
+            out.append(Phrase("Rows in one cell of the grid count as equal; a finer grid makes the error smaller."))
+        return out if self.noise is None else [*out, Phrase("No standard error: {reason}.", reason=NOISY)]
 
 
 def roc(

@@ -39,15 +39,17 @@ from murmure.econometrics.errors import NoVariation
 from murmure.econometrics.example_tables import FIRM, FIRM_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.group_means import GroupMean, group_sums, group_table, means_by_group, plot_means
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.group_means import GroupMean, group_picture, group_sums, group_table, means_by_group
+from murmure.econometrics.results.regression import ENDS
+from murmure.econometrics.results.result import Drawable, ModelResult
+from murmure.show.document import Curves, Intervals, Table
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
 
 Alternative = Literal["two-sided", "less", "greater"]
-EVERYBODY = "everybody"
+EVERYBODY = Phrase("everybody")
 
 
 @dataclass(frozen=True)
@@ -117,16 +119,16 @@ class TTest(OneRound):
             )
         object.__setattr__(self, "groups", groups)
 
-    def in_words(self) -> tuple[str, str]:
+    def in_words(self) -> str:
         if self.by is None:
-            return (
-                f"a t-test of the mean of {self.column} against {self.mu}",
-                f"un test t de la moyenne de {self.column} contre {self.mu}",
-            )
+            return Phrase("a t-test of the mean of {column} against {mu}", column=self.column, mu=self.mu)
         first, second = self.groups
-        return (
-            f"a t-test of {self.column} between {first} and {second} ({self.by})",
-            f"un test t de {self.column} entre {first} et {second} ({self.by})",
+        return Phrase(
+            "a t-test of {column} between {first} and {second} ({by})",
+            column=self.column,
+            first=first,
+            second=second,
+            by=self.by,
         )
 
     def steps(self) -> Generator[Any, Any, TTestResult]:
@@ -234,30 +236,36 @@ class TTestResult(ModelResult, Drawable):
     @property
     def title(self) -> str:
         if len(self.groups) == 1:
-            return f"t-test of {self.column}"
-        return f"t-test of {self.column} by {self.by}, {'pooled variance' if self.pooled else 'Welch'}"
+            return Phrase("t-test of {column}", column=self.column)
+        if self.pooled:
+            return Phrase("t-test of {column} by {by}, pooled variance", column=self.column, by=self.by)
+        return Phrase("t-test of {column} by {by}, Welch", column=self.column, by=self.by)
 
-    def tables(self) -> list[ResultTable]:
-        what = "mean" if len(self.groups) == 1 else " - ".join(g.label for g in self.groups)
+    def tables(self) -> list[Table]:
+        what = Phrase("mean") if len(self.groups) == 1 else " - ".join(g.label for g in self.groups)
         low, high = self.conf_int() or (None, None)
-        name, tail = ("t", "P>|t|") if self.df is not None else ("z", "P>|z|")
-        if self.alternative != "two-sided":
-            tail = f"Prob({'<' if self.alternative == 'less' else '>'}{name})"
+        name, tail = ("t", Phrase("P>|t|")) if self.df is not None else ("z", Phrase("P>|z|"))
+        if self.alternative == "less":
+            tail = Phrase("Prob(<{name})", name=name)
+        elif self.alternative == "greater":
+            tail = Phrase("Prob(>{name})", name=name)
         row = (what, self.difference, self.se, self.statistic, self.df, self.pvalue, low, high)
-        head = ("", "estimate", "std err", name, "df", tail, "[0.025", "0.975]")
-        return [ResultTable("", head, (row,)), group_table("Groups", self.groups, 0.05, self.noisy)]
+        head = ("", Phrase("estimate"), Phrase("std err"), name, Phrase("df"), tail, *ENDS)
+        return [Table("", head, (row,)), group_table(Phrase("Groups"), self.groups, self.noisy)]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        return [group_picture(self.groups, self.column, self.noisy)]
 
     @property
     def notes(self) -> list[str]:
-        out = [] if self.mu == 0 else [f"Tested against {decimal_text(self.mu) or self.mu}."]
+        out: list[str] = []
+        if self.mu != 0:
+            out.append(Phrase("Tested against {mu}.", mu=decimal_text(self.mu) or self.mu))
         if self.noisy:
-            out.append("Errors count the noise (delta method, normal law); numbers of rows are noisy.")
+            out.append(Phrase("Errors count the noise (delta method, normal law); numbers of rows are noisy."))
             if self._square is None:
-                out.append("No error and no p-value: with the noise, a sum of squares is too small.")
+                out.append(Phrase("No error and no p-value: with the noise, a sum of squares is too small."))
         return out
-
-    def plot(self, ax: Any = None) -> Any:
-        return plot_means(self.groups, self.column, self.noisy, ax)
 
 
 def ttest(

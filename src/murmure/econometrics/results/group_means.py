@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from murmure.core.errors import Phrase
 from murmure.core.schema import Schema
@@ -15,8 +14,8 @@ from murmure.econometrics.algebra.rounding import root
 from murmure.econometrics.algebra.tails import normal_point, t_point
 from murmure.econometrics.design.columns import centred, label_condition
 from murmure.econometrics.errors import EmptyCategory, TooFewObservations
-from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import ResultTable
+from murmure.econometrics.results.regression import ENDS
+from murmure.show.document import IntervalRow, Intervals, Table
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
 from murmure.statistics.exact.cross_products import CrossProducts
 
@@ -93,28 +92,25 @@ def means_by_group(
     return out
 
 
-def group_table(title: str, groups: Sequence[GroupMean], alpha: float, noisy: bool) -> ResultTable:
+def group_table(title: str, groups: Sequence[GroupMean], noisy: bool) -> Table:
     rows = []
     for g in groups:
-        se, sd = g.se, None if g.variance is None else root(g.variance)
-        reach = None if se is None else se * (normal_point(1 - alpha) if noisy else t_point(1 - alpha, float(g.n) - 1))
-        mean = float(g.mean)
-        ends = (None, None) if reach is None else (mean - reach, mean + reach)
-        rows.append((g.label, round(g.n), mean, sd, se, *ends))
-    head = ("", "n", "mean", "sd", "std err", f"[{alpha / 2:g}", f"{1 - alpha / 2:g}]")
-    return ResultTable(title, head, tuple(rows))
+        sd = None if g.variance is None else root(g.variance)
+        rows.append((g.label, round(g.n), float(g.mean), sd, g.se, *_ends(g, noisy)))
+    head = ("", "n", Phrase("mean"), Phrase("sd"), Phrase("std err"), *ENDS)
+    return Table(title, head, tuple(rows))
 
 
-def plot_means(groups: Sequence[GroupMean], column: str, noisy: bool, target: Any) -> Any:
-    """The mean of every group with its 95 % interval; to an axis or a file."""
-    with canvas(target, (6.4, 1.2 + 0.36 * len(groups))) as ax:
-        rows = group_table("", groups, 0.05, noisy).rows
-        for at, (_, _, mean, _, _, low, high) in enumerate(rows):
-            if low is not None:
-                ax.plot([low, high], [at, at], color="#2a78d6", lw=2, alpha=0.55, solid_capstyle="butt")
-            ax.plot(mean, at, "o", color="#2a78d6", ms=6)
-        ax.set_yticks(range(len(groups)), [g.label for g in groups], parse_math=False)
-        ax.set_ylim(len(groups) - 0.5, -0.5)
-        ax.set_xlabel(f"mean of {column}, with 95 % interval", parse_math=False)
-        ax.spines[["top", "right"]].set_visible(False)
-    return ax
+def group_picture(groups: Sequence[GroupMean], column: str, noisy: bool) -> Intervals:
+    """The mean of every group with its 95% interval."""
+    rows = tuple(IntervalRow(g.label, float(g.mean), *_ends(g, noisy)) for g in groups)
+    title = Phrase("Means of {column}, with 95% intervals", column=column)
+    return Intervals(title, rows, "value", picture=True, axis=Phrase("mean of {column}", column=column))
+
+
+def _ends(g: GroupMean, noisy: bool) -> tuple[float | None, float | None]:
+    """The 95% interval of a mean."""
+    if g.se is None:
+        return None, None
+    reach = g.se * (normal_point(0.95) if noisy else t_point(0.95, float(g.n) - 1))
+    return float(g.mean) - reach, float(g.mean) + reach

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.errors import Phrase
 from murmure.econometrics.algebra.rounding import Floats, to_floats
-from murmure.econometrics.results.regression import Regression
-from murmure.econometrics.results.result import ResultTable
+from murmure.econometrics.results.regression import ENDS, Regression
+from murmure.show.document import Curve, Curves, Intervals, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +37,24 @@ class Hazards(Regression):
         with np.errstate(over="ignore"):
             return np.exp(self.params)
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         ends = self.conf_int()
         if ends is None:
             return super().tables()
         with np.errstate(over="ignore"):
             rows = zip(self.names, self.hazard_ratios.tolist(), *np.exp(ends).T.tolist(), strict=True)
-        return [*super().tables(), ResultTable("Hazard ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))]
+        head = ("", Phrase("exp(coef)"), *ENDS)
+        return [*super().tables(), Table(Phrase("Hazard ratios"), head, tuple(rows))]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        baseline = self.baseline(at_means=True)
+        if not baseline:
+            return super().pictures()
+        x = (0.0, *(row["time"] for row in baseline), self.times[-1])
+        survival = (1.0, *(row["survival"] for row in baseline))
+        curve = Curve("", x, (*survival, survival[-1]), step=True)
+        title = Phrase("Survival of somebody whose columns are all at their means")
+        return [*super().pictures(), Curves(title, (curve,), Phrase("time"), Phrase("survival"))]
 
     def baseline(self, *, at_means: bool = False) -> list[dict[str, float]]:
         """The hazard of the baseline, its cumulative sum and survival, at every time with an event."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from murmure.core.errors import Phrase
 from murmure.econometrics.algebra.matrices import Matrix, dot, solve, submatrix
 from murmure.econometrics.algebra.rounding import to_float
 
@@ -29,8 +30,9 @@ def first_stages(
     for name, x in endogenous.items():
         full, short = _unexplained(M, x, W), _unexplained(M, x, included)
         F = to_float((short - full) / more / (full / left)) if full and left else math.inf
-        values[name] = {"F": F, "p-value": float(fdtrc(more, left, F)) if left else None}
-    return {f"First stage: F({more}, {left}) of the instruments that are not in the formula": values}
+        values[name] = {"F": F, Phrase("p-value"): float(fdtrc(more, left, F)) if left else None}
+    title = Phrase("First stage: F({k}, {df}) of the instruments that are not in the formula", k=more, df=left)
+    return {title: values}
 
 
 def sargan(
@@ -43,7 +45,7 @@ def sargan(
         return {}
     e = [dot(M[w], residual) for w in W]
     value = to_float(n * dot(e, [row[0] for row in solve(submatrix(M, W), [[v] for v in e])]) / rss)
-    return {f"Sargan chi2({over})": value, "Prob(Sargan)": float(chdtrc(over, value))}
+    return {Phrase("Sargan chi2({df})", df=over): value, Phrase("Prob(Sargan)"): float(chdtrc(over, value))}
 
 
 def _unexplained(M: Matrix, x: int, by: Sequence[int]) -> Fraction:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.errors import Phrase
 from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
 from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.errors import FitFailed
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 NOISE_AWARE = "noise-aware"
 MAX_NOISE_SHARE = 0.25  # of A: larger noise is not small, and the first order not enough
 DIGITS = 1e-13  # smaller eigenvalues of a matrix with diagonal 1 are 0 within the rounding of floats
-DROWNED = "the noise is large compared with what the rows add up to, so no error of the first order holds"
-UNCOUNTED = "without intercept, and with weights, no sum says how many rows there are"
-FLAT = "noise has left no sum of squared residuals above 0"
-NOISE_COUNTED = (
+DROWNED = Phrase("the noise is large compared with what the rows add up to, so no error of the first order holds")
+UNCOUNTED = Phrase("without intercept, and with weights, no sum says how many rows there are")
+FLAT = Phrase("noise has left no sum of squared residuals above 0")
+NOISE_COUNTED = Phrase(
     "Standard errors count sampling and the noise in the sums (delta method); p-values are normal, and other figures "
     "are read off noisy sums."
 )
@@ -113,7 +114,7 @@ def noisy_covariance(
     if noise_dominates(crossed, floats, at):
         return NoisyCovariance(None, None, DROWNED)
     if n <= p:
-        return NoisyCovariance(None, None, "the noisy number of rows is not larger than that of the parameters")
+        return NoisyCovariance(None, None, Phrase("the noisy number of rows is not larger than that of the parameters"))
     size = np.sqrt(np.outer(np.diag(floats), np.diag(floats)))
     inverted = np.linalg.inv(floats / size) / size
     C = noise_in_equations(crossed, moves)
@@ -174,6 +175,8 @@ def noisy_regression(crossed: CrossProductsEstimate, design: Design, model: str)
         tss=tss if plausible else None,
         has_intercept=design.has_intercept,
         design=design,
-        remarks=(NOISE_COUNTED,) if noisy.covariance is not None else ("The coefficients are read off noisy sums.",),
+        remarks=(
+            NOISE_COUNTED if noisy.covariance is not None else Phrase("The coefficients are read off noisy sums."),
+        ),
         reason=noisy.reason,
     )

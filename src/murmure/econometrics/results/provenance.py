@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from murmure.core.errors import Plural
-from murmure.core.notices import REHEARSAL_NOTICE, REHEARSAL_NOTICE_FR, rehearsed
+from murmure.core.errors import Phrase, Plural
+from murmure.core.notices import REHEARSAL_NOTICE, rehearsed
 from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
+from murmure.show.document import Fold, Items, Paragraph, Section, paragraphs, sentences
+from murmure.show.phrase import Code, Several
 from murmure.statistics.estimates.sums_estimate import SumsInterface
 
-Say = Callable[[str, str], str]  # chooses between English and French
-
-
-def english(en: str, fr: str) -> str:
-    return en
-
-
-def french(en: str, fr: str) -> str:
-    return fr
+LARGE = 20.0  # an epsilon: the odds may change by a factor of some 500 million
+SEEDED = Phrase("SEEDED RANDOMNESS: an experiment, not for real people.")
 
 
 @dataclass(frozen=True)
@@ -33,61 +29,61 @@ class How:
     sums: int  # numbers released in all rounds
     parties: int | None = None
     present: int | None = None  # the parties whose rows are in the sums
-    absent: tuple[str, ...] = ()  # why the others are absent, if known: in English and in French
+    absent: str | None = None  # why the others are absent, if known
     rows: int | None = None
     bits: int | None = None  # of the longest sum
     grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before adding up
     revealed: tuple[str, ...] = ()
-    in_french: tuple[str, ...] = field(default=(), repr=False)  # `privacy`, then `revealed`, for French pages
     guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
     rehearsal: bool = False  # all parties ran in one process
     charge: Any = field(default=None, compare=False, repr=False)  # what a ledger charged
-    directly: tuple[str, str] | None = None  # how rows were read directly, without sums: English and French
+    explained: str | None = None  # what was done with the sums, in plain words
+    directly: str | None = None  # how rows were read directly, without sums
+
+    def computed(self) -> list[str]:
+        """Plain sentences: where the figures came from."""
+        way = self.directly or self._sums()
+        out: list[str] = []
+        if self.rows is None:
+            out.append(Phrase("Obtained {privacy}: {way}.", privacy=self.privacy, way=way))
+        else:
+            rows = Plural("{n:,} row", "{n:,} rows", n=self.rows)
+            out.append(Phrase("Obtained {privacy}: {rows}, {way}.", privacy=self.privacy, rows=rows, way=way))
+        if self.parties is not None and self.present not in (None, self.parties):
+            counts = {"parties": self.parties, "present": self.present}
+            if self.absent:
+                out.append(Phrase("Of {parties} parties {present} are in the sums: {why}.", why=self.absent, **counts))
+            else:
+                out.append(Phrase("Of {parties} parties {present} are in the sums.", **counts))
+        if self.grid:
+            columns = Several(self.grid)
+            out.append(Phrase("Numbers of {columns} were rounded to their grid; all else is exact.", columns=columns))
+        return out
+
+    def _sums(self) -> str:
+        sums, rounds = Plural("{n:,} sum", "{n:,} sums", n=self.sums), Plural("{n} round", "{n} rounds", n=self.rounds)
+        if not self.bits:
+            return Phrase("{sums} in {rounds}", sums=sums, rounds=rounds)
+        return Phrase("{sums} in {rounds}, the longest of {bits} bits", sums=sums, rounds=rounds, bits=self.bits)
+
+    def warnings(self) -> list[str]:
+        return [text for text, holds in ((REHEARSAL_NOTICE, self.rehearsal), (SEEDED, self.seeded)) if holds]
 
     def lines(self) -> list[str]:
-        """Plain sentences, for the foot of a summary."""
-        rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" row{'s' * (self.rows != 1)}, "
-        sums = Plural("{n} sum", "{n} sums", n=self.sums)
-        longest = f", the longest of {self.bits} bits" if self.bits else ""
-        way = (
-            self.directly[0]
-            if self.directly
-            else f"{sums} in {Plural('{n} round', '{n} rounds', n=self.rounds)}{longest}"
-        )
-        out = [REHEARSAL_NOTICE] if self.rehearsal else []
-        out.append(f"Obtained {self.privacy}: {rows}{way}.")
-        if self.parties is not None and self.present not in (None, self.parties):
-            why = f": {self.absent[0]}" if self.absent else ""
-            out.append(f"Of {self.parties} parties {self.present} are in the sums{why}.")
-        if self.grid:
-            out.append(f"Numbers of {', '.join(self.grid)} were rounded to their grid; all else is exact.")
-        if self.seeded:
-            out.append("SEEDED RANDOMNESS: an experiment, not for real people.")
-        return [*out, *self.revealed]
+        """All of it, as plain sentences."""
+        return [*self.warnings(), *self.computed(), *self.revealed]
 
-    def lines_in_french(self) -> list[str]:
-        """The same, for French pages."""
-        if not self.in_french:
-            return self.lines()
-        where, *revealed = self.in_french
-        rows = "" if self.rows is None else f"{self.rows:_}".replace("_", " ") + f" ligne{'s' * (self.rows > 1)}, "
-        sums = f"{Plural('{n} somme', '{n} sommes', n=self.sums)} en {Plural('{n} tour', '{n} tours', n=self.rounds)}"
-        longest = f", la plus longue de {self.bits} bits" if self.bits else ""
-        way = self.directly[1] if self.directly else f"{sums}{longest}"
-        out = [REHEARSAL_NOTICE_FR] if self.rehearsal else []
-        out.append(f"Obtenu {where} : {rows}{way}.")
-        if self.parties is not None and self.present not in (None, self.parties):
-            why = f" : {self.absent[1]}" if self.absent else ""
-            out.append(f"Des {self.parties} participants, {self.present} sont dans les sommes{why}.")
-        if self.grid:
-            out.append(
-                f"Les nombres de {', '.join(self.grid)} ont été arrondis à leur grille ; tout le reste est exact."
-            )
-        if self.seeded:
-            out.append("HASARD À GRAINE : une expérience, pas pour de vraies personnes.")
-        return [*out, *revealed]
+    def sections(self) -> tuple[Section, ...]:
+        """How it was computed, and what was revealed to whom."""
+        codes = Items(tuple(Phrase("{digest}", digest=Code(plan)) for plan in self.plans))
+        questions = [Fold(Phrase("Fingerprints of what was asked, one for each round"), (codes,))] if self.plans else []
+        promises = [_odds(c) for name, c in self.guarantees.items() if name == "reader" and math.isfinite(c.epsilon)]
+        return (
+            Section(Phrase("How it was computed"), (*paragraphs([*self.computed(), self.explained]), *questions)),
+            Section(Phrase("What was revealed to whom"), (Items(self.revealed), *map(Paragraph, promises))),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -129,7 +125,7 @@ def how_of(
     guarantees = guarantees_of(plans, privacy)
     rehearsal = secure and in_process
     return How(
-        privacy=_where(privacy, parties, english),
+        privacy=_where(privacy, parties),
         rounds=len(plans),
         sums=sum(plan.statistic.width for plan in plans) + (secure and noise is None) * len(plans),
         parties=parties,
@@ -137,94 +133,114 @@ def how_of(
         rows=None if noise is not None else rows,
         bits=max(bits, default=None),
         grid=tuple(grid),
-        revealed=tuple(_revealed(privacy, guarantees, plans, english)),
-        in_french=(_where(privacy, parties, french), *_revealed(privacy, guarantees, plans, french)),
+        revealed=tuple(_revealed(privacy, guarantees, plans)),
         guarantees=rehearsed(guarantees) if rehearsal else guarantees,
         plans=tuple(plan.digest for plan in plans),
+        explained=_explanation(privacy),
         seeded=seeded and noise is not None,
         rehearsal=rehearsal,
     )
 
 
 def how_read_directly(
-    of: Statistic, rows: int, tables: int | None, rounds: int, grid: Sequence[str], directly: tuple[str, str]
+    of: Statistic, rows: int, tables: int | None, rounds: int, grid: Sequence[str], directly: str
 ) -> How:
     """How figures were read off rows directly, in the clear. of: any statistic of the rows, since in the clear each
     reveals everything about a person. tables: how many there are, if several.
     """
     out = how_of(Clear(), [Plan(of)], [], apart=tables)
-    return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), directly=directly)
+    return replace(out, rounds=rounds, sums=0, rows=rows, grid=tuple(grid), plans=(), explained=None, directly=directly)
 
 
-def _where(privacy: Privacy, parties: int | None, say: Say) -> str:
+def _explanation(privacy: Privacy) -> str:
+    if isinstance(privacy, Secure):
+        return Phrase(
+            "Each party added up its own rows, and masked its sums before it sent them; the masks cancel in the total "
+            "over all parties, from which all figures follow."
+        )
+    if noise_in(privacy) is not None:
+        return Phrase("Random noise was added to the sums before anything was computed; all figures follow from these.")
+    return Phrase("All figures follow from these sums; they are computed exactly, and rounded once, where shown.")
+
+
+def _where(privacy: Privacy, parties: int | None) -> str:
     noise = noise_in(privacy)
     if isinstance(privacy, Secure):
-        masked = say("by masked sums between {} parties", "par sommes masquées entre {} participants").format(parties)
-        with_noise = say(", with noise that they threw in shares", ", avec un bruit jeté par parts")
-        return masked if noise is None else masked + with_noise
+        if noise is None:
+            return Phrase("by masked sums between {parties} parties", parties=parties)
+        return Phrase("by masked sums between {parties} parties, with noise that they threw in shares", parties=parties)
     if noise is not None:
-        return say("with noise at the curator", "avec du bruit chez le dépositaire")
-    clear = say("in the clear", "en clair")
-    return clear if parties is None else clear + say(" from ", ", de ") + Plural("{n} table", "{n} tables", n=parties)
+        return Phrase("with noise at the curator")
+    if parties is None:
+        return Phrase("in the clear")
+    return Plural("in the clear from {n} table", "in the clear from {n} tables", n=parties)
 
 
-def _who_sees_what(sharing: Any, rounds: int, say: Say) -> str:
+def _who_sees_what(sharing: Any, rounds: int) -> str:
     """What the coordinator, parties and colluders see of the sums between parties."""
     colluders = sharing.colluders
-    out = say(
-        "The coordinator and every party see the sums over all parties, and what follows from these",
-        "Le coordinateur et chaque participant voient les sommes de tous, et ce qui en découle",
-    )
     if colluders:
-        out += say(
-            "; {} with the coordinator, the sums over the others",
-            " ; {} avec le coordinateur, les sommes des autres",
-        ).format(
-            say(
-                Plural("{n} party that colludes", "{n} parties that collude", n=colluders),
-                Plural("{n} participant de connivence", "{n} participants de connivence", n=colluders),
-            )
-        )
-    out += say(
-        ". Where these are few rows, or two parties, single ones may follow.",
-        ". Là où ces autres ont peu de lignes, ou ne sont que deux, un seul peut en découler.",
-    )
-    more = say(
-        " More is told only if more than {} collude{}.", " Rien de plus n’est dit, sauf connivence de plus de {}{}."
-    )
-    limit = say(
-        Plural("{n} party", "{n} parties", n=colluders), Plural("{n} participant", "{n} participants", n=colluders)
-    )
-    trust = say(
-        ", or the coordinator reports a false total from which the next question follows",
-        ", ou si le coordinateur annonce un faux total dont dépend la question suivante",
-    )
-    return out + more.format(limit, trust if rounds > 1 else "")
-
-
-def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan], say: Say) -> list[str]:
-    noise = noise_in(privacy)
-    if isinstance(privacy, Secure):
-        who = _who_sees_what(privacy.sharing, len(plans), say)
-    elif isinstance(privacy, Central):
-        who = say(
-            "The curator sees every row; whoever reads the result sees the noisy sums.",
-            "Le dépositaire voit chaque ligne ; qui lit le résultat voit les sommes bruitées.",
+        who = Plural("{n} party that colludes", "{n} parties that collude", n=colluders)
+        seen = Phrase(
+            "The coordinator and every party see the sums over all parties, and what follows from these; {who} with "
+            "the coordinator, the sums over the others.",
+            who=who,
         )
     else:
-        who = say("Whoever ran this saw every row.", "Qui a fait ce calcul a vu chaque ligne.")
-    if noise is None:
-        # pairs of English and French
-        statements = [plan.statistic.reveals for plan in plans if plan.statistic.reveals is not None]
-        more = dict.fromkeys(say(*both) for both in statements) if isinstance(privacy, Secure) else {}
-        exact = say(
-            "The sums are exact: no differential privacy.",
-            "Les sommes sont exactes : aucune confidentialité différentielle.",
+        seen = Phrase("The coordinator and every party see the sums over all parties, and what follows from these.")
+    few = Phrase("Where these are few rows, or two parties, single ones may follow.")
+    limit = Plural("{n} party", "{n} parties", n=colluders)
+    if rounds > 1:
+        more = Phrase(
+            "More is told only if more than {limit} collude, or the coordinator reports a false total from which the "
+            "next question follows.",
+            limit=limit,
         )
-        return [who, *more, exact]
+    else:
+        more = Phrase("More is told only if more than {limit} collude.", limit=limit)
+    return sentences(seen, few, more)
+
+
+def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan]) -> list[str]:
+    noise = noise_in(privacy)
+    who: str
+    if isinstance(privacy, Secure):
+        who = _who_sees_what(privacy.sharing, len(plans))
+    elif isinstance(privacy, Central):
+        who = Phrase("The curator sees every row; whoever reads the result sees the noisy sums.")
+    else:
+        who = Phrase("Whoever ran this saw every row.")
+    if noise is None:
+        statements = [plan.statistic.reveals for plan in plans if plan.statistic.reveals is not None]
+        more = dict.fromkeys(statements) if isinstance(privacy, Secure) else {}
+        return [who, *more, Phrase("The sums are exact: no differential privacy.")]
     reader = guarantees["reader"]
-    delta = f", delta = {reader.delta:g}" if reader.delta else ""
-    row = say("one row", "d’une ligne")
-    person = row if noise.unit == "row" else say("one person", "d’une personne") + f" ({noise.unit})"
-    promise = say("Differential privacy of {}:", "Confidentialité différentielle {} :").format(person)
-    return [who, f"{promise} epsilon = {reader.epsilon:.6g}{delta} ({reader.relation})."]
+    unit: str = Phrase("one row") if noise.unit == "row" else Phrase("one person ({unit})", unit=noise.unit)
+    cost = {"unit": unit, "epsilon": reader.epsilon, "relation": reader.relation}
+    if not reader.delta:
+        promise = Phrase("Differential privacy of {unit}: epsilon = {epsilon:.6g} ({relation}).", **cost)
+    else:
+        promise = Phrase(
+            "Differential privacy of {unit}: epsilon = {epsilon:.6g}, delta = {delta:g} ({relation}).",
+            delta=reader.delta,
+            **cost,
+        )
+    return [who, promise]
+
+
+def _odds(certificate: Certificate) -> str:
+    """What an epsilon means."""
+    if certificate.epsilon > LARGE:
+        return Phrase("In words: an epsilon as large as this keeps almost nothing hidden.")
+    factor = math.exp(certificate.epsilon)
+    if certificate.relation == "replace":
+        return Phrase(
+            "In words: whatever a reader thought of what somebody answered, the result changes the odds by a factor of "
+            "at most {factor:.3g}.",
+            factor=factor,
+        )
+    return Phrase(
+        "In words: whatever a reader thought of whether somebody is in the table, the result changes the odds by a "
+        "factor of at most {factor:.3g}.",
+        factor=factor,
+    )

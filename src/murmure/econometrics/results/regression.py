@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Singular, dot, solve, submatrix
 from murmure.econometrics.algebra.rounding import Floats, root, to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable, plain
+from murmure.econometrics.results.result import Drawable, ModelResult, draw_picture
+from murmure.show import cells
+from murmure.show.data import plain
+from murmure.show.document import Curves, IntervalRow, Intervals, Table
 
 if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
 
 INTERCEPT = "Intercept"
 NONROBUST = "nonrobust"
-ABOUT_ZERO = "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."
+ABOUT_ZERO = Phrase(
+    "There is no intercept: R-squared, F and df of the model are about 0, not about the mean (as in R)."
+)
+WIDE = 30.0  # widths of intervals that differ by a larger factor cannot share an axis
 
 
 def _logistic(eta: Floats) -> Floats:
@@ -95,10 +101,6 @@ class Regression(ModelResult, Drawable):
     how: How | None = None
 
     # -- coefficients
-
-    @property
-    def heading(self) -> str:
-        return self.formula or self.title
 
     @property
     def params(self) -> Floats:
@@ -281,45 +283,79 @@ class Regression(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"{self.model}: {self.formula}"
+        return Phrase("{model}: {formula}", model=self.model, formula=self.formula)
 
     def facts(self) -> list[tuple[str, Any]]:
         about: list[tuple[str, Any]] = [
-            ("Outcome", self.outcome),
-            ("Errors", "none" if self.covariance is None else self.cov_type),
-            ("Rows", self.n),
+            (Phrase("Outcome"), self.outcome),
+            (Phrase("Errors"), Phrase("none") if self.covariance is None else self.cov_type),
+            (Phrase("Rows"), self.n),
         ]
         if self.how is not None:
-            about += [("Parties", self.how.parties)] * (self.how.parties is not None) + [("Rounds", self.how.rounds)]
-        about += [("Effect", self.effect)] * (self.effect is not None)
-        about += [("Df of residuals", _count(self.df_resid)), ("Df of model", _count(self.df_model))]
+            about += [(Phrase("Parties"), self.how.parties)] * (self.how.parties is not None)
+            about.append((Phrase("Rounds"), self.how.rounds))
+        about += [(Phrase("Effect"), self.effect)] * (self.effect is not None)
+        about += [(Phrase("Df of residuals"), _count(self.df_resid)), (Phrase("Df of model"), _count(self.df_model))]
         fit: list[tuple[str, Any]] = [
-            ("R-squared", self.rsquared),
-            ("Adj. R-squared", self.rsquared_adj),
+            (Phrase("R-squared"), self.rsquared),
+            (Phrase("Adj. R-squared"), self.rsquared_adj),
             ("F", self.fvalue),
-            ("Prob(F)", None if self.fvalue is None else self.f_pvalue),
-            ("Pseudo R-squared", self.prsquared),
-            ("Prob(LR)", self.llr_pvalue),
-            ("Log-likelihood", self.llf),
+            (Phrase("Prob(F)"), None if self.fvalue is None else self.f_pvalue),
+            (Phrase("Residual std err"), self._residual_deviation),
+            (Phrase("Pseudo R-squared"), self.prsquared),
+            (Phrase("LR chi-squared"), self.llr),
+            (Phrase("Prob(LR)"), self.llr_pvalue),
+            (Phrase("Log-likelihood"), self.llf),
             ("AIC", self.aic),
             ("BIC", self.bic),
-            ("Condition number", self.condition_number),
+            (Phrase("Condition number"), self.condition_number),
         ]
         about += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
         return [*about, ("", None), *((name, value) for name, value in fit if value is not None)]
 
-    def tables(self) -> list[ResultTable]:
-        what = "t" if self.use_t else "z"
+    @property
+    def _residual_deviation(self) -> float | None:
+        """The standard deviation of residuals, where there is a sum of their squares."""
+        return None if self.scale is None or self.rss is None else root(Fraction(self.scale))
+
+    def tables(self) -> list[Table]:
         if self.covariance is None:
-            main = ResultTable("", ("", "coef"), tuple(zip(self.names, self.params.tolist(), strict=True)))
+            main = Table("", ("", Phrase("coef")), tuple(zip(self.names, self.params.tolist(), strict=True)))
         else:
-            head = ("", "coef", "std err", what, f"P>|{what}|", "[0.025", "0.975]")
-            rows = [tuple(row[name] for name in TIDY) for row in self.tidy()]
-            main = ResultTable("", head, tuple(rows))
+            test = ("t", Phrase("P>|t|")) if self.use_t else ("z", Phrase("P>|z|"))
+            head = ("", Phrase("coef"), Phrase("std err"), *test, *ENDS)
+            main = Table("", head, tuple(tuple(row[name] for name in TIDY) for row in self._terms()))
         return [main, *(_extra_table(name, value) for name, value in self.extras.items() if isinstance(value, Mapping))]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        return [self._coefficients(0.05)]
+
+    def _coefficients(self, alpha: float) -> Intervals:
+        """Coefficients have the units of their columns. If one axis would hide some, each is in its standard errors."""
+        ends, values, level = self.conf_int(alpha), self.params, cells.level_percent(1 - alpha)
+        if ends is None or not np.isfinite(ends).all():
+            rows = tuple(IntervalRow(name, float(b)) for name, b in zip(self.names, values, strict=True))
+            return Intervals(Phrase("Coefficients"), rows, "value", zero=True, picture=True)
+        title, axis, wide = Phrase("Coefficients, with {level}% intervals", level=level), "", ends[:, 1] - ends[:, 0]
+        if self.bse is not None and wide.min() > 0 and wide.max() > WIDE * wide.min():
+            values, ends = values / self.bse, ends / self.bse[:, None]
+            title = Phrase(
+                "Coefficients, with {level}% intervals, each in its own standard errors, since their units differ too "
+                "much for one axis",
+                level=level,
+            )
+            axis = Phrase("coefficient, in its own standard errors")
+        rows = tuple(
+            IntervalRow(name, float(b), float(low), float(high))
+            for name, b, (low, high) in zip(self.names, values, ends, strict=True)
+        )
+        return Intervals(title, rows, "value", 1 - alpha, zero=True, picture=True, axis=axis)
 
     def tidy(self) -> list[dict[str, Any]]:
         """One row for each coefficient, with the names of R's broom."""
+        return self._terms()
+
+    def _terms(self) -> list[dict[str, Any]]:
         ends = self.conf_int()
         columns = (
             self.names,
@@ -340,22 +376,19 @@ class Regression(ModelResult, Drawable):
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """Coefficients with their intervals, to an axis or a file (needs the `plots` extra)."""
-        from murmure.econometrics.results.coefficient_plot import plot_coefficients
-
-        return plot_coefficients(self, ax, alpha)
+        return draw_picture(self._coefficients(alpha), ax)
 
 
+ENDS = (Phrase("[{end:g}", end=0.025), Phrase("{end:g}]", end=0.975))  # of a 95% interval
 TIDY = ("term", "estimate", "std_error", "statistic", "p_value", "conf_low", "conf_high")
 
 
-def _extra_table(title: str, figures: Mapping[str, Any]) -> ResultTable:
+def _extra_table(title: str, figures: Mapping[str, Any]) -> Table:
     """A table of further figures: {row: figure}, or {row: {column: figure}}."""
     inner = next((value for value in figures.values() if isinstance(value, Mapping)), None)
     if inner is None:
-        return ResultTable(title, ("", "value"), tuple(figures.items()))
-    return ResultTable(
-        title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in figures.items())
-    )
+        return Table(title, ("", Phrase("value")), tuple(figures.items()))
+    return Table(title, ("", *inner), tuple((name, *(value[c] for c in inner)) for name, value in figures.items()))
 
 
 def _count(value: float | None) -> Any:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, inverse, matmul, quadratic, times
 from murmure.econometrics.algebra.rounding import to_float, to_floats
 from murmure.econometrics.design.reference_levels import base_notes
 from murmure.econometrics.errors import Collinear, FitFailed
-from murmure.econometrics.results.canvas import canvas
-from murmure.econometrics.results.result import Drawable, ModelResult, ResultTable
+from murmure.econometrics.results.result import Drawable, ModelResult, number_name
+from murmure.show.document import Curve, Curves, Intervals, Table
 
 if TYPE_CHECKING:
     from murmure.econometrics.design.design_matrix import Design
     from murmure.econometrics.results.provenance import How
 
-BIASED = "ridge is biased towards 0, and by how much nobody knows"
+BIASED = Phrase("ridge is biased towards 0, and by how much nobody knows")
 
 
 def penalty(value: Any) -> Fraction:
@@ -110,10 +109,6 @@ class RidgePath(ModelResult, Drawable):
         return RidgeFit(lambda_, self.names, beta, df, rss, gcv)
 
     @property
-    def heading(self) -> str:
-        return self.formula or self.title
-
-    @property
     def fits(self) -> list[RidgeFit]:
         return [self.at(lambda_) for lambda_ in self.lambdas]
 
@@ -141,31 +136,52 @@ class RidgePath(ModelResult, Drawable):
 
     @property
     def title(self) -> str:
-        return f"Ridge: {self.formula}"
+        return Phrase("Ridge: {formula}", formula=self.formula)
 
     def facts(self) -> list[tuple[str, Any]]:
         best = self.best
         free = [name for name, is_penalised in zip(self.names, self.penalised, strict=True) if not is_penalised]
         return [
-            ("Outcome", self.outcome),
-            ("Rows", self.n),
-            ("Penalties", len(self.lambdas)),
-            ("Not penalised", ", ".join(free) or "none"),
-            ("Least GCV at penalty", None if best is None else f"{to_float(best.penalty):g}"),
+            (Phrase("Outcome"), self.outcome),
+            (Phrase("Rows"), self.n),
+            (Phrase("Penalties"), len(self.lambdas)),
+            (Phrase("Not penalised"), ", ".join(free) or Phrase("none")),
+            (Phrase("Least GCV at penalty"), None if best is None else number_name(best.penalty)),
         ]
 
-    def tables(self) -> list[ResultTable]:
+    def tables(self) -> list[Table]:
         fits = self.fits
         rows = tuple(
-            (f"{to_float(fit.penalty):g}", *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)))
+            (number_name(fit.penalty), *(None if v is None else to_float(v) for v in (fit.df, fit.rss, fit.gcv)))
             for fit in fits
         )
-        best = self.best or fits[0]
-        coefficients = tuple(zip(self.names, best.params.tolist(), strict=True))
+        best = self.best
+        shown = best or fits[0]
+        coefficients = tuple(zip(self.names, shown.params.tolist(), strict=True))
+        title = Phrase("Coefficients with penalty {penalty}", penalty=number_name(shown.penalty))
+        which = None if best is None else fits.index(best)
         return [
-            ResultTable("", ("penalty", "df", "RSS", "GCV"), rows),
-            ResultTable(f"Coefficients with penalty {to_float(best.penalty):g}", ("", "coef"), coefficients),
+            Table("", (Phrase("penalty"), Phrase("df"), Phrase("RSS"), "GCV"), rows, best=which),
+            Table(title, ("", Phrase("coef")), coefficients),
         ]
+
+    def pictures(self) -> list[Intervals | Curves]:
+        """Coefficients against the penalty, on a scale of powers of ten; no penalty is one power to the left."""
+        fits = sorted(self.fits, key=lambda fit: fit.penalty)
+        powers = [math.log10(to_float(fit.penalty)) if fit.penalty else -math.inf for fit in fits]
+        left = min((v for v in powers if math.isfinite(v)), default=0.0) - 1
+        x = tuple(max(v, left) for v in powers)
+        lines = [
+            Curve(name, x, tuple(float(fit.params[j]) for fit in fits))
+            for j, name in enumerate(self.names)
+            if self.penalised[j]
+        ]
+        axis = (
+            Phrase("penalty, as a power of ten; at the left end none")
+            if any(not fit.penalty for fit in fits)
+            else Phrase("penalty, as a power of ten")
+        )
+        return [Curves(Phrase("Coefficients by penalty"), tuple(lines), axis, Phrase("coefficient"))]
 
     def tidy(self) -> list[dict[str, Any]]:
         """One row for each penalty and coefficient, as R's broom has it."""
@@ -177,27 +193,11 @@ class RidgePath(ModelResult, Drawable):
 
     @property
     def notes(self) -> list[str]:
-        out = [f"No standard errors: {BIASED}."]
+        out: list[str] = [
+            Phrase("No standard errors: {reason}.", reason=BIASED),
+            Phrase("GCV is generalised cross-validation: an estimate of the error on new rows; the least is the best."),
+        ]
         if self.n is None:
-            out.append("No GCV: the number of rows is not known.")
+            out[1] = Phrase("No GCV: the number of rows is not known.")
         out += [] if self.design is None else base_notes(self.design)
-        return [*out, "All figures are read off noisy sums."] if self.noisy else out
-
-    def plot(self, ax: Any = None) -> Any:
-        """Coefficients against the penalty, to an axis or a file (needs the `plots` extra)."""
-
-        with canvas(ax, (6.4, 4.0)) as ax:
-            shown = sorted(fit.penalty for fit in self.fits)
-            x = [to_float(v) for v in shown]
-            for j, name in enumerate(self.names):
-                if self.penalised[j]:
-                    ax.plot(x, np.array([self.at(v).params[j] for v in shown]), lw=1.6, label=name)
-            ax.set_xscale("symlog", linthresh=min((v for v in x if v > 0), default=1.0))
-            ax.axhline(0, color="#59616c", lw=0.8, zorder=1)
-            ax.set_xlabel("penalty")
-            ax.set_ylabel("coefficient")
-            ax.grid(alpha=0.25)
-            ax.spines[["top", "right"]].set_visible(False)
-            for text in ax.legend(frameon=False, fontsize=9).get_texts():
-                text.set_parse_math(False)
-        return ax
+        return [*out, Phrase("All figures are read off noisy sums.")] if self.noisy else out

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import linear_predictor, stack_sums, weighted_products
 from murmure.statistics.expressions.row_functions import RowFunction
@@ -97,25 +97,23 @@ class CoxRows(RowFunction):
     def _settings(self, inputs: Sequence[Any], settings: tuple[str, ...]) -> _Settings:
         return _parse(len(inputs), tuple(settings))
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         parsed = self._settings(inputs, settings)
         columns, t = ", ".join(inputs[2:]), len(parsed.times)
         if parsed.mode.endswith("start"):
-            return (
-                f"events, and sums of {columns} and their products",
-                f"événements, et sommes de {columns} et de leurs produits",
+            return Phrase("events, and sums of {columns} and their products", columns=columns)
+        if not parsed.tied:
+            return Phrase(
+                "sums of hazards at given coefficients, of {columns}, of those who leave at {times} times",
+                columns=columns,
+                times=t,
             )
-        tied = (
-            (
-                f", and of those of them with the event at {len(parsed.tied)} times with two events or more",
-                f", et de ceux d’entre eux qui ont l’événement à {len(parsed.tied)} dates avec deux événements ou plus",
-            )
-            if parsed.tied
-            else ("", "")
-        )
-        return (
-            f"sums of hazards at given coefficients, of {columns}, of those who leave at {t} times{tied[0]}",
-            f"sommes de risques en des coefficients donnés, de {columns}, de ceux qui partent à {t} dates{tied[1]}",
+        return Phrase(
+            "sums of hazards at given coefficients, of {columns}, of those who leave at {times} times, and of those of "
+            "them with the event at {tied} times with two events or more",
+            columns=columns,
+            times=t,
+            tied=len(parsed.tied),
         )
 
 

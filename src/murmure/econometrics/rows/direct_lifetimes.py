@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.domain import Interval
+from murmure.core.errors import Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import MAX_CELLS, require_number
 from murmure.econometrics.results.provenance import How, how_read_directly
@@ -49,6 +50,6 @@ def count_lifetimes(follow_up: FollowUp, data: Any) -> tuple[list[GroupLifetimes
         at_risk = np.bincount(place[here], minlength=len(codes))[::-1].cumsum()[::-1]
         out.append(GroupLifetimes(label, times, *(tuple(map(Fraction, line.tolist())) for line in (events, at_risk))))
     time_count = len(codes)
-    way = (f"counted at their own {time_count} times", f"comptées à leurs {time_count} dates")
+    way = Phrase("counted at their own {n:,} times", n=time_count)
     how = how_read_directly(Count(domain), rows.n, rows.tables, 1, rounded_columns(rows.domain), way)
     return out, how

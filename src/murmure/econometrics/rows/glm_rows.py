@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.row_functions import RowFunction
 
@@ -299,39 +299,42 @@ class FamilyRows(RowFunction):
         along = (down & (moved < -MIN_MOVE)) | (up & (moved > MIN_MOVE))
         return [((np.abs(moved) > MIN_MOVE) & ~along).astype(float), along.astype(float)]
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         mode, offset, _ = self._settings(inputs, settings)
-        outcome, columns = inputs[0], ", ".join(inputs[1 + offset :])
-        en, fr = MODE_WORDS[mode]
-        name = NAMES[self.family.name]
-        return f"{en}, {name[0]} of {outcome} on {columns}", f"{fr}, {name[1]} de {outcome} sur {columns}"
+        return round_in_words(mode, self.family.name, inputs[0], ", ".join(inputs[1 + offset :]))
 
 
 NAMES = {
-    "logit": ("logistic regression", "régression logistique"),
-    "probit": ("probit regression", "régression probit"),
-    "poisson": ("Poisson regression", "régression de Poisson"),
-    "gamma": ("gamma regression", "régression gamma"),
-    "inverse": ("gamma regression", "régression gamma"),
-    "nb2": ("negative binomial regression", "régression binomiale négative"),
-    "exponential": ("exponential regression", "régression exponentielle"),
-    "weibull": ("Weibull regression", "régression de Weibull"),
-    "beta": ("beta regression", "régression bêta"),
-    "multinomial": ("multinomial regression", "régression multinomiale"),
+    "logit": Phrase("logistic regression"),
+    "probit": Phrase("probit regression"),
+    "poisson": Phrase("Poisson regression"),
+    "gamma": Phrase("gamma regression"),
+    "inverse": Phrase("gamma regression"),
+    "nb2": Phrase("negative binomial regression"),
+    "exponential": Phrase("exponential regression"),
+    "weibull": Phrase("Weibull regression"),
+    "beta": Phrase("beta regression"),
+    "multinomial": Phrase("multinomial regression"),
 }
+SEPARATION = Phrase("how many rows a direction predicts without error, and how many not")
 MODE_WORDS = {
-    "start": ("sums for a first guess", "sommes pour une première estimation"),
-    "step": (
-        "score, information and log-likelihood at given coefficients",
-        "score, information et log-vraisemblance en des coefficients donnés",
-    ),
-    "squares": ("products of scores at given coefficients", "produits des scores en des coefficients donnés"),
-    "score": ("score at given coefficients", "score en des coefficients donnés"),
-    "separation": (
-        "how many rows a direction predicts without error, and how many not",
-        "combien de lignes une direction prédit sans erreur, et combien non",
-    ),
+    "start": Phrase("sums for a first guess"),
+    "step": Phrase("score, information and log-likelihood at given coefficients"),
+    "squares": Phrase("products of scores at given coefficients"),
+    "score": Phrase("score at given coefficients"),
+    "separation": SEPARATION,
 }
+
+
+def round_in_words(mode: str, family: str, outcome: str, columns: str) -> str:
+    """What a round of a regression adds up."""
+    return Phrase(
+        "{what}, {name} of {outcome} on {columns}",
+        what=MODE_WORDS[mode],
+        name=NAMES[family],
+        outcome=outcome,
+        columns=columns,
+    )
 
 
 def linear_predictor(z: Sequence[Floats], b: Sequence[float]) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import stack_sums
 from murmure.statistics.expressions.row_functions import RowFunction, name_list
@@ -67,12 +67,12 @@ class KMeansRows(RowFunction):
             out += [is_member, *(is_member * column for column in z)]
         return stack_sums([*out, best])
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         k, _ = self._settings(inputs, settings)
-        listed = name_list(inputs)
-        return (
-            f"how many rows lie nearest to each of {k} given centres, and the sums of {listed} there",
-            f"combien de lignes sont les plus proches de chacun de {k} centres donnés, et les sommes de {listed}",
+        return Phrase(
+            "how many rows lie nearest to each of {k} given centres, and the sums of {columns} there",
+            k=k,
+            columns=name_list(inputs),
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.econometrics.design.columns import (
     MAX_CELLS,
@@ -27,7 +27,7 @@ from murmure.econometrics.results.cumulative_counts import cells_between, count_
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
 
-EVERYBODY = "everybody"
+EVERYBODY = Phrase("everybody")
 
 
 @dataclass(frozen=True)
@@ -123,16 +123,20 @@ class Lifetimes(FollowUp, OneRound):
     def _question(self) -> Cells:
         return count_cells(self.domain, self.time, self.cuts)
 
-    def limit_in_words(self) -> tuple[str, str]:
+    def limit_in_words(self) -> str:
         """The limits between parties, for those who consider joining a study."""
         n, cells = self._question.shape[-1], self.cells
-        without_grid, with_grid = MAX_CELLS // cells, MAX_COUNTS // cells
-        grid = (" of a public grid", " d’une grille publique") if self.cuts else ("", "")
-        return (
-            f"rows are counted at {n} times{grid[0]}, in {cells} counts each; there may be {without_grid} times at "
-            f"most without a public grid, and {with_grid} with one",
-            f"les lignes sont comptées à {n} dates{grid[1]}, en {cells} comptes chacune ; il peut y avoir "
-            f"{without_grid} dates au plus sans grille publique, et {with_grid} avec",
+        limits = {"n": n, "cells": cells, "without": MAX_CELLS // cells, "with_grid": MAX_COUNTS // cells}
+        if self.cuts:
+            return Phrase(
+                "rows are counted at {n} times of a public grid, in {cells} counts each; there may be {without} times "
+                "at most without a public grid, and {with_grid} with one",
+                **limits,
+            )
+        return Phrase(
+            "rows are counted at {n} times, in {cells} counts each; there may be {without} times at most without a "
+            "public grid, and {with_grid} with one",
+            **limits,
         )
 
     def group_lifetimes(self, counted: CellCounts) -> list[GroupLifetimes]:

@@ -20,9 +20,8 @@ from murmure.core.errors import InvalidParameter, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.glm_rows import (
     MIN_MOVE,
-    MODE_WORDS,
-    NAMES,
     linear_predictor,
+    round_in_words,
     stack_sums,
     times_columns,
     weighted_products,
@@ -120,11 +119,9 @@ class MultinomialRows(RowFunction):
         against = (ahead < -MIN_MOVE).any(axis=0)
         return [against.astype(float), (~against & (ahead > MIN_MOVE).any(axis=0)).astype(float)]
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         mode, label_count, _ = self._settings(inputs, settings)
-        labels, columns = ", ".join(inputs[:label_count]), ", ".join(inputs[label_count:])
-        (en, fr), name = MODE_WORDS[mode], NAMES["multinomial"]
-        return f"{en}, {name[0]} of {labels} on {columns}", f"{fr}, {name[1]} de {labels} sur {columns}"
+        return round_in_words(mode, "multinomial", ", ".join(inputs[:label_count]), ", ".join(inputs[label_count:]))
 
 
 MULTINOMIAL = MultinomialRows()

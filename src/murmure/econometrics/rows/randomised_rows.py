@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows.corrected_products import CorrectedProducts
 from murmure.statistics.expressions.row_functions import RowFunction
@@ -52,20 +52,20 @@ class RandomisedRows(RowFunction):
             psi.append(left)
         return np.stack([psi[a] * psi[b] for a in range(p) for b in range(a, p)], axis=1)
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         products = CorrectedProducts.from_text(settings[1])
         through = ", ".join(f"{c.name} ({type(c.mechanism).__name__})" for c in products.columns)
         if settings[0] == "products":
-            named = ", ".join((*products.terms, products.outcome))
-            return (
-                f"products of {named}, read without bias from the reports of {through}",
-                f"produits de {named}, lus sans biais dans les réponses de {through}",
+            return Phrase(
+                "products of {named}, read without bias from the reports of {through}",
+                named=", ".join((*products.terms, products.outcome)),
+                through=through,
             )
-        return (
-            f"squares and products of what each row leaves of the equations for {', '.join(products.terms)}, at the "
-            f"coefficients that were found, from the reports of {through}",
-            f"carrés et produits de ce que chaque ligne laisse des équations pour {', '.join(products.terms)}, aux "
-            f"coefficients trouvés, d’après les réponses de {through}",
+        return Phrase(
+            "squares and products of what each row leaves of the equations for {named}, at the coefficients that were "
+            "found, from the reports of {through}",
+            named=", ".join(products.terms),
+            through=through,
         )
 
 

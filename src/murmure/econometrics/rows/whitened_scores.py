@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.statistics.expressions.double_double import DoubleDoubleSums, Low, added, squares
 from murmure.statistics.expressions.row_functions import RowFunction, name_list
@@ -74,13 +74,12 @@ class WhitenedScores(RowFunction):
         weight = np.where(alone, 0.0, e * e / (left if settings[0] == "HC2" else left * left))
         return np.concatenate([weight * v[first] * v[second], alone[None]]).T
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         y, z, kind = inputs[0], name_list(inputs[1:]), settings[0]
         if kind == "scores":
-            return f"residuals of {y} times combinations of {z}", f"résidus de {y} fois des combinaisons de {z}"
-        return (
-            f"squared residuals of {y} times products of two combinations of {z} ({kind})",
-            f"résidus au carré de {y} fois les produits de deux combinaisons de {z} ({kind})",
+            return Phrase("residuals of {y} times combinations of {z}", y=y, z=z)
+        return Phrase(
+            "squared residuals of {y} times products of two combinations of {z} ({kind})", y=y, z=z, kind=kind
         )
 
 

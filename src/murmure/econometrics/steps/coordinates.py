@@ -230,9 +230,10 @@ def lost_digits(information: Matrix) -> str | None:
     digits = int(max(-np.log10(2.0**-53 * ends[-1] / max(ends[0], 1e-300)), 0.0))
     if digits >= MIN_DIGITS:
         return None
-    return (
-        f"some columns are nearly a combination of others: about {digits} digits of the standard errors hold, since "
-        "rows are rounded to floats"
+    return Phrase(
+        "some columns are nearly a combination of others: about {digits} digits of the standard errors hold, since "
+        "rows are rounded to floats",
+        digits=digits,
     )
 
 

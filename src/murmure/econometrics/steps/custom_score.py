@@ -109,9 +109,8 @@ class CustomRows(RowFunction):
             )
         return values
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
-        listed = ", ".join(inputs)
-        return f"a score of one's own, of {listed}", f"un score à soi, de {listed}"
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
+        return Phrase("a score of one's own, of {columns}", columns=", ".join(inputs))
 
 
 @dataclass(frozen=True)
@@ -181,12 +180,8 @@ class MLE(ClusterErrors):
         rows: CustomRows = vars(self)["_rows"]
         return rows
 
-    def in_words(self) -> tuple[str, str]:
-        listed = ", ".join(self.columns)
-        return (
-            f"maximum likelihood by one's own function of {listed}",
-            f"un maximum de vraisemblance à soi, de {listed}",
-        )
+    def in_words(self) -> str:
+        return Phrase("maximum likelihood by one's own function of {columns}", columns=", ".join(self.columns))
 
     # -- the ascent
 
@@ -242,7 +237,7 @@ class MLE(ClusterErrors):
             ) from None
         return Regression(
             model="MLE",
-            formula=f"score {self.digest[4:16]} of {', '.join(self.columns)}",
+            formula=Phrase("score {digest} of {columns}", digest=self.digest[4:16], columns=", ".join(self.columns)),
             outcome=", ".join(self.columns),
             names=self.names,
             coefficients=at,

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.errors import Phrase
 from murmure.econometrics.algebra.matrices import Vector, symmetric
 from murmure.econometrics.algebra.rounding import Floats, to_floats
 from murmure.econometrics.design.design_matrix import Design
@@ -66,7 +67,7 @@ def fit_cox_directly(
     while dialogue.question is not None:
         dialogue.reply(dialogue.question())
     taken = len(dialogue.answers)
-    way = f"sorted by time, in {taken} steps", f"triées selon la durée, en {taken} étapes"
+    way = Phrase("sorted by time, in {n} steps", n=taken)
     whole = sorted_rows.start_of(regression.coordinates)
     how = how_read_directly(whole, rows.n, rows.tables, taken, rounded_columns(rows.domain), way)
     return replace(dialogue.result, how=how)
@@ -97,8 +98,13 @@ class _SortedRows:
             times = [low + step * i for i in range(int((high - low) / step) + 1)]
         if not times:
             times = [Fraction(v) for v in np.unique(when).tolist()]
-            ends = f"{time_text(times[0])} to {time_text(times[-1])}"
-            words = f"Times: the {len(times)} different values of {time} in the rows, {ends}."
+            words = Phrase(
+                "Times: the {n:,} different values of {time} in the rows, {low} to {high}.",
+                n=len(times),
+                time=time,
+                low=time_text(times[0]),
+                high=time_text(times[-1]),
+            )
         at = np.array([float(t) for t in times])
         place = np.minimum(np.searchsorted(at, when, side="left"), len(times) - 1)
         order = np.argsort(place, kind="stable")

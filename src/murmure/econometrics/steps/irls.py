@@ -31,30 +31,34 @@ from murmure.econometrics.design.factors import quoted
 from murmure.econometrics.design.scales import bounds_of
 from murmure.econometrics.errors import FitFailed, NotConverged, NoVariation, TooFewObservations
 from murmure.econometrics.model import ClusterErrors
-from murmure.econometrics.results.regression import INVERSE_LINKS, Regression
-from murmure.econometrics.results.result import ResultTable
-from murmure.econometrics.rows.glm_rows import FAMILIES, MODE_WORDS, NAMES, Family
+from murmure.econometrics.results.regression import ENDS, INVERSE_LINKS, Regression
+from murmure.econometrics.rows.glm_rows import FAMILIES, NAMES, SEPARATION, Family
 from murmure.econometrics.steps.coordinates import Coordinates, lost_digits
 from murmure.econometrics.steps.newton import Iterate, RoundLimit, check_rounds, climb, iterate_from_answer, newton_step
 from murmure.econometrics.steps.robust_errors import party_outer_products, rounded_covariance
+from murmure.show.document import Table
+from murmure.show.phrase import Several
 from murmure.statistics.exact.function_sums import FunctionSums
 
 Errors = Literal["nonrobust", "HC0", "HC1", "cluster"]
 
 NO_NOISE = Phrase("no bound on how far one row moves the sums of its steps is small enough to hide it")
 
-CUT_ROWS = (
-    "how many rows were cut at the largest number that a sum takes",
-    "combien de lignes ont été coupées au plus grand nombre qu’une somme accepte",
-)
-FIGURES = {  # of a round, in English and French
-    "log-likelihood": ("the log-likelihood", "la log-vraisemblance"),
-    "chi-squared": ("Pearson's chi-squared", "le khi-deux de Pearson"),
-    "deviance": ("the deviance", "la déviance"),
-    "at the cap": ("how many rows are beyond what floats hold", "combien de lignes dépassent ce que tient un flottant"),
-    "log(y / mu)": ("log(y / mean)", "log(y / moyenne)"),
-    "y / mu": ("y / mean", "y / moyenne"),
-    "log(y)": ("log(y)", "log(y)"),
+CUT_ROWS = Phrase("how many rows were cut at the largest number that a sum takes")
+FIGURES = {  # of a round
+    "log-likelihood": Phrase("the log-likelihood"),
+    "chi-squared": Phrase("Pearson's chi-squared"),
+    "deviance": Phrase("the deviance"),
+    "at the cap": Phrase("how many rows are beyond what floats hold"),
+    "log(y / mu)": Phrase("log(y / mean)"),
+    "y / mu": Phrase("y / mean"),
+    "log(y)": "log(y)",
+}
+
+RATIOS = {  # what exp(coefficient) is a ratio of
+    "Logit": Phrase("Odds ratios"),
+    "Poisson": Phrase("Rate ratios"),
+    "NegativeBinomial": Phrase("Rate ratios"),
 }
 
 
@@ -65,27 +69,21 @@ class LinkedRegression(Regression):
     offset: str | None = None
 
     @property
-    def _ratios_of(self) -> str | None:
-        """What exp(coefficient) is a ratio of, if anything."""
-        return {"Logit": "Odds", "Poisson": "Rate", "NegativeBinomial": "Rate"}.get(self.model)
-
-    @property
     def ratios(self) -> Any:
         """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None for other models."""
-        if self._ratios_of is None or self.design is None:
+        if self.model not in RATIOS or self.design is None:
             return None
         with np.errstate(over="ignore"):
             return np.exp(self.params[: len(self.design.terms)])
 
-    def tables(self) -> list[ResultTable]:
-        ends, ratios = self.conf_int(), self.ratios
-        if ends is None or ratios is None:
+    def tables(self) -> list[Table]:
+        ends, ratios, title = self.conf_int(), self.ratios, RATIOS.get(self.model)
+        if ends is None or ratios is None or title is None:
             return super().tables()
         names = self.names[: len(ratios)]  # alpha is not the coefficient of a column
         with np.errstate(over="ignore"):
             rows = zip(names, ratios.tolist(), *np.exp(ends[: len(names)]).T.tolist(), strict=True)
-        more = ResultTable(f"{self._ratios_of} ratios", ("", "exp(coef)", "[0.025", "0.975]"), tuple(rows))
-        return [*super().tables(), more]
+        return [*super().tables(), Table(title, ("", Phrase("exp(coef)"), *ENDS), tuple(rows))]
 
     def predict(self, rows: Any) -> Any:
         from murmure.econometrics.design.float_columns import evaluate
@@ -233,52 +231,56 @@ class LinkedModel(ClusterErrors):
         step = self._asks("step", (Fraction(0),) * k).width
         return self._asks("start", ()).width + (self.rounds - 1) * step
 
-    def in_words(self) -> tuple[str, str]:
-        (en, fr), name = columns_in_words(self.design), NAMES[self._family]
-        outcome, rounds = self.design.outcome_name, self.rounds
-        details = ("", "") if self._offset is None else (f"; offset: {self._offset}",) * 2
-        if self._robust:
-            details = (f"{details[0]}; errors: {self.errors}", f"{details[1]} ; erreurs : {self.errors}")
-        return (
-            f"{article(name[0])} of {outcome} on {en}, in at most {rounds} rounds of sums{details[0]}",
-            f"une {name[1]} de {outcome} sur {fr}, en {rounds} tours de sommes au plus{details[1]}",
+    def in_words(self) -> str:
+        name = NAMES[self._family]
+        about = {
+            "name": name,
+            "outcome": self.design.outcome_name,
+            "columns": columns_in_words(self.design),
+            "rounds": self.rounds,
+        }
+        words = (
+            Phrase("an {name} of {outcome} on {columns}, in at most {rounds} rounds of sums", **about)
+            if name[0] in "aeiou"
+            else Phrase("a {name} of {outcome} on {columns}, in at most {rounds} rounds of sums", **about)
         )
+        if self._offset is not None:
+            words = Phrase("{words}; offset: {offset}", words=words, offset=self._offset)
+        return Phrase("{words}; errors: {errors}", words=words, errors=self.errors) if self._robust else words
 
     @property
     def _separates(self) -> bool:
         """Whether a round may ask how many rows a direction predicts without error."""
         return self._law.settles is not None
 
-    def later_rounds(self) -> tuple[str, str]:
-        """What later rounds release, in English and French, for those who approve a study."""
+    def later_rounds(self) -> str:
+        """What later rounds release, for those who approve a study."""
         k = len(self.design.terms) + self._extra
         square, step = k * (k + 1) // 2, self._asks("step", (Fraction(0),) * k)
-        en, fr = (
-            ", ".join(words) for words in zip(*(FIGURES[name] for name in step.labels[k + square :]), strict=True)
+        each = Phrase(
+            "each later round releases {width} sums over all rows, at coefficients that follow from the rounds "
+            "before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
+            "(the information), {figures}, and {cut}",
+            width=step.width,
+            k=k,
+            square=square,
+            figures=Several([FIGURES[name] for name in step.labels[k + square :]], Phrase(", ")),
+            cut=CUT_ROWS,
         )
-        english = [
-            f"each later round releases {step.width} sums over all rows, at coefficients that follow from the rounds "
-            f"before: {k} of scores (how the log-likelihood changes with each coefficient), {square} of their slopes "
-            f"(the information), {en}, and {CUT_ROWS[0]}",
-            "in place of such a round, the first may be asked again for what some columns leave of others",
-        ]
-        french = [
-            f"chaque tour suivant publie {step.width} sommes sur toutes les lignes, en des coefficients qui découlent "
-            f"des tours précédents : {k} de scores (comment la log-vraisemblance varie avec chaque coefficient), "
-            f"{square} de leurs pentes (l’information), {fr}, et {CUT_ROWS[1]}",
-            "au lieu d’un tel tour, le premier peut être redemandé pour ce que des colonnes laissent d’autres",
-        ]
+        words: str = Phrase(
+            "{each}; in place of such a round, the first may be asked again for what some columns leave of others",
+            each=each,
+        )
         if self._separates:
-            english[1] += f", or a round may ask {MODE_WORDS['separation'][0]}"
-            french[1] += f", ou un tour peut demander {MODE_WORDS['separation'][1]}"
+            words = Phrase("{words}, or a round may ask {question}", words=words, question=SEPARATION)
         if self._robust and self.errors != "cluster":
-            english.append(
-                f"a last one, for the errors, releases {square} sums of products of two scores, and {CUT_ROWS[0]}"
+            words = Phrase(
+                "{words}; a last one, for the errors, releases {square} sums of products of two scores, and {cut}",
+                words=words,
+                square=square,
+                cut=CUT_ROWS,
             )
-            french.append(
-                f"un dernier, pour les erreurs, publie {square} sommes de produits de deux scores, et {CUT_ROWS[1]}"
-            )
-        return "; ".join(english), " ; ".join(french)
+        return words
 
     # -- the ascent ---------------------------------------------------------------------------------------------------
 
@@ -300,7 +302,7 @@ class LinkedModel(ClusterErrors):
         return self._coordinates.largest_moves(step)
 
     def steps(self) -> Generator[Any, Any, Regression]:
-        p, rounds = len(self.design.terms), RoundLimit(self.rounds, NAMES[self._family][0])
+        p, rounds = len(self.design.terms), RoundLimit(self.rounds, NAMES[self._family])
         if self._robust:
             rounds.left -= 1  # reserved for the errors
         candidate: LinkedModel | None = self
@@ -403,15 +405,17 @@ class LinkedModel(ClusterErrors):
         intercept = self.design.has_intercept
         llf = self._llf(iterate, scale)
         llnull = self._llnull(null, iterate.n) if intercept else None
-        measures = {"deviance": "deviance", "Pearson chi-squared": "chi-squared"}
+        measures = {Phrase("deviance"): "deviance", Phrase("Pearson chi-squared"): "chi-squared"}
         extras: dict[str, Any] = {
             name: float(iterate.sums[label]) for name, label in measures.items() if label in iterate.sums
         }
         remarks = list(self.design.remarks)
         if not intercept:
             remarks.append(
-                "there is no intercept: the model with a constant alone is no part of this one, and neither a "
-                "likelihood ratio nor a pseudo R-squared compares them"
+                Phrase(
+                    "there is no intercept: the model with a constant alone is no part of this one, and neither a "
+                    "likelihood ratio nor a pseudo R-squared compares them"
+                )
             )
         remarks += [text for text in (self._about_likelihood, lost_digits(iterate.information)) if text]
         return self._result_type(
@@ -458,10 +462,6 @@ class LinkedModel(ClusterErrors):
         return None
 
 
-def article(name: str) -> str:
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
 def check_cap(model: LinkedModel, iterate: Iterate | None) -> None:
     rows = 0 if iterate is None else int(iterate.sums["at the cap"])
     if rows:
@@ -469,7 +469,7 @@ def check_cap(model: LinkedModel, iterate: Iterate | None) -> None:
         raise FitFailed(
             "{names}: {rows} row{plural} would have a mean above exp({cap:g}) or below exp(-{cap:g}).",
             hint="leave out rows or columns with extreme numbers, or take logarithms: log(x)",
-            names=NAMES[model._family][0],
+            names=NAMES[model._family],
             rows=rows,
             plural="s" * (rows != 1),
             cap=cap,

@@ -23,12 +23,6 @@ from murmure.statistics.expressions.terms import Terms
 MAX_CONDITION = 1e12
 
 
-NEARLY_DEPENDENT = (
-    "Columns nearly depend on one another (condition number {:.0e} in their own lengths). The figures are exact for "
-    "these numbers; where a column is a rounded combination of others they tell about the rounding alone."
-)
-
-
 def check_columns(design: Design, A: Rows) -> None:
     """Refuse a design without a unique solution, and name the columns. A: the sums of products of its columns."""
     names, terms = design.names, Terms(design.domain)
@@ -104,7 +98,7 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
     scale = rss / (n - p)
     inverted = inverse(A)
     ill_conditioned = condition_number(A, inverted, scaled=True)
-    remarks = (NEARLY_DEPENDENT.format(ill_conditioned),) if ill_conditioned > MAX_CONDITION else ()
+    remarks = (_nearly_dependent(ill_conditioned),) if ill_conditioned > MAX_CONDITION else ()
     covariance = tuple(tuple(scale * v for v in row) for row in inverted)
     llf = None if rss == 0 else -n / 2 * (math.log(2 * math.pi) + log_float(rss / n) + 1)
     return Regression(
@@ -127,4 +121,13 @@ def regression_of(crossed: CrossProductsEstimate, design: Design, model: str) ->
         condition_number=condition_number(A, inverted),
         remarks=remarks,
         design=design,
+    )
+
+
+def _nearly_dependent(condition: float) -> str:
+    return Phrase(
+        "Columns nearly depend on one another (condition number {condition:.0e} in their own lengths). The figures "
+        "are exact for these numbers; where a column is a rounded combination of others they tell about the rounding "
+        "alone.",
+        condition=condition,
     )

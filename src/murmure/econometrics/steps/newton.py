@@ -23,11 +23,12 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any, Protocol
 
-from murmure.core.errors import InvalidParameter, Phrase, shorten
+from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
 from murmure.econometrics.algebra.matrices import Matrix, Singular, Vector, dot, solve, symmetric
 from murmure.econometrics.algebra.positive_definite import is_positive_definite
 from murmure.econometrics.algebra.rounding import rounded
 from murmure.econometrics.errors import FitFailed, NotConverged, Separated
+from murmure.show.phrase import Several
 
 CONVERGED = Fraction(1, 1 << 60)
 STALLED = Fraction(1, 1 << 40)  # a smaller gain that does not shrink any more is the rounding of rows
@@ -218,8 +219,8 @@ def _refuse_separated(ascent: Ascent, step: Vector, rounds: RoundLimit) -> Gener
 
 
 def refuse_separated(what: str, columns: list[str], rows: int | None = None) -> None:
-    listed = " and ".join(repr(name) for name in columns) or Phrase("the constant")
-    where = "" if rows is None else Phrase(" in {rows} row{plural}", rows=rows, plural="s" * (rows != 1))
+    listed: Any = Several([repr(name) for name in columns]) if columns else Phrase("the constant")
+    where = "" if rows is None else Plural(" in {n} row", " in {n} rows", n=rows)
     raise Separated(
         "{what}: {listed} predict{plural} the outcome without error{where}, and no coefficient is "
         "large enough for that.",

@@ -157,8 +157,10 @@ class CoxRegression:
         level = to_float(-dot(mean, coordinates.to_units((Fraction(0), *iterate.at), covariance)[0][1:]))
         if abs(level) > MAX_EXPONENT:
             remarks.append(
-                "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
-                "baseline(at_means=True) is that of the means"
+                Phrase(
+                    "columns that are all 0 are so far from the rows that floats do not hold a hazard there: "
+                    "baseline(at_means=True) is that of the means"
+                )
             )
         return Hazards(
             model="Cox",
@@ -176,7 +178,11 @@ class CoxRegression:
             has_intercept=False,
             design=self.design,
             link="log",
-            extras={"Events": sum(events), "Ties": self.ties.capitalize(), "Times": len(times)},
+            extras={
+                Phrase("Events"): sum(events),
+                Phrase("Ties"): self.ties.capitalize(),
+                Phrase("Times"): len(times),
+            },
             remarks=tuple(remarks),
             times=tuple(float(t) for t in times),
             events=events,

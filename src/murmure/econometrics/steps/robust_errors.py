@@ -19,6 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.errors import Plural
 from murmure.econometrics.algebra.matrices import (
     Matrix,
     inverse,
@@ -76,8 +77,12 @@ def robust_steps(
                 covariance=None,
                 cov_type=errors,
                 use_t=False,
-                reason=f"{errors} divides by 1 - leverage, and {rows} row{'s have' if rows > 1 else ' has'} a column "
-                "that nobody else has; HC1 does not",
+                reason=Plural(
+                    "{errors} divides by 1 - leverage, and {n} row has a column that nobody else has; HC1 does not",
+                    "{errors} divides by 1 - leverage, and {n} rows have a column that nobody else has; HC1 does not",
+                    n=rows,
+                    errors=errors,
+                ),
             )
     if not result.rss:
         meat = ((Fraction(0),) * p,) * p  # all residuals are exactly 0

@@ -7,10 +7,11 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.econometrics.design.columns import decimal_text, exact_number
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.scales import bounds_of
+from murmure.econometrics.results.result import number_name
 from murmure.econometrics.steps.newton import check_rounds
 from murmure.econometrics.steps.partial_likelihood import check_ties
 
@@ -78,14 +79,24 @@ def possible_times(design: Design, time: str) -> Fraction:
 
 
 def time_text(t: Fraction) -> str:
-    return f"{float(t):.10g}"
+    return number_name(t)
 
 
 def grid_in_words(time: str, times: Sequence[Fraction], given: bool) -> str:
     """The times at which events are counted, in words, for the notes of a result."""
-    ends = f"{time_text(times[0])} to {time_text(times[-1])}"
     if not given:
-        return f"Times: all {len(times)} values that {time} may have, {ends}."
+        return Phrase(
+            "Times: all {n:,} values that {time} may have, {low} to {high}.",
+            n=len(times),
+            time=time,
+            low=time_text(times[0]),
+            high=time_text(times[-1]),
+        )
     few = times if len(times) <= 8 else (*times[:3], None, times[-1])
     listed = ", ".join("..." if t is None else time_text(t) for t in few)
-    return f"Times: {time} on a grid of {len(times)}, each counted as the next of {listed}."
+    return Phrase(
+        "Times: {time} on a grid of {n:,}, each counted as the next of {listed}.",
+        time=time,
+        n=len(times),
+        listed=listed,
+    )

@@ -10,6 +10,7 @@ from murmure.certify.witness_words import set_bits
 from murmure.core.errors import Phrase
 from murmure.lectures.demo.survey import LABELS
 from murmure.show.document import (
+    Block,
     Document,
     Facts,
     Flow,
@@ -40,7 +41,7 @@ def demo_document(survey: DemoSurvey) -> Document:
         "Here is what was sent, what it says about the crowd, and what it cannot say about anyone.",
         people=survey.people,
     )
-    blocks = (
+    blocks: tuple[Block, ...] = (
         Paragraph(Phrase("Each person whispers; the crowd speaks."), "motto"),
         *_seed_warning(survey),
         Paragraph(intro),

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.counts import check_counts
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import no_estimate
 from murmure.core.estimates.estimate import Estimate, SampledEstimator, on_simplex
 from murmure.core.estimates.intervals import score_line
+from murmure.core.estimates.method_words import SCORE, simultaneous_name
 from murmure.core.types import Array, Floats, Ints, Target
 from murmure.laws.bits import unpack
 from murmure.laws.records import Records
@@ -108,7 +109,7 @@ class PairOracle:
         shown = int(total[0])
         labels = [f"{u}, {v}" for u in self.first.domain.labels() for v in self.second.domain.labels()]
         if shown == 0:
-            return no_estimate(labels, "nobody reported both columns")
+            return no_estimate(labels, Phrase("nobody reported both columns"))
         counts = check_counts("Pair", total, n, self.width, None)  # `shown` is at most n, but not known beforehand
         self._check_pairs(counts, shown)
         u, v, joint = total[1 : 1 + a], total[1 + a : 1 + a + b], total[1 + a + b :].reshape(a, b)
@@ -177,7 +178,7 @@ class PairEstimator:
             level = 1 - (1 - level) / self.raw.size
         ends = score_line(self.raw, self.n, self._line(target), level)
         ends = np.clip(ends + np.array([-0.5, 0.5]) / self.n, 0.0, 1.0)
-        return ends, "score" + (", simultaneous (Bonferroni)" if simultaneous else "")
+        return ends, simultaneous_name(SCORE, simultaneous)
 
 
 def _second_moments(part: Any) -> Floats:

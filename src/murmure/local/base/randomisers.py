@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from murmure.core.counts import check_counts, room_for_cells
 from murmure.core.domain import Decimals, Domain, Integers, Interval, check_few_values
-from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, shorten
+from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.estimates.estimate import CellEstimator, CodeEstimator, Estimate, share_variance
 from murmure.core.estimates.report_means import ReportLaw
 from murmure.core.fixed import positive_epsilon
@@ -299,7 +299,7 @@ class NumericOracle(NumericRandomiser):
 class BiasedNumeric(NumericRandomiser):
     """Reports that stay inside the bounds: useful one by one, but their average is biased towards the middle."""
 
-    why_biased = "reports near a bound can only err inward, so their average leans to the middle"
+    why_biased = Phrase("reports near a bound can only err inward, so their average leans to the middle")
 
     @property
     def outputs(self) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from murmure.core.counts import check_counts
 from murmure.core.domain import Domain, check_few_values
-from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
+from murmure.core.errors import InvalidParameter, Phrase, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates, no_estimate, numeric_values
 from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.fixed import positive_epsilon
@@ -214,7 +214,7 @@ class RecordMechanism(Mechanism):
             return part.estimate(tally, n)
         if shown == 0:
             return no_estimate(
-                part.domain.labels() if affine.of == "cells" else ["mean"], "nobody reported this column"
+                part.domain.labels() if affine.of == "cells" else ["mean"], Phrase("nobody reported this column")
             )
         base: Estimate = part.estimate(tally, shown)
         assert base.estimator is not None

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from murmure.core.counts import check_counts
-from murmure.core.errors import InvalidParameter, PlanRefused
+from murmure.core.errors import InvalidParameter, Phrase, PlanRefused
 from murmure.core.estimates.column_estimates import Estimates, no_estimate, numeric_values
 from murmure.core.estimates.estimate import Estimate, SampledEstimator, on_simplex, share_variance
 from murmure.core.estimates.intervals import score_line
+from murmure.core.estimates.method_words import SCORE_WEIGHTED, simultaneous_name
 from murmure.core.types import Affine, Array, Floats, Ints, NoAffine, Target
 from murmure.laws.bits import unpack
 from murmure.laws.hidden_draw import FakeCode
@@ -111,7 +112,7 @@ def _estimate_column(part: Any, piece: Ints, n: int) -> Estimate:
     shown, W, W2 = (int(v) for v in piece[:3])
     labels = part.domain.labels() if affine.of == "cells" else ["mean"]
     if W == 0:
-        return no_estimate(labels, "nobody with a weight reported this column")
+        return no_estimate(labels, Phrase("nobody with a weight reported this column"))
     half = (len(piece) - 3) // 2
     by_weight, by_square = piece[3 : 3 + half], piece[3 + half :]
     for sums, whole in ((by_weight, W), (by_square, W2)):  # sums of weights obey the rules of counts
@@ -186,4 +187,4 @@ class WeightedEstimator:
             line = (line[0] + gap, line[1] + 1 - 2 * gap, none - 1)
         line = (np.maximum(line[0], 0.0), line[1], line[2])
         ends = score_line(self.raw, self.n, line, level)
-        return ends, "score, weighted" + (", simultaneous (Bonferroni)" if simultaneous else "")
+        return ends, simultaneous_name(SCORE_WEIGHTED, simultaneous)

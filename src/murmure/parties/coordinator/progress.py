@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from murmure.show.phrase import Phrase, Plural, Several
+
 State = Literal["gathering", "running", "done", "failed"]
 
 
@@ -23,29 +25,26 @@ class Departure:
     stage: str
 
 
-DEPARTURE_WORDS = {  # one, and more than one; the same in French
-    "declined": ("1 declined", "{} declined", "1 a refusé", "{} ont refusé"),
-    "vanished": ("1 vanished", "{} vanished", "1 a disparu", "{} ont disparu"),
-    "unusable": (
-        "1 was left out for unusable messages",
-        "{} were left out for unusable messages",
-        "1 a été écarté pour messages inutilisables",
-        "{} ont été écartés pour messages inutilisables",
-    ),
-}
+DEPARTURES = ("declined", "vanished", "unusable")
 
 
 def count_absent(departures: Mapping[int, Departure], cohort: Collection[int]) -> dict[str, int]:
     """How many parties left in which way, of those who are not in the sum."""
     counted = Counter(departure.how for place, departure in departures.items() if place not in cohort)
-    return {how: counted[how] for how in DEPARTURE_WORDS if counted[how]}
+    return {how: counted[how] for how in DEPARTURES if counted[how]}
 
 
-def absent_in_words(absent: Mapping[str, int], french: bool = False) -> str:
+def absent_in_words(absent: Mapping[str, int]) -> Phrase | None:
     """1 declined and 2 vanished."""
-    parts = [DEPARTURE_WORDS[how][2 * french + (count > 1)].format(count) for how, count in absent.items()]
-    conjunction = " et " if french else " and "
-    return conjunction.join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return Phrase("{counts}", counts=Several([_departed(how, n) for how, n in absent.items()])) if absent else None
+
+
+def _departed(how: str, n: int) -> Phrase:
+    if how == "declined":
+        return Plural("{n} has declined", "{n} have declined", n=n)
+    if how == "vanished":
+        return Plural("{n} has stopped answering", "{n} have stopped answering", n=n)
+    return Plural("{n} was left out for unusable messages", "{n} were left out for unusable messages", n=n)
 
 
 @dataclass(frozen=True)

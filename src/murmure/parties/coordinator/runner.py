@@ -284,7 +284,7 @@ class CoordinatorRunner:
     def _with_counts(self, error: ProtocolRefused) -> str:
         """The reason of the end; where parties are missing, also how many declined, vanished or were left out."""
         words, gone = _first_line(error), absent_in_words(count_absent(self._departures, ()))
-        return f"{words} Of the others {gone}." if isinstance(error, TooFewParties) and gone else words
+        return f"{words} Of the others, {gone}." if isinstance(error, TooFewParties) and gone else words
 
     @property
     def _sums(self) -> list[tuple[int, ...]]:

@@ -49,10 +49,8 @@ class StatusView:
         """What became of every model, as far as sums were released."""
         present = len(self.results[0].cohort) if self.results else None
         outcomes = self.study.outcome([result.sums for result in self.results], present)
-        if not (absent := self.progress.absent):
-            return outcomes
-        words = absent_in_words(absent), absent_in_words(absent, french=True)
-        return tuple(outcome.with_provenance(absent=words) for outcome in outcomes)
+        absent = absent_in_words(self.progress.absent)
+        return outcomes if absent is None else tuple(outcome.with_provenance(absent=absent) for outcome in outcomes)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; parties by name."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from murmure.core.errors import MurmureError
 from murmure.core.random import Random
 from murmure.core.schema import Schema
-from murmure.parties.study.question_words import LanguageCode, StudyLanguage
+from murmure.show.phrase import Phrase, Plural, Quoted
 from murmure.statistics.conditions.counts import ConditionCounts
 from murmure.statistics.conditions.minimum_cell import MINIMUM_CELL
 
@@ -45,11 +45,8 @@ def local_condition_counts(study: Study, rows: Any) -> list[tuple[int, Condition
     return out
 
 
-def local_warnings(
-    study: Study, rows: Any, minimum_cell: int = MINIMUM_CELL, language: LanguageCode = "en"
-) -> list[str]:
+def local_warnings(study: Study, rows: Any, minimum_cell: int = MINIMUM_CELL) -> list[Phrase]:
     """In plain sentences, the rarest first. Rows that cannot be read are reported later, when they are checked."""
-    say = StudyLanguage(language)
     try:
         counted = local_condition_counts(study, rows)
     except MurmureError:
@@ -58,25 +55,24 @@ def local_warnings(
         (min(k, n - k), number, condition, k, n) for number, condition, k, n in counted if min(k, n - k) < minimum_cell
     ]
     few.sort(key=lambda entry: entry[:2])
-    fulfil = say(
-        "WARNING, seen by you alone: of your {} rows, {} fulfil {} (question {}).",
-        "ATTENTION, visible de vous seul : de vos {} lignes, {} remplissent {} (question {}).",
-    )
     out = [
-        fulfil.format(say.number(n), say.number(k), say.quote(condition.text), number)
+        Phrase(
+            "WARNING, seen by you alone: of your {n:,} rows, those that fulfil {condition} are {k:,} (question {number}).",
+            k=k,
+            n=n,
+            condition=Quoted(condition.text),
+            number=number,
+        )
         for _, number, condition, k, n in few[:MAX_WARNINGS]
     ]
     if len(few) > MAX_WARNINGS:
-        more = say("There are {} more such conditions.", "Il y a {} autres conditions de ce genre.")
-        out.append(more.format(say.number(len(few) - MAX_WARNINGS)))
+        more = len(few) - MAX_WARNINGS
+        out.append(Plural("There is {n:,} more such condition.", "There are {n:,} more such conditions.", n=more))
     if few:
         out.append(
-            say(
+            Phrase(
                 "Totals over so few rows tell about these few, unless others have rows there too. Nobody else sees "
-                "these counts, and your software does not act on them: whether to take part is for you to decide.",
-                "Des totaux sur si peu de lignes renseignent sur elles, à moins que d’autres n’en aient aussi. "
-                "Personne d’autre ne voit ces comptages, et votre logiciel ne décide rien d’après eux : c’est à vous "
-                "de décider si vous participez.",
+                "these counts, and your software does not act on them: whether to take part is for you to decide."
             )
         )
     return out

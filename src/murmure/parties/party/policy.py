@@ -166,9 +166,9 @@ class Policy:
                 "{new_protects}: their costs do not add up, and no budget can cover both.",
                 hint="ask for a study that protects the same; or join without --budget",
                 name=other.name,
-                protects=other.protects,
+                protects=other.protects.in_words(),
                 study_name=study.name,
-                new_protects=new[0].protects,
+                new_protects=new[0].protects.in_words(),
             )
         total = total_cost([*earlier_charges, *new])
         if not covers(self.budget, self.delta, total):

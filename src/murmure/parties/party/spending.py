@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from murmure.parties.study.costs import ProtectedUnit, StudyCharge, cost_in_words, epsilon_and_delta, total_cost
+from murmure.show.phrase import Phrase, Plural, Quoted
 
 
 def charges_on_columns(charges: Iterable[StudyCharge], columns: Iterable[str]) -> list[StudyCharge]:
@@ -27,13 +28,25 @@ class ColumnSpending:
     protects: ProtectedUnit
     charges: tuple[StudyCharge, ...]
 
-    def to_text(self) -> str:
+    def in_words(self) -> Phrase:
+        fields: dict[str, Any] = {"cost": cost_in_words(total_cost(self.charges)), "protects": self.protects.in_words()}
         studies = len({charge.study for charge in self.charges})
-        subject = (
-            "columns of any name, if all were of the same people" if self.column is None else f"column {self.column}"
+        if self.column is None:
+            return Plural(
+                "Paid so far, for all columns together, if all rows were of the same people: {cost} in {n} noisy study "
+                "(protects {protects})",
+                "Paid so far, for all columns together, if all rows were of the same people: {cost} in {n} noisy "
+                "studies (protects {protects})",
+                n=studies,
+                **fields,
+            )
+        return Plural(
+            "Paid so far, for column {column}: {cost} in {n} noisy study (protects {protects})",
+            "Paid so far, for column {column}: {cost} in {n} noisy studies (protects {protects})",
+            n=studies,
+            column=Quoted(self.column),
+            **fields,
         )
-        count = "1 noisy study" if studies == 1 else f"{studies} noisy studies"
-        return f"paid so far, {subject}: {cost_in_words(total_cost(self.charges))} in {count}, for {self.protects}"
 
     def to_dict(self) -> dict[str, Any]:
         cost = total_cost(self.charges)

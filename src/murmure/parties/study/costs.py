@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from murmure.core.blocks import Cost
-from murmure.core.errors import Phrase
 from murmure.plan.guarantees import REPORTED_DELTA
+from murmure.show.phrase import Exact, Phrase, Quoted
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
@@ -29,9 +29,17 @@ class ProtectedUnit:
     unit: str
     rows: int  # of one person, at most
 
-    def __str__(self) -> str:
-        protected = "one row" if self.unit == "row" else f"one {self.unit} with up to {self.rows} rows"
-        return f"{protected} ({self.relation})"
+    @classmethod
+    def of(cls, plan: Plan) -> ProtectedUnit:
+        return cls(plan.relation, plan.unit, int(plan.rows_per_person))
+
+    def in_words(self) -> Phrase:
+        who = Phrase("one row")
+        if self.unit != "row":
+            who = Phrase("all rows of one {unit}, up to {rows:,}", unit=Quoted(self.unit), rows=self.rows)
+        if self.relation == "add/remove":
+            return Phrase("{who}, in the data or not", who=who)
+        return Phrase("{who}, with any values", who=who)
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ def charge_of(study: Study, round: int, plan: Plan) -> StudyCharge:
         round,
         tuple(sorted((*(plan.step.columns or ()), *unit))),
         plan.bound.cost,
-        ProtectedUnit(plan.relation, plan.unit, int(plan.rows_per_person)),
+        ProtectedUnit.of(plan),
     )
 
 
@@ -82,12 +90,13 @@ def epsilon_and_delta(cost: Cost, delta: float = REPORTED_DELTA) -> tuple[float,
     return (epsilon, delta) if epsilon < cost.epsilon else (cost.epsilon, 0.0)
 
 
-def cost_in_words(cost: Cost, delta: float = REPORTED_DELTA) -> str:
+def cost_in_words(cost: Cost, delta: float = REPORTED_DELTA) -> Phrase:
     epsilon, at = epsilon_and_delta(cost, delta)
-    rounded = float(round_up(epsilon)) if math.isfinite(epsilon) else epsilon
-    return Phrase(
-        "epsilon = {rounded:g}{detail}", rounded=rounded, detail=Phrase(" at delta = {at:g}", at=at) if at else ""
-    )
+    if math.isinf(epsilon):
+        return Phrase("more than any epsilon")
+    if at:
+        return Phrase("epsilon = {epsilon} at delta = {delta:g}", epsilon=Exact(round_up(epsilon)), delta=at)
+    return Phrase("epsilon = {epsilon}", epsilon=Exact(round_up(epsilon)))
 
 
 def round_up(epsilon: float) -> Fraction:
@@ -95,7 +104,7 @@ def round_up(epsilon: float) -> Fraction:
     return Fraction(math.ceil(epsilon * 10**4 - 1e-6), 10**4)
 
 
-def study_cost_in_words(study: Study) -> str | None:
+def study_cost_in_words(study: Study) -> Phrase | None:
     """What the noisy questions of a study cost together, where there are several."""
     charges = charges_of(study)
     return cost_in_words(total_cost(charges)) if len(charges) > 1 else None

@@ -134,19 +134,18 @@ class Study:
             raise InvalidParameter("Study.roster must be a tuple of Cards, got {got}.", got=shorten(self.roster))
         # Names are compared by what they look like: a person decides by them.
         cards = (self.coordinator, *self.roster)
-        for what, values in (
-            ("name", [lookalike_key(card.name) for card in cards]),
-            ("key", [card.key for card in cards]),
-        ):
+        names, keys = [lookalike_key(card.name) for card in cards], [card.key for card in cards]
+        for values in (names, keys):
             counts = Counter[object](values)
             repeated = next((card.name for card, value in zip(cards, values, strict=True) if counts[value] > 1), None)
             if repeated is not None:
                 raise InvalidParameter(
-                    "Study: the {what} of {repeated!r} appears twice among the coordinator and the roster{plural}.",
+                    "Study: the name of {repeated!r} appears twice among the coordinator and the roster, or looks like "
+                    "another one."
+                    if values is names
+                    else "Study: the key of {repeated!r} appears twice among the coordinator and the roster.",
                     hint="every party, and the coordinator too, creates its own key (murmure party init)",
-                    what=what,
                     repeated=repeated,
-                    plural=", or looks like another one" * (what == "name"),
                 )
 
     def _check_plans(self) -> None:
@@ -300,9 +299,9 @@ class Study:
 
     def in_words(self, language: Literal["en", "fr"] = "en") -> list[str]:
         """Plain sentences, for the person who approves or refuses."""
-        from murmure.parties.study.study_words import describe_study
+        from murmure.parties.study.study_words import study_lines
 
-        return describe_study(self, language)
+        return study_lines(self, language)
 
     # -- round after round -------------------------------------------------------------------------------------------
 

@@ -11,12 +11,13 @@ from dataclasses import replace
 
 from murmure.core.types import Certificate
 from murmure.secure.session import PROTOCOL
+from murmure.show.phrase import Phrase
 
-NOTE = (
+NOTE = Phrase(
     "This study ran under an earlier protocol, before murmure 0.6: what is said of the coordinator holds only if it "
     "showed every party the same lists."
 )
-HIDES = "every row and every party's sums, from a coordinator that showed every party the same lists"
+HIDES = Phrase("every row and every party's sums, from a coordinator that showed every party the same lists")
 
 
 def is_earlier(message: bytes) -> bool:
@@ -29,6 +30,10 @@ def as_it_ran(guarantees: Mapping[str, Certificate]) -> dict[str, Certificate]:
     return {
         observer: certificate
         if certificate.hides is None
-        else replace(certificate, hides=HIDES, assumption=f"{certificate.assumption}; it followed the protocol")
+        else replace(
+            certificate,
+            hides=HIDES,
+            assumption=Phrase("{assumption}; it followed the protocol", assumption=certificate.assumption),
+        )
         for observer, certificate in guarantees.items()
     }

@@ -8,8 +8,8 @@ from murmure.catalogue import MODELS
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.parties.study.model_words import describe_model
 from murmure.parties.study.plan_checks import MAX_PLANS, check_expressions, check_model_plan, check_visible
-from murmure.parties.study.question_words import StudyLanguage
 from murmure.parties.study.questions import StudyQuestion, first_statistic, texts_of, written_in
+from murmure.show.language import NAMES, Language
 
 MAX_MODELS = 100  # to look at a study is to make the first question of each of its models
 MAX_MODEL_SUMS = 1 << 24  # of one model, in all rounds
@@ -112,7 +112,9 @@ def _check_describable(question: StudyQuestion) -> None:
     they need, and the kind of error is part of the refusal.
     """
     try:
-        describe_model(question, StudyLanguage("en")), describe_model(question, StudyLanguage("fr"))
+        sentence, details = describe_model(question)
+        for code in NAMES:
+            _ = [Language(code).say(text) for text in (sentence, *details)]
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
         raise InvalidParameter(
             "Study: question {number}, {kind}, cannot be described in words ({error_kind}).",

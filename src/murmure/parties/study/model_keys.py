@@ -18,23 +18,24 @@ from murmure import econometrics
 from murmure.catalogue import model_functions
 from murmure.core.catalogue_entries import ModelFunction
 from murmure.core.errors import shorten
+from murmure.show.phrase import Phrase, Several
 
 STUDY_KEYS = ("model", "noise")  # keys of the study itself
 EXCLUDED = {
-    "data": "every party brings its own rows",
-    "schema": "the study has one: schema = ..., or [columns.NAME]",
-    "privacy": "the terms of the study say it: minimum_parties, colluders, noise",
-    "engine": "every party adds up its own rows, where they are",
-    "ledger": "every party keeps its own",
-    "rng": "every party draws its own randomness",
+    "data": Phrase("every party brings its own rows"),
+    "schema": Phrase("the study has one: schema = ..., or [columns.NAME]"),
+    "privacy": Phrase("the terms of the study say it: minimum_parties, colluders, noise"),
+    "engine": Phrase("every party adds up its own rows, where they are"),
+    "ledger": Phrase("every party keeps its own"),
+    "rng": Phrase("every party draws its own randomness"),
 }
 DEFAULT_MEANING = {  # what None, or an empty tuple, means
-    "columns": "all columns of numbers",
-    "grid": "the values of the column",
-    "edges": "the values of the column",
-    "groups": "all labels",
-    "centres": "a first guess from public bounds",
-    "start": "a first guess, made of sums",
+    "columns": Phrase("all columns of numbers"),
+    "grid": Phrase("the values of the column"),
+    "edges": Phrase("the values of the column"),
+    "groups": Phrase("all labels"),
+    "centres": Phrase("a first guess from public bounds"),
+    "start": Phrase("a first guess, made of sums"),
 }
 OLD_NAMES = {"cuts": ("grid", "edges")}  # what version 0.5 called a key
 
@@ -62,7 +63,7 @@ class ModelKey:
     default: Any = None
 
     @property
-    def words(self) -> str:
+    def words(self) -> Phrase:
         return words_of(self.type)
 
     @property
@@ -135,25 +136,38 @@ def _accepts(type_: Any, value: Any) -> bool:
     return isinstance(value, kind)
 
 
-WORDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number", Any: "a number, text or a list"}
-PLURALS = {str: " of texts", int: " of whole numbers", float: " of numbers", Any: ""}
+WORDS = {
+    str: Phrase("text"),
+    bool: Phrase("true or false"),
+    int: Phrase("a whole number"),
+    float: Phrase("a number"),
+    Any: Phrase("a number, text or a list"),
+}
+LISTS = {
+    str: Phrase("a list of texts"),
+    int: Phrase("a list of whole numbers"),
+    float: Phrase("a list of numbers"),
+    Any: Phrase("a list"),
+}
 
 
-def words_of(type_: Any) -> str:
+def words_of(type_: Any) -> Phrase:
     """What a key of this type may hold, for people."""
-    return " or ".join(dict.fromkeys(_type_in_words(part) for part in _parts(type_)))
+    kinds = dict.fromkeys(_type_in_words(part) for part in _parts(type_))
+    return Phrase("{kinds}", kinds=Several(kinds, Phrase(" or "), Phrase(" or ")))
 
 
-def _type_in_words(type_: Any) -> str:
+def _type_in_words(type_: Any) -> Phrase:
     origin = get_origin(type_) or type_
     if origin is Literal:
-        choices = ", ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in get_args(type_))
-        return f"one of {choices}" if len(get_args(type_)) > 1 else choices
+        choices = [f'"{value}"' if isinstance(value, str) else str(value) for value in get_args(type_)]
+        if len(choices) == 1:
+            return Phrase("{choice}", choice=choices[0])
+        return Phrase("one of {choices}", choices=", ".join(choices))
     if origin is Mapping:
-        return "a table"
+        return Phrase("a table")
     if origin is Sequence:
-        items = (get_args(type_) or (Any,))[0]
-        return f"a list{PLURALS.get(items, ' of lists')}"
+        return LISTS.get((get_args(type_) or (Any,))[0], Phrase("a list of lists"))
     return WORDS[type_]
 
 
@@ -175,8 +189,12 @@ def key_table(name: str) -> list[tuple[str, str, str]]:
 
 def _default_in_words(key: ModelKey) -> str:
     if key.required:
-        return "required"
-    return DEFAULT_MEANING.get(key.name, "none") if key.default is None or key.default == () else _toml(key.default)
+        return Phrase("required")
+    return (
+        DEFAULT_MEANING.get(key.name, Phrase("none"))
+        if key.default is None or key.default == ()
+        else _toml(key.default)
+    )
 
 
 def _toml(value: Any) -> str:

@@ -1,39 +1,17 @@
-"""What became of the models of a study, for people and for machines: a result, or why there is none."""
+"""What became of the models of a study, for machines: a result, or why there is none."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from murmure.catalogue import persisted_name
-from murmure.core.show import STYLE
 from murmure.econometrics.errors import FitFailed
-from murmure.parties.study.visible_text import visible
+from murmure.show.phrase import visible
 
 if TYPE_CHECKING:
     from murmure.parties.study.document import Study
     from murmure.parties.study.replay import ModelOutcome
-
-
-def outcome_lines(outcome: ModelOutcome) -> list[str]:
-    """The summary; or the reason why there is none, with its hint."""
-    if outcome.result is not None:
-        return [visible(line) for line in str(outcome.result.summary()).split("\n")]
-    if outcome.error is not None:
-        reason = [
-            f"{type(outcome.model).__name__}: no result ({persisted_name(outcome.error)}).",
-            *str(outcome.error).split("\n"),
-        ]
-        return [visible(line) for line in reason]
-    return [f"{type(outcome.model).__name__}: not finished."]
-
-
-def outcome_html(outcome: ModelOutcome, language: Literal["en", "fr"] = "en") -> str:
-    """The same for a page, which has its own style. Names are escaped where tables are made."""
-    if outcome.result is not None:
-        return str(outcome.result.to_html(language)).replace(STYLE, "", 1)
-    return f'<p class="warn">{"<br>".join(html.escape(line.strip()) for line in outcome_lines(outcome))}</p>'
 
 
 def outcome_to_dict(outcome: ModelOutcome) -> dict[str, Any]:
@@ -44,7 +22,7 @@ def outcome_to_dict(outcome: ModelOutcome) -> dict[str, Any]:
         error["columns"] = list(outcome.error.columns) if isinstance(outcome.error, FitFailed) else []
     return {
         "model": type(outcome.model).__name__,
-        "about": outcome.model.in_words()[0],
+        "about": str(outcome.model.in_words()),
         "rounds": list(outcome.rounds),
         "result": None if outcome.result is None else outcome.result.to_dict(),
         "error": error,

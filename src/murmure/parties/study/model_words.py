@@ -1,28 +1,30 @@
-"""A model in plain words of two languages: what it asks first, of which columns, and how much in all its rounds."""
+"""A model in plain words: what it asks first, of which columns, and how much in all its rounds."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from murmure.core.types import Described
-from murmure.parties.study.question_words import StudyLanguage, describe_statistic, is_describable
+from murmure.parties.study.question_words import describe_statistic, is_describable, quoted
 from murmure.parties.study.questions import StudyQuestion, designs_of, settings_of
+from murmure.show.phrase import Exact, Phrase, Plural, Quoted, Several
 from murmure.statistics.exact.cells import Cells
 from murmure.statistics.exact.cross_products import CrossProducts
 from murmure.statistics.exact.party_products import WithinPartyProducts
 
 
-def describe_model(question: StudyQuestion, say: StudyLanguage) -> tuple[str, list[str]]:
+def describe_model(question: StudyQuestion) -> tuple[Phrase, tuple[Phrase, ...]]:
     """The model in one sentence, in quotation marks, since it contains names that a stranger chose; then its columns,
     its settings, and how much is asked in all.
     """
     model = question.model
-    out = [line for design in designs_of(model).values() for line in _design_lines(design, say)]
-    out += [*_setting_lines(model, say), *_limit_lines(model, say), *_first_round(question, say)]
-    return f"{question.kind}, {say.quote(say(*with_plain_names(model).in_words()))}.", [*out, _size(question, say)]
+    lines = [line for design in designs_of(model).values() for line in _design_lines(design)]
+    limit = model.limit_in_words()  # how far it can go between parties, where that depends on what it asks
+    lines += [*_setting_lines(model), *([] if limit is None else [limit]), *_first_round(question)]
+    sentence = Phrase("{kind}, {model}.", kind=question.kind, model=Quoted(with_plain_names(model).in_words()))
+    return sentence, (*lines, _size(question))
 
 
 def with_plain_names(model: Any) -> Any:
@@ -48,94 +50,85 @@ def _copy_with(original: Any, **fields: Any) -> Any:
     return out
 
 
-def _quoted(texts: Iterable[str], say: StudyLanguage) -> str:
-    return ", ".join(map(say.quote, texts))
-
-
-def _design_lines(design: Any, say: StudyLanguage) -> list[str]:
+def _design_lines(design: Any) -> list[Phrase]:
     """Every expression, with the name that results give it where that differs."""
-    columns = say("its equations are made of these columns: {}", "ses équations sont faites de ces colonnes : {}")
-    outcome = say("what they explain is {}", "ce qu’elles expliquent est {}")
-    called = say("{} (in the result it is called {})", "{} (le résultat l’appelle {})")
-
-    def term_in_words(term: str, name: str) -> str:
-        plain = name == term or (term, name) == ("1", "Intercept")
-        return say.quote(term) if plain else called.format(say.quote(term), say.quote(name))
-
-    out = [columns.format(", ".join(map(term_in_words, design.terms, design.names)))]
+    terms = Several([_term(*pair) for pair in zip(design.terms, design.names, strict=True)], between=Phrase(", "))
+    out = [Phrase("its equations are made of these columns: {terms}", terms=terms)]
     if design.outcome:
-        out.append(outcome.format(term_in_words(design.outcome, design.outcome_name)))
-    words = say("the asker writes this as {}", "le demandeur l’écrit {}")
-    return [*out, words.format(say.quote(design.formula))] if design.formula else out
+        out.append(Phrase("what they explain is {outcome}", outcome=_term(design.outcome, design.outcome_name)))
+    if design.formula:
+        out.append(Phrase("the asker writes this as {formula}", formula=Quoted(design.formula)))
+    return out
 
 
-def _setting_lines(model: Any, say: StudyLanguage) -> list[str]:
+def _term(term: str, name: str) -> Any:
+    if name == term or (term, name) == ("1", "Intercept"):
+        return Quoted(term)
+    return Phrase("{term} (in the result it is called {name})", term=Quoted(term), name=Quoted(name))
+
+
+def _setting_lines(model: Any) -> list[Phrase]:
     """All other choices of the asker, by their names in the study."""
-    settings = settings_of(model)
-    if not settings:
-        return []
-    text = ", ".join(f"{name} = {_value(value, say)}" for name, value in settings.items())
-    return [say("its settings are {}", "ses réglages sont {}").format(text)]
+    settings = [Phrase("{name} = {value}", name=name, value=_value(v)) for name, v in settings_of(model).items()]
+    return [Phrase("its settings are {settings}", settings=Several(settings, between=Phrase(", ")))] if settings else []
 
 
-def _limit_lines(model: Any, say: StudyLanguage) -> list[str]:
-    """How far a model can go between parties, where that depends on what it asks (times, and sums at each)."""
-    limit = model.limit_in_words()
-    return [] if limit is None else [say(*limit)]
-
-
-def _value(value: Any, say: StudyLanguage) -> str:
+def _value(value: Any) -> Any:
     if isinstance(value, bool):
-        return say("yes", "oui") if value else say("no", "non")
+        return value
     if isinstance(value, int | Fraction):
-        return say.number(value)
+        return Exact(value)
     if isinstance(value, tuple):
-        return "(" + ", ".join(_value(item, say) for item in value) + ")"
-    return say.quote(str(value))
+        return Phrase("({items})", items=Several([_value(item) for item in value], between=Phrase(", ")))
+    return Quoted(str(value))
 
 
-def _first_round(question: StudyQuestion, say: StudyLanguage) -> list[str]:
+def _first_round(question: StudyQuestion) -> list[Phrase]:
     """The sums of the first round."""
     statistic: Any = question.plan.statistic
     if is_describable(statistic):
-        sentence, sums = describe_statistic(statistic, say)
-        return [say("first, {}", "d’abord, {}").format(sentence), *sums]
+        sentence, sums = describe_statistic(statistic)
+        return [Phrase("first, {what}", what=sentence), *sums]
     if isinstance(statistic, Cells):
-        cells = say(
-            "first, how many rows lie in each of {} cells of {}",
-            "d’abord, combien de lignes sont dans chacune de {} cases de {}",
-        )
-        return [cells.format(say.number(statistic.width), _quoted(statistic.domain.private, say))]
+        return [
+            Phrase(
+                "first, how many rows lie in each of {cells} cells of {columns}",
+                cells=Exact(statistic.width),
+                columns=quoted(statistic.domain.private),
+            )
+        ]
     if isinstance(statistic, CrossProducts | WithinPartyProducts):
-        products = say(
-            "first, the sums of all products of two of these: {}",
-            "d’abord, les sommes de tous les produits de deux parmi : {}",
-        ).format(_quoted(statistic.factors, say))
-        if isinstance(statistic, WithinPartyProducts):
-            products += say(", each less its mean at the organisation", ", chacun moins sa moyenne dans l’organisation")
-        if statistic.weight is None:
-            return [products]
-        weighed = say("each product is multiplied by {}", "chaque produit est multiplié par {}")
-        return [products, weighed.format(say.quote(statistic.weight))]
+        return _product_lines(statistic)
     if isinstance(statistic, Described):
-        first = say("first, {}", "d’abord, {}").format(say.quote(say(*statistic.words())))
+        first = Phrase("first, {what}", what=Quoted(statistic.words()))
         later = question.model.later_rounds()
-        return [first] if later is None else [first, say(*later)]
+        return [first] if later is None else [first, later]
     return []
 
 
-def _size(question: StudyQuestion, say: StudyLanguage) -> str:
-    sums = say.number(question.sums)
+def _product_lines(statistic: Any) -> list[Phrase]:
+    factors = quoted(statistic.factors, Phrase(", "))
+    products = Phrase("first, the sums of all products of two of these: {factors}", factors=factors)
+    if isinstance(statistic, WithinPartyProducts):
+        products = Phrase(
+            "first, the sums of all products of two of these: {factors}, each less its mean at the organisation",
+            factors=factors,
+        )
+    if statistic.weight is None:
+        return [products]
+    return [products, Phrase("each product is multiplied by {weight}", weight=Quoted(statistic.weight))]
+
+
+def _size(question: StudyQuestion) -> Phrase:
     if question.rounds == 1:
-        text = say("it is asked in one round, and counts as {} sums", "un seul tour, qui compte pour {} sommes")
-        return text.format(sums)
-    return say(
-        "it is asked in at most {} rounds, which count as at most {} sums in all; what is asked in a round (such as "
-        "the coefficients that it tries) follows from the totals of the rounds before it, by rules that your own "
-        "software applies too; an asker who tells false totals would thereby choose what is asked next, and the study "
+        return Plural(
+            "it takes one round, and counts as 1 sum", "it takes one round, and counts as {n:,} sums", n=question.sums
+        )
+    return Phrase(
+        "it takes at most {rounds:,} rounds, which count as at most {sums:,} sums in all; what is asked in a round "
+        "(such as the coefficients that it tries) follows from the totals of the rounds before it, by rules that your "
+        "own software applies too; an asker who reports false totals would choose what is asked next, and the study "
         "trusts it not to",
-        "au plus {} tours, qui comptent pour au plus {} sommes en tout ; ce qui est demandé à un tour (par exemple les "
-        "coefficients essayés) découle des totaux des tours précédents, selon des règles que votre propre logiciel "
-        "applique aussi ; un demandeur qui communiquerait de faux totaux choisirait par là ce qui est demandé ensuite, "
-        "et l’étude lui fait confiance de ne pas le faire",
-    ).format(say.number(question.rounds), sums)
+        rounds=question.rounds,
+        sums=question.sums,
+    )

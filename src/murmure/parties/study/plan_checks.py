@@ -12,9 +12,9 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.parties.study.question_words import DESCRIPTIONS, is_describable
-from murmure.parties.study.visible_text import is_visible
 from murmure.plan.plan import Plan
 from murmure.secure.identity import is_visible_text
+from murmure.show.phrase import visible
 
 MAX_PLANS = 1000
 QUOTED = re.compile("`[^`]*`|'[^']*'|\"[^\"]*\"")
@@ -67,7 +67,7 @@ def check_noise(plans: Iterable[Plan]) -> None:
 
 def _passes(letter: str) -> bool:
     """Visible, or half of a surrogate pair: json_codec.py refuses those when the study is written."""
-    return is_visible(letter) or unicodedata.category(letter) == "Cs"
+    return visible(letter) == letter != "\n" or unicodedata.category(letter) == "Cs"
 
 
 def _labels(plan: Plan) -> list[Any]:

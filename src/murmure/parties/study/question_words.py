@@ -1,141 +1,126 @@
-"""What a question adds up, in plain words of two languages: every sum, and what one row adds to it."""
+"""What a question adds up, in plain sentences: every sum, and what one row adds to it.
+
+Whatever the asker wrote (names, labels, formulas) is quoted, and whatever number it chose is written exactly.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from decimal import Decimal
+from collections.abc import Iterable
+from dataclasses import fields
 from fractions import Fraction
 from string import Formatter
-from typing import Any, Literal
+from typing import Any
 
 from murmure.catalogue import entries, persisted_name
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
 from murmure.core.schema import Schema
+from murmure.show.language import NAMES, catalogue
+from murmure.show.phrase import Exact, Phrase, Plural, Quoted, Several
 from murmure.statistics.base.statistic import names_in
 from murmure.statistics.conditions.disclosure import disclosure_counts
 from murmure.statistics.sums import Sums
 
-LanguageCode = Literal["en", "fr"]
-QUOTATION_MARKS = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u301d\u301e\u301f\uff02"  # and what looks like them
-ROUND_FROM = 10**21  # larger numbers are shown with six digits
+# Statistics that a study can describe, in the words of each (core/catalogue_entries.py).
+DESCRIPTIONS = {name: entry.study for name, entry in entries(StatisticEntry).items() if entry.study is not None}
 
 
-@dataclass(frozen=True)
-class StudyLanguage:
-    """How one language writes numbers and joins words."""
+def quoted(texts: Iterable[Any], last: Phrase | None = None) -> Several:
+    """What others wrote, each in its own quotation marks."""
+    return Several([Quoted(str(text)) for text in texts], last)
 
-    language: LanguageCode
 
-    def __call__(self, english: str, french: str) -> str:
-        return english if self.language == "en" else french
+def describe_domain(domain: Domain) -> Phrase:
+    """What a column may hold, and what a missing value counts as, if it counts."""
+    values = _values_of(domain)
+    if domain.absent is None:
+        return values
+    return Phrase("{values}; a missing value counts as {absent}", values=values, absent=Quoted(str(domain.absent)))
 
-    def number(self, value: Fraction | float | int) -> str:
-        """Exact where it is a decimal of up to 18 places; otherwise six digits."""
-        exact = Fraction(value)
-        places = next((k for k in range(19) if 10**k % exact.denominator == 0), None)
-        if places is None or abs(exact) >= ROUND_FROM:
-            text = f"{Decimal(exact.numerator) / exact.denominator:.6g}"
-        else:
-            whole, rest = divmod(abs(exact.numerator) * 10**places // exact.denominator, 10**places)
-            text = f"{'-' * (exact < 0)}{whole:,}" + (f".{rest:0{places}}" if places else "")
-        return text if self.language == "en" else text.replace(",", "\u202f").replace(".", ",")
 
-    def quote(self, text: str) -> str:
-        """What others wrote, in quotation marks that the text cannot close."""
-        text = "".join('"' if c in QUOTATION_MARKS else c for c in text)
-        return f"“{text}”" if self.language == "en" else f"«\u00a0{text}\u00a0»"
-
-    def listed(self, items: list[str]) -> str:
-        if len(items) < 2:
-            return "".join(items)
-        return f"{', '.join(items[:-1])} {self('and', 'et')} {items[-1]}"
-
-    def domain(self, domain: Domain) -> str:
-        """What a column may hold, and what a missing value counts as, if it counts."""
-        absent = domain.absent
-        counts = self("; nothing counts as {}", " ; rien compte comme {}").format(self.quote(str(absent)))
-        return self._holds(domain) + ("" if absent is None else counts)
-
-    def _holds(self, domain: Domain) -> str:
-        if isinstance(domain, Integers):
-            ends = self.number(domain.low), self.number(domain.high)
-            return self("whole numbers from {} to {}", "nombres entiers de {} à {}").format(*ends)
-        if isinstance(domain, Interval):
-            low, high = (Fraction(repr(end)) for end in (domain.low, domain.high))
-            numbers = self("numbers from {} to {}", "nombres de {} à {}").format(self.number(low), self.number(high))
-            cells = self("rounded in {} steps of {}", "arrondis en {} pas de {}")
-            return f"{numbers}, {cells.format(self.number(domain.cells), self.number((high - low) / domain.cells))}"
-        if isinstance(domain, Decimals):
-            return self._decimals(domain)
-        assert isinstance(domain, Categories)
-        if isinstance(domain.values, int):
-            counted = self("one of the {} labels from 0 to {}", "une des {} étiquettes de 0 à {}")
-            return counted.format(self.number(domain.values), self.number(domain.values - 1))
-        return self("one of: {}", "une étiquette parmi : {}").format(", ".join(map(self.quote, domain.labels())))
-
-    def _decimals(self, domain: Decimals) -> str:
-        ends = self.number(domain.low_exact), self.number(domain.high_exact)
-        numbers = self("numbers from {} to {}", "nombres de {} à {}").format(*ends)
-        plural = "s" * (domain.places > 1)
-        decimals = self(f"at most {domain.places} decimal{plural}", f"au plus {domain.places} décimale{plural}")
+def _values_of(domain: Domain) -> Phrase:
+    if isinstance(domain, Integers):
+        return Phrase("whole numbers from {low} to {high}", low=Exact(domain.low), high=Exact(domain.high))
+    if isinstance(domain, Interval):
+        low, high = (Fraction(repr(end)) for end in (domain.low, domain.high))
+        return Phrase(
+            "numbers from {low} to {high}, rounded in {cells} steps of {step}",
+            low=Exact(low),
+            high=Exact(high),
+            cells=Exact(domain.cells),
+            step=Exact((high - low) / domain.cells),
+        )
+    if isinstance(domain, Decimals):
+        ends = {"low": Exact(domain.low_exact), "high": Exact(domain.high_exact)}
         if domain.rounding == "refuse":
-            return f"{numbers}, {self('with', 'avec')} {decimals}"
-        return f"{numbers}, {self('rounded to', 'arrondis à')} {decimals}"
+            return Plural(
+                "numbers from {low} to {high}, with at most {n} decimal",
+                "numbers from {low} to {high}, with at most {n} decimals",
+                n=domain.places,
+                **ends,
+            )
+        return Plural(
+            "numbers from {low} to {high}, rounded to at most {n} decimal",
+            "numbers from {low} to {high}, rounded to at most {n} decimals",
+            n=domain.places,
+            **ends,
+        )
+    assert isinstance(domain, Categories)
+    if isinstance(domain.values, int):
+        return Phrase(
+            "one of the {count} labels from 0 to {last}", count=Exact(domain.values), last=Exact(domain.values - 1)
+        )
+    return Phrase("one of {labels}", labels=quoted(domain.labels(), Phrase(" or ")))
 
 
-def describe_statistic(statistic: Any, say: StudyLanguage) -> tuple[str, list[str]]:
+def describe_statistic(statistic: Any) -> tuple[Phrase, tuple[Phrase, ...]]:
     """What is asked in one sentence, and its sums one by one where that adds something."""
     if isinstance(statistic, Sums):
-        total = (
-            say("the sum", "la somme") if statistic.width == 1 else say("{} sums", "{} sommes").format(statistic.width)
-        )
-        return say("{} over all rows:", "{} sur toutes les lignes :").format(total), _sums(statistic, say)
-    return _describe(statistic, say) + ".", []
+        return Plural("the sum over all rows:", "{n} sums over all rows:", n=statistic.width), _sums(statistic)
+    return Phrase("{what}.", what=describe_plainly(statistic)), ()
 
 
-def _sums(statistic: Sums, say: StudyLanguage) -> list[str]:
-    out = []
+def _sums(statistic: Sums) -> tuple[Phrase, ...]:
     columns = zip(statistic.expressions, statistic.figures, statistic.bounds, disclosure_counts(statistic), strict=True)
-    for expression, term, (low, high), counts in columns:
-        if expression == "1":
-            out.append(say("the number of rows", "le nombre de lignes"))
-        elif term.is_condition:
-            fulfil = say("the number of rows that fulfil {}", "le nombre de lignes qui remplissent {}")
-            out.append(fulfil.format(say.quote(expression)))
-        else:
-            adds = say("the sum of {}; one row adds from {} to {}", "la somme de {} ; une ligne ajoute de {} à {}")
-            text = adds.format(say.quote(expression), say.number(low), say.number(high))
-            out.append(text + _long(len(str(term.high - term.low)), counts, say))
-    return out
+    return tuple(_sum(expression, term, *bounds, counts) for expression, term, bounds, counts in columns)
 
 
-def _long(digits: int, counts: int, say: StudyLanguage) -> str:
-    """A sum of more digits than its columns have can carry more than one number."""
+def _sum(expression: str, term: Any, low: Fraction, high: Fraction, counts: int) -> Phrase:
+    if expression == "1":
+        return Phrase("the number of rows")
+    if term.is_condition:
+        return Phrase("the number of rows that fulfil {condition}", condition=Quoted(expression))
+    ends: dict[str, Any] = {"formula": Quoted(expression), "low": Exact(low), "high": Exact(high)}
     if counts == 1:
-        return ""
-    return say(
-        "; it takes {} digits, more than its columns have, and counts as {} sums",
-        " ; elle prend {} chiffres, plus que n’en ont ses colonnes, et compte pour {} sommes",
-    ).format(digits, say.number(counts))
+        return Phrase("the sum of {formula}; one row adds from {low} to {high}", **ends)
+    # A sum of more digits than its columns have can carry more than one number.
+    return Phrase(
+        "the sum of {formula}; one row adds from {low} to {high}; it takes {digits} digits, more than its columns "
+        "have, and counts as {counts} sums",
+        digits=len(str(term.high - term.low)),
+        counts=Exact(counts),
+        **ends,
+    )
 
 
-def _describe(statistic: Any, say: StudyLanguage) -> str:
+def describe_plainly(statistic: Any) -> Phrase:
+    """What is asked, without a full stop."""
     kind = persisted_name(statistic)
+    if kind == "Sums":
+        return Plural("the sum over all rows", "{n} sums over all rows", n=statistic.width)
     if kind == "GroupBy":
-        groups = say(
-            "{}, separately for each value of {} ({} groups)", "{}, séparément pour chaque valeur de {} ({} groupes)"
-        )
-        return groups.format(
-            _describe(statistic.statistic, say), say.quote(names_in(statistic.by)), say.number(statistic.groups)
+        return Phrase(
+            "{what}, separately for each value of {by} ({groups} groups)",
+            what=describe_plainly(statistic.statistic),
+            by=Quoted(names_in(statistic.by)),
+            groups=Exact(statistic.groups),
         )
     if kind == "Where":
-        return say("{}, of those rows only where {}", "{}, des seules lignes où {}").format(
-            _describe(statistic.statistic, say), _condition(statistic, say)
-        )
-    values = {name: _value(value, say) for name, value in parameters_of(statistic).items()}
-    values |= {"columns": _columns(statistic, say), "width": say.number(statistic.width)}
-    return say(*DESCRIPTIONS[kind]).format(**values)
+        what = describe_plainly(statistic.statistic)
+        return Phrase("{what}, only for rows where {condition}", what=what, condition=_condition(statistic))
+    values = {name: _value(value) for name, value in parameters_of(statistic).items()}
+    values |= {"columns": _columns(statistic), "width": Exact(statistic.width)}
+    return Phrase(DESCRIPTIONS[kind], **values)
 
 
 def is_describable(statistic: Any) -> bool:
@@ -145,7 +130,8 @@ def is_describable(statistic: Any) -> bool:
     if isinstance(statistic, Sums):
         return True
     words = DESCRIPTIONS.get(persisted_name(statistic))
-    return words is not None and all(_is_told(statistic, text) for text in words)
+    # In every language: a translation that leaves a number out would hide it from those who read it.
+    return words is not None and all(_is_told(statistic, catalogue(code)(words)) for code in NAMES)
 
 
 def _is_told(statistic: Any, words: str) -> bool:
@@ -155,14 +141,9 @@ def _is_told(statistic: Any, words: str) -> bool:
     return all(name in named or value == defaults[name] for name, value in parameters_of(statistic).items())
 
 
-# Statistics that a study can describe, in the words of each (core/catalogue_entries.py).
-DESCRIPTIONS = {name: entry.study for name, entry in entries(StatisticEntry).items() if entry.study is not None}
-
-
-def _columns(statistic: Any, say: StudyLanguage) -> str:
+def _columns(statistic: Any) -> Several:
     domain = statistic.domain
-    names = domain.private if isinstance(domain, Schema) else [domain.column]
-    return say.listed([say.quote(name) for name in names])
+    return quoted(domain.private if isinstance(domain, Schema) else [domain.column])
 
 
 def parameters_of(statistic: Any) -> dict[str, Any]:
@@ -170,17 +151,17 @@ def parameters_of(statistic: Any) -> dict[str, Any]:
     return {f.name: getattr(statistic, f.name) for f in fields(statistic) if f.init and f.name != "domain"}
 
 
-def _value(value: Any, say: StudyLanguage) -> str:
+def _value(value: Any) -> Any:
     if isinstance(value, tuple):
-        return say.listed([_value(part, say) for part in value])
+        return Several([_value(part) for part in value])
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return say.number(Fraction(repr(value)))
-    return say.quote(str(value))
+        return Exact(Fraction(repr(value)))
+    return Quoted(str(value))
 
 
-def _condition(statistic: Any, say: StudyLanguage) -> str:
-    name = say.quote(names_in(statistic.column))
+def _condition(statistic: Any) -> Phrase:
+    column = Quoted(names_in(statistic.column))
     if statistic.is_in is not None:
-        return say("{} is {}", "{} vaut {}").format(name, ", ".join(say.quote(str(label)) for label in statistic.is_in))
-    low, high = (say.number(Fraction(repr(end))) for end in statistic.between)
-    return say("{} lies between {} and {}", "{} est entre {} et {}").format(name, low, high)
+        return Phrase("{column} is {values}", column=column, values=quoted(statistic.is_in, Phrase(" or ")))
+    low, high = (Exact(Fraction(repr(end))) for end in statistic.between)
+    return Phrase("{column} lies between {low} and {high}", column=column, low=low, high=high)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from murmure.core.domain import Decimals, Interval
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
-from murmure.core.types import Release
+from murmure.parties.study.costs import ProtectedUnit
 from murmure.parties.study.earlier_protocol import as_it_ran
-from murmure.parties.study.visible_text import visible
+from murmure.show.document import Unit
+from murmure.show.phrase import Phrase, Quoted, visible
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -40,36 +41,44 @@ class RoundFigures:
     exact: bool
     people: int | None  # rows; an estimate where there is noise, None where it is not known
     guarantees: Mapping[str, Any]
+    protects: ProtectedUnit
     grids: Mapping[str, Fraction] = field(default_factory=dict)  # for columns of real numbers, the step of rounding
+    unit: Unit = "value"
+    problem: str | None = None  # why the sums are shown as they are
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Phrase]:
         """What a reader needs to know about the figures."""
         out = [
-            f"{name} was rounded to steps of {exact_text(step)} before it was added up: the sum is that of "
-            f"rounded numbers"
+            Phrase(
+                "{column} was rounded to steps of {step} before it was added up: the sum is that of rounded numbers.",
+                column=Quoted(name),
+                step=exact_text(step),
+            )
             for name, step in self.grids.items()
         ]
         if any(row.low for row in self.rows):
-            out.append("the range of each figure, by itself, holds the sum without noise in 95 % of all cases")
+            out.append(
+                Phrase(
+                    "Each interval by itself contains the figure without noise in {level:.0%} of all cases.", level=0.95
+                )
+            )
         if not self.exact and self.people is None:
-            out.append("how many rows there are is not told, since the noise hides it")
+            out.append(Phrase("The noise hides how many rows there are."))
         return out
 
-    def promise(self) -> str:
-        """What is promised to the reader of the figures, in one line."""
+    def promise(self) -> Phrase:
+        """What is promised to the reader of the figures."""
         certificate = self.guarantees["reader"]
         if math.isinf(certificate.epsilon):
-            return "exact totals: no differential privacy hides what one row adds"
-        delta = f", delta = {certificate.delta:g}" if certificate.delta else ""
-        protects = f"the {certificate.unit} of one person ({certificate.relation})"
-        return f"differential privacy: epsilon = {certificate.epsilon:.10g}{delta} for {protects}"
-
-    def promises(self) -> list[str]:
-        """One certificate for all observers who share it; what is public to all of them appears once."""
-        release = Release(None, self.guarantees, "", seeded=False)
-        public = release.shared_public()
-        out = [f"{names}: {certificate.to_text(public is None)}" for names, certificate in release.observers()]
-        return out if public is None else [*out, f"public to all: {'; '.join(public)}"]
+            return Phrase("The totals are exact: no differential privacy hides what one row adds.")
+        fields = {"epsilon": certificate.epsilon, "protects": self.protects.in_words()}
+        if certificate.delta:
+            return Phrase(
+                "Differential privacy: epsilon = {epsilon:.10g}, delta = {delta:g} (protects {protects}).",
+                delta=certificate.delta,
+                **fields,
+            )
+        return Phrase("Differential privacy: epsilon = {epsilon:.10g} (protects {protects}).", **fields)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -89,18 +98,25 @@ def figures_of(plan: Plan, sums: Sequence[int], earlier: bool = False) -> RoundF
 
 
 def _figures_of(plan: Plan, sums: Sequence[int]) -> RoundFigures:
-    exact, grids = plan.curator is None and plan.person is None, _grids(plan)
+    exact, grids, protects = plan.curator is None and plan.person is None, _grids(plan), ProtectedUnit.of(plan)
     try:
         release = plan.settle(plan.decode_total(sums)) if plan.curator is None else plan.release_answer(sums)
     except MurmureError as error:  # such as a mean of no rows: the sums are shown as they are
         rows = [Figure(f"sum {i}", str(v)) for i, v in enumerate(sums, 1)]
-        return RoundFigures(visible(str(error).splitlines()[0]), tuple(rows), exact, None, plan.guarantees(), grids)
+        about = visible(str(error).splitlines()[0])
+        return RoundFigures(about, tuple(rows), exact, None, plan.guarantees(), protects, grids, problem=error.message)
     estimate = release.estimate
     rows = []
     parts = estimate.items() if isinstance(estimate, Mapping) else [("", estimate)]
+    units = set()
     for name, part in parts:
-        rows += [_figure(row, str(name), exact) for row in part.to_rows()]
-    return RoundFigures(visible(release.about), tuple(rows), exact, estimate.n, release.guarantees, grids)
+        part_rows = part.to_rows()
+        rows += [_figure(row, str(name), exact) for row in part_rows]
+        units |= {_unit(row) for row in part_rows}
+    unit: Any = units.pop() if len(units) == 1 and units <= {"share", "count"} else "value"
+    return RoundFigures(
+        visible(release.about), tuple(rows), exact, estimate.n, release.guarantees, protects, grids, unit
+    )
 
 
 def _grids(plan: Plan) -> dict[str, Fraction]:
@@ -116,12 +132,16 @@ def _grids(plan: Plan) -> dict[str, Fraction]:
 
 
 def _figure(row: Mapping[str, Any], part: str, exact: bool) -> Figure:
-    unit = next(key for key in row if key not in ("label", "low", "high", "sd", "exact"))
-    value = exact_text(Fraction(row["exact"])) if exact and "exact" in row else _plain(row[unit])
+    value = exact_text(Fraction(row["exact"])) if exact and "exact" in row else _plain(row[_unit(row)])
     label = visible(f"{part}: {row['label']}" if part else str(row["label"]))
     if exact:
         return Figure(label, value)
     return Figure(label, value, _plain(row.get("low")), _plain(row.get("high")))
+
+
+def _unit(row: Mapping[str, Any]) -> str:
+    """What the figure is: a share, a count, a value."""
+    return next(key for key in row if key not in ("label", "low", "high", "sd", "exact"))
 
 
 def exact_text(value: Fraction) -> str:

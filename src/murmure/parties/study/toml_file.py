@@ -266,8 +266,8 @@ def _noises(where: str, toml: Mapping[str, Any]) -> list[Mapping[str, Any] | Non
             Phrase('[[queries]] and then sums = ["age"]'),
         )
     places = [
-        *(f"{where}, query {number}" for number in range(1, len(queries) + 1)),
-        *(f"{where}, model {number}" for number in range(1, len(models) + 1)),
+        *(Phrase("{where}, query {number}", where=where, number=number) for number in range(1, len(queries) + 1)),
+        *(Phrase("{where}, model {number}", where=where, number=number) for number in range(1, len(models) + 1)),
     ]
     return split_noise(where, toml.get("noise"), [*queries, *models], places)
 

@@ -192,7 +192,7 @@ def split_noise(
     places: how the file names each of them.
     """
     if shared is not None:
-        shared = _parse_noise(f"{where}, [noise]", shared)
+        shared = _parse_noise(Phrase("{where}, [noise]", where=where), shared)
     noises = [query.get("noise", shared) for query in queries]
     parts = sum(noise is shared and shared is not None for noise in noises)
     out: list[Mapping[str, Any] | None] = []
@@ -200,7 +200,7 @@ def split_noise(
         if noise is None or noise is False:
             out.append(None)
             continue
-        noise = noise if noise is shared else _parse_noise(f"{place}, noise", noise)
+        noise = noise if noise is shared else _parse_noise(Phrase("{place}, noise", place=place), noise)
         # [noise] is what all questions cost together: each of those without their own gets an equal part.
         if noise is shared and parts > 1:
             noise = {key: split_budget(v, [1.0] * parts)[0] if key in BUDGET else v for key, v in noise.items()}

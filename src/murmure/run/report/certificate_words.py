@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from murmure.core.certificate_blocks import (
+    PROVIDED,
+    PUBLIC,
+    RELATIONS,
+    WITNESS,
+    cost,
+    method_explained,
+    witness_phrase,
+)
+from murmure.core.certificate_blocks import certificate_document as certificate_document
+from murmure.core.domain import Categories, Interval
 from murmure.core.errors import shorten
 from murmure.core.schema import Schema
-from murmure.run.report.number_format import describe_domain
+from murmure.show.document import Block, Table
+from murmure.show.phrase import Phrase, Plural, Strong, apart, commas
 
 if TYPE_CHECKING:
     from murmure.core.types import Certificate
@@ -17,38 +30,62 @@ if TYPE_CHECKING:
 REVEALING_EPSILON = 6  # above this epsilon the odds protect nobody in practice
 
 
-def max_certainty(epsilon: float, delta: float = 0.0) -> str:
+def max_certainty(epsilon: float, delta: float = 0.0) -> float:
     """How certain an observer can become, from even odds: at most e^eps / (1 + e^eps), rounded up, out of 100.
 
     With delta: how often the best guess between the two is right, (e^eps + delta) / (1 + e^eps) at most.
     """
     # Rounded up to a tenth. The small term keeps an exact tenth, such as 75, from becoming 75.1 by float error.
     percent = 100 * (1 + delta * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
-    return f"{math.ceil(10 * percent - 1e-6) / 10:g}"
+    return math.ceil(10 * percent - 1e-6) / 10
 
 
-def promise(certificate: Certificate) -> str:
-    """The certificate in one sentence."""
+def promise(certificate: Certificate, provided: bool = True) -> Phrase:
+    """The certificate in one sentence; provided: with what it rests on."""
     if math.isinf(certificate.epsilon):
-        return "Whoever sees this sees the answer itself: nothing is protected."
+        return Phrase("Whoever sees this sees the answer itself: nothing is protected.")
     if certificate.epsilon > REVEALING_EPSILON:
-        return "At this epsilon a report can all but give the answer away."
-    provided = f", provided {certificate.assumption}" if certificate.assumption else ""
-    return (
-        "Whatever is sent, someone who thought two answers equally likely cannot become surer than "
-        f"{max_certainty(certificate.epsilon)} in 100 which of them is true{provided}."
+        return Phrase("At this epsilon a report can all but give the answer away.")
+    certainty = max_certainty(certificate.epsilon)
+    if provided and certificate.assumption:
+        return Phrase(
+            "Whatever is sent, someone who thought two answers equally likely cannot become surer than {certainty:g} "
+            "in 100 which of them is true, provided {assumption}.",
+            certainty=certainty,
+            assumption=certificate.assumption,
+        )
+    return Phrase(
+        "Whatever is sent, someone who thought two answers equally likely cannot become surer than {certainty:g} in "
+        "100 which of them is true.",
+        certainty=certainty,
     )
 
 
-def promise_in_french(certificate: Certificate) -> str:
-    """The same sentence for French readers; the assumption is shown separately."""
-    if math.isinf(certificate.epsilon):
-        return "Qui voit ceci voit la réponse même : rien n’est protégé."
-    if certificate.epsilon > REVEALING_EPSILON:
-        return "À cet epsilon, une réponse peut presque livrer la vérité."
-    return (
-        "Quoi qu’on envoie, celui qui tenait deux réponses pour également probables ne peut devenir sûr de l’une à "
-        f"plus de {max_certainty(certificate.epsilon).replace('.', ',')} chances sur 100."
+def both_certificates(plan: Any, guarantees: Mapping[str, Certificate]) -> tuple[Block, ...]:
+    """What a whole row and what one attribute of it can lose; what the two share is said once."""
+    rows = int(plan.rows_per_person)
+    whole = Phrase("a whole row") if rows == 1 else Phrase("all {rows} rows", rows=rows)
+    record, attribute = guarantees["reader"], guarantees["either, about one attribute"]
+    lines: list[tuple[str, str]] = []
+    for name, c in ((whole, record), (Phrase("one attribute"), attribute)):
+        lines.append((name, Phrase("{cost}; {method}", cost=Strong(_cost(c, rows)), method=method_explained(c.method))))
+        witness = witness_phrase(c)
+        if witness:
+            lines.append((WITNESS, witness))
+    lines += [(Phrase("relation"), RELATIONS[record.relation]), (PUBLIC, apart(record.public))]
+    if record.assumption:
+        lines.append((PROVIDED, record.assumption))
+    return (Table("", ("", ""), tuple(lines), words=True),)
+
+
+def _cost(c: Certificate, rows: int) -> Phrase:
+    if rows == 1 or c.asked is None:
+        return cost(c, asked=True)
+    return Phrase(
+        "epsilon = {epsilon:.10g} (asked for {asked:.10g} a row), delta = {delta:g}",
+        epsilon=c.epsilon,
+        asked=c.asked,
+        delta=c.delta,
     )
 
 
@@ -82,12 +119,28 @@ def mechanism_json(mechanism: Any) -> dict[str, Any]:
     return out
 
 
-def mechanism_title(mechanism: Any) -> str:
-    """GRR, epsilon = 1, on Categories(4)"""
+def mechanism_title(mechanism: Any) -> Phrase:
+    """GRR, epsilon = 1, on 4 answers"""
     settings = {f.name: getattr(mechanism, f.name) for f in fields(mechanism) if f.name != "domain"}
     shown = [f"{name} = {_format_setting(value)}" for name, value in settings.items() if value is not None]
-    domain = describe_domain(_without_public_columns(mechanism.domain))
-    return ", ".join([type(mechanism).__name__, *shown, f"on {domain}"])
+    parts = commas([type(mechanism).__name__, *shown])
+    return Phrase(
+        "{mechanism}, on {domain}", mechanism=parts, domain=answers_of(_without_public_columns(mechanism.domain))
+    )
+
+
+def answers_of(domain: Any) -> Phrase:
+    """What may be answered, as a heading."""
+    if isinstance(domain, Interval):
+        return Phrase(
+            "a number from {low:g} to {high:g} in {cells:,} cells", low=domain.low, high=domain.high, cells=domain.cells
+        )
+    if isinstance(domain, Categories):
+        if isinstance(domain.values, int):
+            return Phrase("{size:,} answers", size=domain.size)
+        return Phrase("{size:,} answers ({answers})", size=domain.size, answers=commas(map(str, domain.values)))
+    described: Phrase = domain.describe()
+    return described
 
 
 def _without_public_columns(domain: Any) -> Any:
@@ -103,11 +156,15 @@ def _format_setting(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, float) else shorten(value)
 
 
-def protects(plan: Any) -> str:
+def protects(plan: Any) -> Phrase:
     """What the guarantee of a sanitised table is about: a row, or a person of several."""
     epsilon = plan.guarantees()["reader"].epsilon
     if plan.unit == "row":
-        return f"one row: whoever stands in several rows pays epsilon = {epsilon:.6g} for each of them"
-    rows = plan.rows_per_person
-    row = "row" if rows == 1 else "rows"
-    return f"one person ({plan.unit}) of at most {rows} {row}: epsilon = {epsilon:.6g} for all of them together"
+        return Phrase("one row: each row of a person adds epsilon = {epsilon:.6g}", epsilon=epsilon)
+    return Plural(
+        "one person ({unit}) of at most {n} row: epsilon = {epsilon:.6g} for all of them together",
+        "one person ({unit}) of at most {n} rows: epsilon = {epsilon:.6g} for all of them together",
+        n=int(plan.rows_per_person),
+        unit=plan.unit,
+        epsilon=epsilon,
+    )

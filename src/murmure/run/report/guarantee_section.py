@@ -1,129 +1,294 @@
-"""The third section of a report, where people randomised their answers: what is guaranteed."""
+"""The third section of a report: what is guaranteed, or what it cost and who sees what."""
 
 from __future__ import annotations
 
-import html
 import math
-import re
+from typing import Any
 
+from murmure.core.certificate_blocks import RELATIONS, method_explained
+from murmure.core.domain import Decimals, Integers, Interval
+from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.local.base.record_mechanism import RecordMechanism
-from murmure.run.report.certificate_words import promise, promise_in_french
-from murmure.run.report.html_parts import WIDE, Language
-from murmure.run.report.public_facts import public_facts
-from murmure.run.report.question_section import epsilon_text
+from murmure.run.report.certificate_words import REVEALING_EPSILON, max_certainty, promise
+from murmure.run.report.question_section import epsilon_number
 from murmure.run.report.report_content import ReportContent
+from murmure.show.document import Block, Fold, Items, Number, Paragraph, Section, Table, paragraphs, sentences
+from murmure.show.language import significant
+from murmure.show.phrase import Phrase, Quoted, Small, Strong, commas
 
 MAX_NAMED = 5  # columns of a witness
+FOLDED = 8  # more sums than these are folded
+EACH_ROW_ADDS = Phrase("Each further row of a person adds as much again.")
+BLOCK_NAMES = {  # the names of blocks
+    "count": Phrase("how many"),
+    "sum": Phrase("sum"),
+    "square": Phrase("sum of squares"),
+    "cells": Phrase("counts"),
+    "level": Phrase("counts, level"),
+}
 
 
-def guarantee_section(content: ReportContent, w: Language) -> str:
-    rows = [_certificate_row(content, certificate, w) for certificate in content.certificates]
+def guarantee_section(content: ReportContent) -> Section:
+    """Where people randomised their answers."""
     first = content.certificates[0]
-    heads = (
-        w("what may differ", "ce qui peut différer"),
-        "epsilon",
-        w("in plain words", "en clair"),
-    )
-    head = "".join(f'<th scope="col"{" class=num" if i == 1 else ""}>{name}</th>' for i, name in enumerate(heads))
-    several = ""
+    heads = (Phrase("what may differ"), "epsilon", Phrase("in plain words"))
+    rows = tuple((_what(content, c), epsilon_number(c.epsilon), _in_words(content, c)) for c in content.certificates)
+    unit = None
     if content.of_records and content.rows_per_person is None:
-        several = w(
-            "The unit is one row: someone with several rows pays for each of them.",
-            f"L’unité est une ligne{WIDE}: qui en a plusieurs paie pour chacune.",
-        )
+        unit = sentences(Phrase("The unit is one row."), EACH_ROW_ADDS)
     elif content.of_records:
-        several = w(
-            f"The unit is {content.protects(w)}; the figures add up all those rows.",
-            f"L’unité est {content.protects(w)}{WIDE}; les chiffres comptent toutes ces lignes.",
-        )
-    provided = ""
-    if first.assumption:
-        assumption = w.term(first.assumption)
-        provided = f"<p>{w(f'Provided {assumption}.', f'À condition que{WIDE}: {assumption}.')}</p>"
-    return f"""<h2>{w("3. What is guaranteed", "3. Ce qui est garanti")}</h2>
-<table class="held"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>
-<p>{several} {_how_computed(content, w) if math.isfinite(first.epsilon) else ""}</p>{provided}
-{public_facts(content, first, w)}"""
+        unit = Phrase("The unit is {unit}; the figures add up all those rows.", unit=content.protects)
+    texts = [sentences(unit, _how_computed(content) if math.isfinite(first.epsilon) else None)]
+    table = Table("", heads, rows, words=True)
+    blocks: tuple[Block, ...] = (table, *paragraphs([*texts, _provided(first)]), _public(content, first))
+    return Section(Phrase("3. What is guaranteed"), blocks)
 
 
-def _how_computed(content: ReportContent, w: Language) -> str:
+def _provided(c: Certificate) -> Phrase | None:
+    return Phrase("Provided {assumption}.", assumption=c.assumption) if c.assumption else None
+
+
+def _how_computed(content: ReportContent) -> Phrase:
     if content.release.randomised_outside:  # no words were compared with anything
-        return w(
+        return Phrase(
             "Epsilon is computed from the probabilities that the plan prescribes, and rounded up; delta is 0. It holds "
-            "against whoever collects and whoever reads.",
-            f"Epsilon est calculé sur les probabilités que le plan prescrit, puis arrondi vers le haut{WIDE}; delta "
-            "vaut 0. Cela vaut face à qui collecte comme à qui lit.",
+            "against whoever collects and whoever reads."
         )
-    return w(
-        "Epsilon is computed from the integers that the random words are compared with, and rounded up; delta is "
-        "0. It holds against whoever collects and whoever reads.",
-        f"Epsilon est calculé sur les entiers auxquels les mots aléatoires sont comparés, puis arrondi vers le haut"
-        f"{WIDE}; delta vaut 0. Cela vaut face à qui collecte comme à qui lit.",
+    return Phrase(
+        "Epsilon is computed from the integers that the random words are compared with, and rounded up; delta is 0. It "
+        "holds against whoever collects and whoever reads."
     )
 
 
-def _certificate_row(content: ReportContent, c: Certificate, w: Language) -> str:
+def _what(content: ReportContent, c: Certificate) -> Phrase:
     if not content.of_records:
-        what = w("the answer", "la réponse")
-    elif (content.rows_per_person or 1) > 1:
-        what = w("all rows of one person", "toutes les lignes d’une personne")
-        if c.unit == "attribute":
-            what = w("one attribute in each of them", "un attribut dans chacune")
-    elif c.unit == "record":
-        what = w("the whole record", "toute la fiche")
-    else:
-        what = w("one attribute of it", "un seul attribut")
-    text = w(promise(c).split(", provided")[0].removesuffix(".") + ".", promise_in_french(c).replace(" :", f"{WIDE}:"))
-    method = f'<br><span class="soft">{w("Found by", f"Trouvé par{WIDE}")}: {w.term(c.method)}.</span>'
-    return (
-        f'<tr><th scope="row">{what}</th><td class="num" data-name="epsilon ="><b>{epsilon_text(c.epsilon, w)}</b></td>'
-        f"<td>{text} {_witness_sentence(content, c, w)}{method}</td></tr>"
-    )
+        return Phrase("the answer")
+    if (content.rows_per_person or 1) > 1:
+        attribute = c.unit == "attribute"
+        return Phrase("one attribute in each of them") if attribute else Phrase("all rows of one person")
+    return Phrase("the whole record") if c.unit == "record" else Phrase("one attribute of it")
 
 
-def _witness_sentence(content: ReportContent, c: Certificate, w: Language) -> str:
+def _in_words(content: ReportContent, c: Certificate) -> Phrase:
+    return sentences(promise(c, provided=False), _witness(content, c), _found_by(c))
+
+
+def _found_by(c: Certificate) -> Phrase:
+    return Phrase("Found by: {method}.", method=method_explained(c.method))
+
+
+def _witness(content: ReportContent, c: Certificate) -> Phrase | None:
     """Which two people the most revealing report distinguishes, and how well."""
     if c.witness is None or not math.isfinite(c.epsilon):
-        return ""
-    a, b, _ = c.witness
-    shown = content.release.estimate if content.many_columns else ()
-    person = None if content.plan is None else content.plan.person
-    names = list(person.columns if isinstance(person, RecordMechanism) else shown)
-    if content.of_records and len(a) != len(names):  # figures of some columns, and no plan that names the others
-        first, second = _witness_people(c)
-    elif content.of_records:
-        differ = [
-            (html.escape(f"{n} {w.in_quotes(x)}"), html.escape(w.in_quotes(y)))
-            for n, x, y in zip(names, a, b, strict=True)
-            if x != y
-        ]
-        more = len(differ) - MAX_NAMED
-        rest = w(f" and {more} more columns", f" et {more} autres colonnes") if more > 0 else ""
-        first, second = (
-            (", ".join(side[:MAX_NAMED]) + rest for side in zip(*differ, strict=True)) if differ else ("", "")
-        )
-    else:
-        first, second = html.escape(w.in_quotes(a)), html.escape(w.in_quotes(b))
-    if not first:
-        return ""
+        return None
+    first, second = _two_people(content, c)
+    if first is None:
+        return None
     if "fresh reports" in c.method or c.epsilon > 50:
-        return w(
-            f"The most telling report tells {first} from {second}.",
-            f"La réponse la plus parlante distingue {first} de {second}.",
+        return Phrase("The most telling report tells {first} from {second}.", first=first, second=second)
+    fields = {"odds": math.exp(c.epsilon), "first": first, "second": second}
+    if c.epsilon < 7:
+        return Phrase(
+            "The most telling report is {odds:,.2f} times likelier from {first} than from {second}.", **fields
         )
-    odds = w.number(math.exp(c.epsilon), 2 if c.epsilon < 7 else 0)
-    return w(
-        f"The most telling report is {odds} times likelier from {first} than from {second}.",
-        f"La réponse la plus parlante vient {odds} fois plus souvent de {first} que de {second}.",
+    return Phrase("The most telling report is {odds:,.0f} times likelier from {first} than from {second}.", **fields)
+
+
+def _two_people(content: ReportContent, c: Certificate) -> tuple[Any, Any]:
+    a, b, _ = c.witness or ("", "", "")
+    if not content.of_records:
+        return Quoted(a), Quoted(b)
+    person = None if content.plan is None else content.plan.person
+    shown = content.release.estimate if content.many_columns else ()
+    names = list(person.columns if isinstance(person, RecordMechanism) else shown)
+    if len(a) != len(names):  # figures of some columns, and no plan that names the others: the certificate does
+        tells = getattr(c.witness_text[1] if c.witness_text else None, "fields", {})
+        return tells.get("a"), tells.get("b")
+    differ = [
+        (Phrase("{name} {answer}", name=n, answer=Quoted(x)), Quoted(y))
+        for n, x, y in zip(names, a, b, strict=True)
+        if x != y
+    ]
+    if not differ:
+        return None, None
+    more = len(differ) - MAX_NAMED
+    sides = (commas(side[:MAX_NAMED]) for side in zip(*differ, strict=True))
+    first, second = (Phrase("{some} and {more} more columns", some=s, more=more) if more > 0 else s for s in sides)
+    return first, second
+
+
+# -- noise at the curator ---------------------------------------------------------------------------------------------
+
+
+def cost_section(content: ReportContent) -> Section:
+    """Where a curator saw every row: what it cost, who sees what, what one person can change."""
+    c = content.reader
+    trusted = Phrase(
+        "Sees every row as it is: people trust the curator with them, and nothing here protects them from it."
+    )
+    rows = (
+        (Phrase("whoever reads this"), epsilon_number(c.epsilon), sentences(_curated_promise(content), _found_by(c))),
+        (Phrase("the curator"), Phrase("no limit"), trusted),
+    )
+    table = Table("", (Phrase("who"), "epsilon", Phrase("in plain words")), rows, words=True)
+    blocks = (*_sensitivity(content), _public(content, c))
+    return Section(
+        Phrase("3. What it cost, and who sees what"), (table, Paragraph(_cost(content)), _ledger(content), *blocks)
     )
 
 
-def _witness_people(c: Certificate) -> tuple[str, str]:
-    """The two people, parsed from the certificate's sentence, which names every column."""
-    words = "" if c.witness_text is None else c.witness_text[1]
-    match = re.fullmatch(r"is \S+ times likelier from (.*) than from (.*)|tells (.*) from (.*) best", words, re.DOTALL)
-    if match is None:
-        return "", ""
-    first, second = (html.escape(text) for text in match.groups() if text is not None)
-    return first, second
+def _curated_promise(content: ReportContent) -> Phrase:
+    """The certificate in one sentence. With delta > 0 only the success of a guess is bounded, so it says that."""
+    c, who = content.reader, content.one_of_them
+    if math.isinf(c.epsilon) or c.epsilon > REVEALING_EPSILON:
+        return Phrase("At this epsilon what is published can all but give a person away.")
+    fields = {"who": who, "certainty": max_certainty(c.epsilon, c.delta)}
+    if c.relation == "replace" and c.delta:
+        return Phrase(
+            "Whoever guesses between two things that {who} may hold, from even odds, is right at most {certainty:g} "
+            "times in 100.",
+            **fields,
+        )
+    if c.delta:
+        return Phrase(
+            "Whoever guesses whether {who} is in the data, from even odds, is right at most {certainty:g} times in "
+            "100.",
+            **fields,
+        )
+    if c.relation == "replace":
+        return Phrase(
+            "Asked to tell between two things that {who} may hold, someone who thought both equally likely cannot "
+            "become surer than {certainty:g} in 100 of either.",
+            **fields,
+        )
+    return Phrase(
+        "Asked whether {who} is in the data, someone who thought both equally likely cannot become surer than "
+        "{certainty:g} in 100 of either.",
+        **fields,
+    )
+
+
+def _cost(content: ReportContent) -> Phrase:
+    c = content.reader
+    paid = Phrase("epsilon = {epsilon:.6g}, delta = {delta}", epsilon=c.epsilon, delta=Small(c.delta))
+    hidden = RELATIONS[c.relation]
+    cost = Phrase("It cost {cost} ({hidden}), for {unit}.", cost=Strong(paid), hidden=hidden, unit=content.protects)
+    return sentences(cost, EACH_ROW_ADDS if content.rows_per_person is None else None, _provided(c))
+
+
+def _ledger(content: ReportContent) -> Paragraph:
+    paid = content.paid
+    if paid is None:
+        unknown = Phrase(
+            "Costs of all that is released about the same people add up. This page knows of no ledger, so it cannot "
+            "say what else was released."
+        )
+        return Paragraph(unknown, "note")
+    budget = Phrase("{epsilon:.6g}", epsilon=paid.budget)
+    if paid.delta:
+        budget = Phrase("{epsilon:.6g}, delta = {delta}", epsilon=paid.budget, delta=Small(paid.delta))
+    fields = {"dataset": Strong(paid.dataset), "left": max(paid.left, 0.0), "budget": budget}
+    if paid.charge is None:
+        return Paragraph(
+            Phrase(
+                "Paid from the budget of {dataset} in the ledger: epsilon {left:.6g} of {budget} is left for all "
+                "further releases about these people.",
+                **fields,
+            )
+        )
+    return Paragraph(
+        Phrase(
+            "Paid from the budget of {dataset} in the ledger, charge {charge}: epsilon {left:.6g} of {budget} is left "
+            "for all further releases about these people.",
+            charge=paid.charge,
+            **fields,
+        )
+    )
+
+
+def _sensitivity(content: ReportContent) -> tuple[Block, ...]:
+    """What one person can change, at most."""
+    bound = None if content.plan is None or content.plan.curator is None else content.plan.bound
+    if bound is None:
+        return ()
+    title = Phrase("What {who} can change, at most", who=content.one_of_them)
+    if content.chosen is not None:
+        change = bound.sensitivity * bound.rows
+        text = Phrase("The count of any of the {n:,} candidates, by {change:,}.", n=bound.candidates, change=change)
+        return (Section(title, (Paragraph(text),)),)
+    moves = Phrase("{who} moves it by", who=content.one_of_them)
+    if bound.norm == "l2":
+        moves = Phrase("{who} moves it by (Euclidean)", who=content.one_of_them)
+    rows = tuple(
+        (_block_title(block.name), Number(block.width), _moved(moved, bound.norm), _three_digits(law.variance))
+        for block, moved, law in zip(bound.blocks, bound.sensitivities(), bound.laws, strict=True)
+    )
+    table: Block = Table("", (Phrase("sum"), Phrase("entries"), moves, Phrase("noise on each (sd)")), rows)
+    if len(rows) > FOLDED:
+        table = Fold(Phrase("Show all {n} sums", n=len(rows)), (table,))
+    note = Phrase("Declared beforehand, in whole numbers on the grid of the schema; the noise is scaled to it.")
+    return (Section(title, (table, Paragraph(note, "note"))),)
+
+
+def _block_title(name: str) -> str:
+    column, colon, last = name.rpartition(": ")
+    word, _, number = last.partition(" ")
+    title: str = BLOCK_NAMES.get(word, last)
+    if number and word in BLOCK_NAMES:
+        title = Phrase("{what} {number}", what=title, number=number)
+    return Phrase("{column}: {what}", column=column, what=title) if colon else title
+
+
+def _moved(sensitivity: int, norm: str) -> Number:
+    """In L1 a whole number; in L2 the square root of one, rounded up."""
+    if norm == "l1" or math.isqrt(sensitivity) ** 2 == sensitivity:
+        return Number(sensitivity if norm == "l1" else math.isqrt(sensitivity))
+    return Number(math.ceil(100 * math.sqrt(sensitivity)) / 100, "fixed", 2)
+
+
+def _three_digits(variance: float) -> Number:
+    """Three digits, and no exponent where people can do without."""
+    sd = math.sqrt(variance)
+    return Number(sd, "plain") if not sd < 1e12 else Number(sd, "fixed", significant(sd, 3))
+
+
+# -- what was taken for public ----------------------------------------------------------------------------------------
+
+
+def _public(content: ReportContent, c: Certificate) -> Fold:
+    # The first public fact of a certificate is the domain. Where the plan is known, its columns replace it.
+    items: list[str] = list(c.public)
+    domain = None if content.plan is None else content.plan.statistic.domain
+    columns = [items.pop(0)]
+    if isinstance(domain, Schema) and (content.of_records or content.curated):
+        specs = domain.column_specs
+        columns = [_column_fact(name, domain[name], specs[name].public) for name in domain.columns]
+    elif domain is not None and content.curated:
+        columns = [_column_fact(domain.column or Phrase("the question"), domain, False)]
+    asked = [Phrase("the question, and its plan")] if content.curated else []
+    return Fold(Phrase("What was taken for public"), (Items((*columns, *asked, *items)),))
+
+
+def _column_fact(name: str, domain: Any, is_public: bool) -> Phrase:
+    if isinstance(domain, Interval):
+        text = Phrase(
+            "numbers from {low:.6g} to {high:.6g} in {cells:,} cells",
+            low=domain.low,
+            high=domain.high,
+            cells=domain.cells,
+        )
+    elif isinstance(domain, Decimals):
+        text = Phrase(
+            "numbers from {low:.6g} to {high:.6g} to {places} decimals",
+            low=float(domain.low),
+            high=float(domain.high),
+            places=domain.places,
+        )
+    elif isinstance(domain, Integers):
+        text = Phrase("whole numbers from {low:,} to {high:,}", low=domain.low, high=domain.high)
+    else:
+        text = Phrase("{size:,} possible answers", size=domain.size)
+    if is_public:
+        text = Phrase("{values}; public, not randomised", values=text)
+    return Phrase("{column}: {values}", column=Strong(name), values=text)

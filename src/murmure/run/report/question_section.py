@@ -2,175 +2,228 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import Any
 
 from murmure.catalogue import entries
-from murmure.core.catalogue_entries import RecordEntry, StatisticEntry
+from murmure.core.catalogue_entries import NoiseEntry, RecordEntry
+from murmure.core.domain import Categories
 from murmure.core.estimates.estimate import Estimate, SampledEstimator
+from murmure.core.estimates.estimate_blocks import no_figure
 from murmure.core.schema import Schema
-from murmure.core.show import no_figure
-from murmure.run.report.html_parts import WIDE, Language, facts
 from murmure.run.report.report_content import ReportContent
+from murmure.show.document import Block, Facts, Number, Paragraph, Section, Table, paragraphs, sentences
+from murmure.show.phrase import Phrase, Quoted, Several, Strong, apart
 
 MIN_CONTENTS = 4  # columns from which there is a table of contents
 
-OUTSIDE_SENTENCE = (
-    "people randomised their answers themselves, outside the software: with coins, cards or a program of their own.",
-    "chacun a rendu sa réponse aléatoire lui-même, hors du logiciel : avec des pièces, des cartes ou son propre "
-    "programme.",
-)
-ANY_MECHANISM = (
-    "every answer is randomised before it leaves the person.",
-    "chaque réponse est rendue aléatoire avant de partir.",
-)
+
+def epsilon_number(value: float) -> Any:
+    return Number(value, "plain") if math.isfinite(value) else Phrase("no limit")
 
 
-def epsilon_text(value: float, w: Language) -> str:
-    return w.plain(value) if math.isfinite(value) else w("none", "aucun")
+def head(content: ReportContent) -> tuple[Block, ...]:
+    """What to beware of, and what matters most."""
+    return Paragraph(_motto(content), "motto"), *paragraphs(_warnings(content), "warning"), _facts(content)
 
 
-def report_head(content: ReportContent, w: Language) -> str:
-    release, warnings = content.release, []
-    if release.seeded:
-        warnings.append(
-            w(
-                "Seeded experiment: anyone can replay these reports. Never for real people.",
-                f"Expérience à graine{WIDE}: chacun peut rejouer ces réponses. Jamais avec de vraies personnes.",
+def _motto(content: ReportContent) -> Phrase:
+    if not content.curated:
+        return Phrase("Each person whispers; the crowd speaks.")
+    if content.chosen is not None:
+        return Phrase("One of several public candidates leaves the curator.")
+    return Phrase("Only noisy sums leave the curator.")
+
+
+def _warnings(content: ReportContent) -> list[Phrase]:
+    out = []
+    if content.release.seeded:
+        replayed = Phrase("Seeded experiment: anyone can replay these reports. Never for real people.")
+        if content.chosen is not None:
+            replayed = Phrase("Seeded experiment: whoever knows the seed replays the draw. Never for real people.")
+        elif content.curated:
+            replayed = Phrase(
+                "Seeded experiment: whoever knows the seed takes the noise off again. Never for real people."
+            )
+        out.append(replayed)
+    if content.release.randomised_outside:
+        out.append(
+            Phrase(
+                "Randomised outside the software: nothing was drawn here, and nothing here can check how people drew."
             )
         )
-    if release.randomised_outside:
-        warnings.append(
-            w(
-                "Randomised outside the software: nothing was drawn here, and nothing here can check how people drew.",
-                f"Rendu aléatoire hors du logiciel{WIDE}: rien n’a été tiré ici, et rien ici ne peut vérifier comment "
-                "chacun a tiré.",
-            )
-        )
-    names = {
-        "record": w("epsilon for a whole record", "epsilon pour toute une fiche")
-        if content.of_records
-        else w("epsilon of an answer", "epsilon d’une réponse"),
-        "attribute": w("epsilon for one attribute", "epsilon pour un attribut"),
-    }
-    items = [(w.number(content.rows, 0), w("rows", "lignes") if content.of_records else w("answers", "réponses"))]
-    items += [(epsilon_text(c.epsilon, w), names[c.unit]) for c in content.certificates]
-    items.append((content.protects(w), w("protected unit", "unité protégée")))
-    randomness = w("seeded", "à graine") if release.seeded else w("secure", "sûr")
-    if release.randomised_outside:
-        randomness = w("outside the software", "hors du logiciel")
-    if content.mechanism:
-        items.append((randomness, w("randomness", "hasard")))
-    motto = w("Each person whispers; the crowd speaks.", f"Chacun murmure{WIDE}; la foule parle.")
-    return head_html(content, motto, warnings, items, w)
-
-
-def head_html(content: ReportContent, motto: str, warnings: list[str], items: Any, w: Language) -> str:
-    """The title of a report, what to beware of, and what matters most; items: values with their names."""
     if content.simulated:
-        warnings.append(
-            w(
-                "Simulation: the true values are shown because these people are invented or known.",
-                f"Simulation{WIDE}: les vraies valeurs sont montrées, car ces personnes sont inventées ou connues.",
-            )
-        )
-    warn = "".join(f'<p class="warn">{text}</p>' for text in warnings)
-    return f"""<h1>{html.escape(content.title(w))}</h1>
-<p class="motto">{motto}</p>
-{warn}{facts(items)}"""
+        out.append(Phrase("Simulation: the true values are shown because these people are invented or known."))
+    return out
 
 
-def question_section(content: ReportContent, w: Language) -> str:
-    statistic = entries(StatisticEntry).get(content.statistic, StatisticEntry())
-    question = w(*(statistic.bare_sentence or (html.escape(content.statistic),) * 2))
-    how = w(
-        "Nothing was randomised: these are exact figures of real answers.",
-        f"Rien n’a été rendu aléatoire{WIDE}: ce sont les chiffres exacts de vraies réponses.",
-    )
+def _facts(content: ReportContent) -> Facts:
+    n, items = content.release.estimate.n, list[tuple[str, Any]]()
+    if content.curated:
+        if n is not None:
+            rows = (content.rows_per_person or 1) > 1
+            number = Phrase("about {n:,}", n=n) if content.release.estimate.noisy else Number(n)
+            items.append((Phrase("rows (noisy)") if rows else Phrase("people (noisy)"), number))
+        items.append((Phrase("epsilon of this release"), epsilon_number(content.reader.epsilon)))
+        if content.reader.delta:
+            items.append(("delta", Number(content.reader.delta, "small")))
+    else:
+        items.append((Phrase("rows") if content.of_records else Phrase("answers"), Number(n)))
+        whole = Phrase("epsilon for a whole record") if content.of_records else Phrase("epsilon of an answer")
+        names = {"record": whole, "attribute": Phrase("epsilon for one attribute")}
+        items += [(names[c.unit], epsilon_number(c.epsilon)) for c in content.certificates]
+    items.append((Phrase("protected unit"), content.protects))
+    if content.paid is not None:
+        left = Phrase("{left:.6g} of {budget:.6g}", left=max(content.paid.left, 0.0), budget=content.paid.budget)
+        items.append((Phrase("epsilon left in the ledger"), left))
+    randomness = Phrase("seeded") if content.release.seeded else Phrase("secure")
+    if content.release.randomised_outside:
+        randomness = Phrase("outside the software")
     if content.mechanism:
-        other = OUTSIDE_SENTENCE if content.release.randomised_outside else ANY_MECHANISM
-        sentence = w(*(entries(RecordEntry).get(content.mechanism, RecordEntry()).sentence or other))
-        sentence = sentence.replace(" ;", f"{WIDE};").replace(" :", f"{WIDE}:")
-        name = f"<b>{html.escape(content.mechanism)}</b>"
-        how = w(f"By {name}: {sentence}", f"Par {name}{WIDE}: {sentence}")
-    if content.weights is not None:
-        column = f"<b>{html.escape(content.weights)}</b>"
-        how += w(
-            f" Figures are weighted: each person counts as the public column {column} says.",
-            f" Les chiffres sont pondérés{WIDE}: chacun compte selon la colonne publique {column}.",
+        items.append((Phrase("randomness"), randomness))
+    return Facts(tuple(items))
+
+
+def question_section(content: ReportContent) -> Section:
+    rules = _row_rules(content) if content.curated else _outside_rules(content)
+    blocks: list[Block] = [Paragraph(sentences(_question(content), *_how(content))), *paragraphs([rules], "note")]
+    return Section(Phrase("1. What was asked, and how"), (*blocks, *_contents(content)))
+
+
+def _question(content: ReportContent) -> str:
+    bare = content.asked.entry.bare_sentence
+    return content.question.sentence if content.curated or bare is None else Phrase(bare)
+
+
+def _how(content: ReportContent) -> list[Phrase]:
+    name, noise = Strong(content.mechanism), entries(NoiseEntry).get(content.mechanism)
+    title = Phrase((noise and noise.title) or "noise")
+    if content.curated:
+        return _at_curator(content, title)
+    if not content.mechanism:
+        how = Phrase("Nothing was randomised: these are exact figures of real answers.")
+    elif noise is not None:
+        how = Phrase(
+            "Each party adds its share of {noise} ({name}), and only noisy sums are seen.", noise=title, name=name
         )
-    return f"""<h2>{w("1. What was asked, and how", "1. Ce qui a été demandé, et comment")}</h2>
-<p>{question} {how}</p>{_outside_rules(content, w)}{contents_table(content, w)}"""
+    else:
+        sentence = Phrase("every answer is randomised before it leaves the person.")
+        if content.release.randomised_outside:
+            sentence = Phrase(
+                "people randomised their answers themselves, outside the software: with coins, cards or a program of "
+                "their own."
+            )
+        own = entries(RecordEntry).get(content.mechanism, RecordEntry()).sentence
+        how = Phrase("By {name}: {sentence}", name=name, sentence=Phrase(own) if own else sentence)
+    if content.weights is None:
+        return [how]
+    weighted = Phrase(
+        "Figures are weighted: each person counts as the public column {column} says.", column=Strong(content.weights)
+    )
+    return [how, weighted]
 
 
-def _outside_rules(content: ReportContent, w: Language) -> str:
+def _at_curator(content: ReportContent, noise: Phrase) -> list[Phrase]:
+    name = Strong(content.mechanism)
+    if content.chosen is not None:
+        return [
+            Phrase(
+                "A curator sees every row and draws one candidate, by {name}: those with more people are likelier.",
+                name=name,
+            )
+        ]
+    how = Phrase(
+        "A curator sees every row and adds them up exactly; {noise} ({name}) is added to the sums, and only noisy sums "
+        "leave.",
+        noise=noise,
+        name=name,
+    )
+    cut = Phrase("They are then cut to a public range.")
+    return [how, cut] if content.mechanism == "Geometric" else [how]
+
+
+def _row_rules(content: ReportContent) -> Phrase:
+    """How a curator counts cells outside the schema. They never raise an error, because an error would reveal them."""
+    domains = [] if content.plan is None else [domain for _, domain in domains_of(content.plan.statistic.domain)]
+    labels = [isinstance(domain, Categories) for domain in domains]
+    numbers = [domain for domain in domains if not isinstance(domain, Categories)]
+    parts = []
+    if content.question.kind == "Rows" and len(domains) == 1:
+        numbers, labels = [], [False]
+        parts.append(Phrase("all of them are counted"))
+    elif not domains or any(domain.outside != "drop" for domain in numbers):
+        parts.append(Phrase("a number out of bounds is moved to the bound"))
+    dropped = [domain for domain in numbers if domain.outside == "drop"]
+    names = [Quoted(domain.column) for domain in dropped if domain.column]
+    if dropped and len(names) < len(numbers) and names:
+        parts.append(Phrase("a row with a number of {columns} out of bounds is left out", columns=Several(names)))
+    elif dropped:
+        parts.append(Phrase("a row with a number out of bounds is left out"))
+    if not domains or any(domain.absent is None for domain in numbers):
+        parts.append(
+            Phrase("a row whose number is missing or unreadable is left out, unless the schema names a value for it")
+        )
+    elif numbers:
+        parts.append(Phrase("a missing or unreadable number counts as the schema says"))
+    if any(labels) or not labels:
+        parts.append(Phrase("a label that is not in the schema counts nowhere"))
+    return Phrase("Every row is read, whatever it holds: {rules}.", rules=apart(parts))
+
+
+def domains_of(domain: Any) -> list[tuple[str, Any]]:
+    if isinstance(domain, Schema):
+        return [(name, domain[name]) for name in domain.private]
+    return [(domain.column or "", domain)]
+
+
+def _outside_rules(content: ReportContent) -> Phrase | None:
     """What was done with values outside the schema. How many there were stays with the holder of the data."""
     domain = None if content.plan is None else content.plan.statistic.domain
     domains = [] if domain is None else list(domain.values()) if isinstance(domain, Schema) else [domain]
-    clamped, dropped = (_columns_with_policy(domains, policy) for policy in ("clamp", "drop"))
-    parts = []
-    if clamped is not None:
-        columns = _in_parentheses(clamped)
-        parts.append(
-            w(
-                f"A number beyond its bounds{columns} was moved to the nearest bound before it was randomised.",
-                f"Un nombre hors bornes{columns} a été ramené à la borne la plus proche avant le tirage.",
-            )
-        )
+    clamped, dropped = ([d for d in domains if d.outside == policy] for policy in ("clamp", "drop"))
     every = content.receipt is not None and content.receipt.invalid == "drop"
-    if every or dropped is not None:
-        in_columns = "" if every or dropped is None else _in_parentheses(dropped)
-        beyond = ("", "")
-        if content.rows_per_person is not None and every:
-            beyond = (", or more than one person may have", ", ou en surnombre pour une personne")
-        parts.append(
-            w(
-                f"Rows outside the schema{in_columns}{beyond[0]} were left out. The figures say nothing about them.",
-                f"Les lignes hors du schéma{in_columns}{beyond[1]} ont été écartées. Les chiffres n’en disent rien.",
-            )
-        )
-    return f"<p>{' '.join(parts)}</p>" if parts else ""
+    parts = []
+    if clamped:
+        numbers = _in_columns(Phrase("A number beyond its bounds"), clamped, domains)
+        parts.append(Phrase("{numbers} was moved to the nearest bound before it was randomised.", numbers=numbers))
+    if every or dropped:
+        rows = Phrase("Rows outside the schema")
+        if every and content.rows_per_person is not None:
+            rows = Phrase("Rows outside the schema, or more than one person may have,")
+        elif not every:
+            rows = _in_columns(rows, dropped, domains)
+        parts.append(Phrase("{rows} were left out. The figures say nothing about them.", rows=rows))
+    return sentences(*parts) if parts else None
 
 
-def _columns_with_policy(domains: list[Any], policy: str) -> list[str] | None:
-    """The columns with this policy: None if there are none, empty if all have it and need no names."""
-    columns = [domain.column for domain in domains if domain.outside == policy]
-    if not columns:
-        return None
-    return [] if len(columns) == len(domains) else [name for name in columns if name]
+def _in_columns(what: Phrase, some: list[Any], every: list[Any]) -> Phrase:
+    """With the names of columns, unless all have the same rule."""
+    names = [domain.column for domain in some if domain.column]
+    return Phrase("{what} ({columns})", what=what, columns=Several(names)) if len(some) < len(every) and names else what
 
 
-def _in_parentheses(names: list[str]) -> str:
-    return f" ({', '.join(html.escape(name) for name in names)})" if names else ""
-
-
-def contents_table(content: ReportContent, w: Language) -> str:
-    """Where each of many columns is, what is shown of it, and how it was randomised."""
+def _contents(content: ReportContent) -> tuple[Block, ...]:
+    """Of many columns: what is shown of each, and how it was randomised."""
     if len(content.columns) < MIN_CONTENTS:
-        return ""
+        return ()
+    shown = [getattr(c.estimate.estimator, "shown", None) for c in content.columns]
+    sampled = any(isinstance(c.estimate.estimator, SampledEstimator) for c in content.columns)
+    protocols = [content.protocol(column.name) for column in content.columns]
+    heads = [Phrase("column"), Phrase("shown")]
+    heads += [Phrase("protocol")] if any(protocols) else []
+    heads += [Phrase("reported by")] if sampled else []
     rows = []
-    protocols = any(content.protocol(column.name) for column in content.columns)
-    has_shown = any(isinstance(column.estimate.estimator, SampledEstimator) for column in content.columns)
-    for column in content.columns:
-        estimator = column.estimate.estimator
-        shown = estimator.shown if isinstance(estimator, SampledEstimator) else None
-        cells = f'<th scope="row"><a href="#{w.lang}-{column.number}">{html.escape(column.name)}</a></th>'
-        cells += f"<td>{figure_kind(column.estimate, w)}</td>"
-        cells += f"<td>{html.escape(content.protocol(column.name))}</td>" if protocols else ""
-        cells += f'<td class="num">{"" if shown is None else w.number(shown, 0)}</td>' if has_shown else ""
-        rows.append(f"<tr>{cells}</tr>")
-    head = f'<th scope="col">{w("column", "colonne")}</th><th scope="col">{w("shown", "montré")}</th>'
-    head += f'<th scope="col">{w("protocol", "protocole")}</th>' if protocols else ""
-    head += f'<th scope="col" class="num">{w("reported by", "envoyée par")}</th>' if has_shown else ""
-    return f'<table class="held toc"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
+    for column, protocol, n in zip(content.columns, protocols, shown, strict=True):
+        row: list[Any] = [column.name, figure_kind(column.estimate)]
+        row += [protocol] if any(protocols) else []
+        rows.append(tuple([*row, Number(n) if n is not None else None] if sampled else row))
+    return (Table("", tuple(heads), tuple(rows), words=True),)
 
 
-def figure_kind(estimate: Estimate, w: Language) -> str:
+def figure_kind(estimate: Estimate) -> Phrase:
     if no_figure(estimate):
-        return w("no figure", "aucun chiffre")
-    k = w.number(len(estimate.mean), 0)
-    if estimate.unit != "share":
-        alone = list(estimate.labels) == ["mean"]
-        return w("mean", "moyenne") if alone else w(f"{k} figures", f"{k} chiffres")
-    return w(f"shares of {k} answers", f"parts de {k} réponses")
+        return Phrase("no figure")
+    k = len(estimate.mean)
+    if estimate.unit == "share":
+        return Phrase("shares of {k:,} answers", k=k)
+    return Phrase("mean") if list(estimate.labels) == ["mean"] else Phrase("{k:,} figures", k=k)

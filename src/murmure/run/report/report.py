@@ -1,11 +1,10 @@
-"""A release as one self-contained HTML page: figures with their intervals, and what they cost the people in them.
+"""A release as one self-contained page: figures with their intervals, and what they cost the people in them.
 
-No script, nothing from outside, French and English, light or dark, on paper too (see show/html_parts.py).
+No script, nothing from outside, French and English, light or dark, on paper too (show/html.py).
 """
 
 from __future__ import annotations
 
-import html
 import os
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,14 @@ from murmure.core.estimates.estimate import check_level, check_target
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.core.types import Release, Target
 from murmure.run.report.consistent_section import consistent_section
-from murmure.run.report.cost_section import cost_section
-from murmure.run.report.curator_sections import curated_head, curated_question
 from murmure.run.report.figures_section import figures_section
-from murmure.run.report.guarantee_section import guarantee_section
-from murmure.run.report.html_parts import WIDE, Language, document, is_murmure_page
-from murmure.run.report.question_section import question_section, report_head
+from murmure.run.report.guarantee_section import cost_section, guarantee_section
+from murmure.run.report.question_section import head, question_section
 from murmure.run.report.report_content import ReportContent
+from murmure.show.document import Document, Heading
+from murmure.show.html import is_murmure_page, page
+from murmure.show.language import LanguageCode
+from murmure.show.phrase import Code, Several
 
 PAGE_SUFFIXES = (".html", ".htm")
 
@@ -38,10 +38,17 @@ def write_report(
     simultaneous: bool = False,
     weights: str | None = None,
     ledger: Any = None,
+    *,
+    title: str | None = None,
+    question: str | None = None,
+    author: str | None = None,
+    lang: LanguageCode | None = None,
 ) -> Path:
-    """The finished page at `path`, or nothing. See `report_html`.
+    """The finished page at `path`, or nothing.
 
     The name ends in .html or .htm. An earlier page that Murmure wrote is replaced; any other file is refused.
+    title, question, author: your own words at its head. lang: the language that is shown first; the page has both.
+    The other parameters are those of `report_document`.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -56,7 +63,8 @@ def write_report(
     """
     path = Path(path)
     check_page_path(path)
-    text = report_html(release, truth, level, target, receipt, plan, simultaneous, weights, ledger)
+    document = report_document(release, truth, level, target, receipt, plan, simultaneous, weights, ledger)
+    text = page(document, Heading(title, question, author), lang)
     with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path
@@ -68,13 +76,13 @@ def check_page_path(path: Path) -> None:
         raise CannotWrite(
             "the name of a page must end in {page_suffixes}, got {got!r}.",
             hint="name the file report.html",
-            page_suffixes=" or ".join(PAGE_SUFFIXES),
+            page_suffixes=Several(PAGE_SUFFIXES, Phrase(" or ")),
             got=path.name,
         )
     refuse_to_replace(path, is_murmure_page, Phrase("a page that Murmure wrote"))
 
 
-def report_html(
+def report_document(
     release: Release,
     truth: Any = None,
     level: float = 0.95,
@@ -84,8 +92,8 @@ def report_html(
     simultaneous: bool = False,
     weights: str | None = None,
     ledger: Any = None,
-) -> str:
-    """The page of a release of one question, or of many columns.
+) -> Document:
+    """What the page of a release of one question, or of many columns, says.
 
     truth: the true shares or means (by column, where there are several), when people are simulated; the page says so.
     target: whom the intervals speak of. receipt: what `sanitise` returned: rows dropped, and the plan; plan: the plan
@@ -105,24 +113,7 @@ def report_html(
     check_level(level)
     check_target(target)
     content = ReportContent(release, truth, float(level), target, receipt, plan, simultaneous, weights, ledger)
-    title = f"Murmure: {content.title(Language('en'))}"
-    return document(title, {lang: report_sections(content, Language(lang)) for lang in ("en", "fr")})
-
-
-# The sections of a report, in order: of noise at the curator, and of answers that people randomised.
-CURATED = (curated_head, curated_question, figures_section, cost_section)
-RANDOMISED = (report_head, question_section, figures_section, guarantee_section)
-
-
-def report_sections(content: ReportContent, w: Language) -> str:
-    sections = (*(CURATED if content.curated else RANDOMISED), consistent_section, report_footer)
-    return "\n".join(section(content, w) for section in sections)
-
-
-def report_footer(content: ReportContent, w: Language) -> str:
-    plan = f"<code>{html.escape(content.digest)}</code>"
-    alone = w(
-        "This page is one file, without script, and asks nothing of the network.",
-        "Cette page est un seul fichier, sans script, et ne demande rien au réseau.",
-    )
-    return f"<footer>Murmure {__version__}. Plan{w('', WIDE)}: {plan}. {alone}</footer>"
+    protected = cost_section if content.curated else guarantee_section
+    sections = [question_section(content), figures_section(content), protected(content), *consistent_section(content)]
+    footer = Phrase("Murmure {version}. Plan: {plan}.", version=__version__, plan=Code(content.digest))
+    return Document(content.title, (*head(content), *sections), "Report", footer)

@@ -65,10 +65,12 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     >>> people = {"smoker": ["no", "no", "no", "yes"] * 500, "region": [0, 0, 1, 2] * 500}
     >>> table = mu.sanitise(people, mu.SPL(schema, epsilon=2.0), rng=mu.Random.seeded(7))
     >>> print(mu.estimate(table).estimate["smoker"])
-              share       low      high
-    no       0.7315    0.6895    0.7740
-    yes      0.2685    0.2260    0.3105
-    2 000 people; 95 % intervals by exact inversion, for these people (fixed population)
+            share       low      high
+    no     0.7315    0.6895    0.7740
+    yes    0.2685    0.2260    0.3105
+    <BLANKLINE>
+    2,000 people; 95% intervals by exact inversion (every share under which such a count is not rare),
+      for these people (fixed population)
     >>> print(mu.estimate(table, statistic=mu.Pair(schema, "smoker", "region")).estimate)
                share       low      high
     no, 0     0.5253    0.4474    0.6042
@@ -77,7 +79,11 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     yes, 0    0.0461    0.0000    0.1137
     yes, 1   -0.0272    0.0000    0.0324
     yes, 2    0.2496    0.1881    0.3122
-    2 000 people; 95 % intervals by score, for these people (fixed population)
+    <BLANKLINE>
+    2,000 people; 95% intervals by score (every value under which such reports are not rare, by a normal
+      curve), for these people (fixed population)
+    An unbiased estimate can fall outside what is possible; its interval keeps to what is possible, so
+      here an estimate lies outside its interval.
     """
     engine = engine_for(source, engine)
     table = None if is_on(engine, source) else open_table(source)

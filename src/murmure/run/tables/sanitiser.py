@@ -30,11 +30,12 @@ from murmure.plan.plan import Plan
 from murmure.run.billing import TablePayment
 from murmure.run.engine_choice import engine_for, is_on
 from murmure.run.tables.table_format import PLAN_KEY, SEEDED_KEY, TableFormat, record_schema
+from murmure.show.document import Document, Shown
 from murmure.statistics.marginals import Marginals
 
 
 @dataclass(frozen=True)
-class Receipt:
+class Receipt(Shown):
     """What was done to a table: how many rows went in and came out, and what it costs the people in them.
 
     Of a frame that stays on its engine nobody counted them: rows and dropped are then 0.
@@ -54,6 +55,11 @@ class Receipt:
     @cached_property
     def guarantees(self) -> Mapping[str, Certificate]:
         return self.plan.guarantees()
+
+    def document(self) -> Document:
+        from murmure.run.tables.receipt_document import receipt_document
+
+        return receipt_document(self)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Answer, Array, Ints, Protectable, Statistic
 from murmure.laws.tallies import histogram
+from murmure.show.phrase import Several
 
 DENSE = 1 << 16  # values of a column that are counted one by one before anything is made of them
 MAX_JOINT_CELLS = 1 << 20
@@ -50,9 +51,12 @@ class BaseStatistic(Statistic[Answer]):
 
     def in_words(self) -> str:
         """The question in the words of a ledger and a release: "Mean of age by region"."""
-        names = self.asked_columns
-        of = " and ".join(names) if len(names) < 3 else f"{len(names)} columns"
-        return persisted_name(self) + (f" of {of}" if of else "")
+        kind, names = persisted_name(self), self.asked_columns
+        if not names:
+            return Phrase("{kind}", kind=kind)
+        if len(names) < 3:
+            return Phrase("{kind} of {columns}", kind=kind, columns=Several(names))
+        return Phrase("{kind} of {n} columns", kind=kind, n=len(names))
 
 
 class CuratorStatistic(BaseStatistic[Answer]):

@@ -1,106 +1,62 @@
-"""Why a question is refused (minimum_cell.py), in plain words of two languages."""
+"""Why a question is refused (minimum_cell.py), in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
-
-from murmure.core.errors import Phrase, RareCondition
+from murmure.core.errors import RareCondition
+from murmure.show.phrase import Exact, Phrase, Quoted
 from murmure.statistics.conditions.minimum_cell import MAX_WEIGHT, Problem
 
-Say = Callable[[str, str], str]  # picks one of two languages
-Quote = Callable[[str], str]
 
-
-def english(one: str, other: str) -> str:
-    return one
-
-
-def describe_problem(problem: Problem, say: Say, quote: Quote = repr) -> Phrase:
+def describe_problem(problem: Problem) -> Phrase:
     """The condition by name, and why it is refused; without a full stop."""
-    text, other = quote(problem.text), quote(problem.other)
-    rows, total, minimum = _rounded_rows(problem.rows, say), problem.of, problem.minimum
+    text, few = Quoted(problem.text), {"rows": float(problem.rows), "total": problem.of, "minimum": problem.minimum}
     if problem.kind == "few":
         return Phrase(
-            say(
-                "{text} picks out about {rows} of {total} rows, if values are spread evenly; the minimum is {minimum}",
-                "{text} ne retient qu’environ {rows} lignes sur {total}, si les valeurs sont réparties également ; il "
-                "en faut {minimum}",
-            ),
+            "{text} picks out about {rows:.2g} of {total:,} rows, if values are spread evenly; the minimum is "
+            "{minimum}",
             text=text,
-            rows=rows,
-            total=total,
-            minimum=minimum,
+            **few,
         )
     if problem.kind == "rest":
         return Phrase(
-            say(
-                "{text} leaves out about {rows} of {total} rows, if values are spread evenly, which subtraction would "
-                "reveal; the minimum is {minimum}",
-                "{text} n’écarte qu’environ {rows} lignes sur {total}, si les valeurs sont réparties également, et une "
-                "soustraction les révèle ; il en faut {minimum}",
-            ),
+            "{text} leaves out about {rows:.2g} of {total:,} rows, if values are spread evenly, which subtraction "
+            "would reveal; the minimum is {minimum}",
             text=text,
-            rows=rows,
-            total=total,
-            minimum=minimum,
+            **few,
         )
     if problem.kind == "difference":
         return Phrase(
-            say(
-                "{text} and {other}{earlier} differ in about {rows} of {total} rows, or leave out as few; the minimum "
-                "is {minimum}",
-                "{text} et {other}{earlier} ne diffèrent que d’environ {rows} lignes sur {total}, ou en écartent aussi "
-                "peu ; il en faut {minimum}",
-            ),
+            "{text} and {other}{earlier} differ in about {rows:.2g} of {total:,} rows, or leave out as few; the "
+            "minimum is {minimum}",
             text=text,
-            other=other,
-            earlier=Phrase(say(" of an earlier study", " d’une étude précédente")) if problem.earlier else "",
-            rows=rows,
-            total=total,
-            minimum=minimum,
+            other=Quoted(problem.other),
+            earlier=Phrase(" of an earlier study") if problem.earlier else "",
+            **few,
         )
     if problem.kind == "id":
         return Phrase(
-            say(
-                "{text} is a condition on {other}, which has {size} values where a party may have {total} rows: like "
-                "an id, it can pick out a single row",
-                "{text} est une condition sur {other}, qui a {size} valeurs là où un participant peut avoir {total} "
-                "lignes : comme un identifiant, elle peut isoler une seule ligne",
-            ),
+            "{text} is a condition on {other}, which has {size:,} values where a party may have {total:,} rows: like "
+            "an id, it can pick out a single row",
             text=text,
-            other=other,
+            other=Quoted(problem.other),
             size=problem.size,
-            total=total,
+            total=problem.of,
         )
     if problem.kind == "weight":
         return Phrase(
-            say(
-                "{text} weights the same columns, with a largest weight that is {ratio} times the smallest; the "
-                "maximum is {limit}, or the rows of the larger weight could be read off the first digits",
-                "{text} donne aux mêmes colonnes des poids dont le plus grand vaut {ratio} fois le plus petit ; "
-                "{limit} au plus, sinon les lignes de plus grand poids se lisent dans les premiers chiffres",
-            ),
+            "{text} weights the same columns, with a largest weight that is {ratio} times the smallest; the maximum "
+            "is {limit}, or the rows of the larger weight could be read off the first digits",
             text=text,
-            ratio=f"{problem.size:_}" if problem.size else Phrase(say("arbitrarily many", "un nombre illimité de")),
+            ratio=Exact(problem.size) if problem.size else Phrase("arbitrarily many"),
             limit=MAX_WEIGHT,
         )
     if problem.kind == "many":
         return Phrase(
-            say(
-                "{text} and others are {size} conditions, too many to compare with one another",
-                "{text} et d’autres sont {size} conditions, trop nombreuses pour être comparées entre elles",
-            ),
+            "{text} and others are {size:,} conditions, too many to compare with one another",
             text=text,
             size=problem.size,
         )
-    return Phrase(
-        say(
-            "{text} reads columns with too many values to tell in advance how many rows it picks out",
-            "{text} lit des colonnes de tant de valeurs qu’on ne peut dire d’avance combien de lignes elle retient",
-        ),
-        text=text,
-    )
+    return Phrase("{text} reads columns with too many values to tell in advance how many rows it picks out", text=text)
 
 
 def _hint(problem: Problem, way_out: str, noise: bool = True) -> str:
@@ -128,10 +84,5 @@ def refusal(problem: Problem, where: str, way_out: str, noise: bool = True) -> R
         "{where}: {problem}.",
         hint=_hint(problem, way_out, noise),
         where=where,
-        problem=describe_problem(problem, english),
+        problem=describe_problem(problem),
     )
-
-
-def _rounded_rows(rows: Fraction, say: Say) -> str:
-    text = f"{float(rows):.2g}"
-    return text if say("", "fr") == "" else text.replace(".", ",")

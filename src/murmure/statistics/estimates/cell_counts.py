@@ -95,8 +95,4 @@ class CellCounts(SumsInterface):
         return self.counts.ravel().astype(np.float64)
 
     def __repr__(self) -> str:
-        more = self.counts.size - SHOWN
-        return repr(self._summed(SHOWN)) + (f"; {more} more cells not shown" if more > 0 else "")
-
-    def _repr_html_(self) -> str:
-        return self._summed(SHOWN)._repr_html_()
+        return str(self)

@@ -92,7 +92,4 @@ class CrossProductsEstimate(SumsInterface):
         return self.summed.noisy
 
     def __repr__(self) -> str:
-        return repr(self.summed)
-
-    def _repr_html_(self) -> str:
-        return self.summed._repr_html_()
+        return str(self)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
@@ -11,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.blocks import NoiseLaw
-from murmure.core.errors import NoUnbiasedEstimate, Phrase
+from murmure.core.errors import NoUnbiasedEstimate, Phrase, Plural
 from murmure.core.estimates.estimate import Estimate, check_level, check_target
-from murmure.core.estimates.intervals import level_of_each, method_name
-from murmure.core.estimates.noisy_estimators import EXACTLY, variance_of
+from murmure.core.estimates.intervals import level_of_each
+from murmure.core.estimates.method_words import KNOWN_EXACTLY, NOISE_INVERSION, simultaneous_name
+from murmure.core.estimates.noisy_estimators import variance_of
 from murmure.core.types import Floats, Releasable
+from murmure.show.document import Block, Document, IntervalRow, Intervals, Number, Paragraph, Shown, Table
+from murmure.show.phrase import apart, commas
 
 POPULATION_HINT = Phrase("Sum, Mean and Variance answer for the population that people were drawn from")
 
@@ -42,17 +44,21 @@ class SumsEstimator:
         reach = {law: 0 if law is None else law.quantile(1 - each) for law in set(self.laws)}
         reach_in_units = np.array([float(reach[law]) for law in self.laws]) * self.units
         exact = all(law is None for law in self.laws)
-        method = EXACTLY if exact else method_name("exact inversion of the noise", simultaneous)
+        method = KNOWN_EXACTLY if exact else simultaneous_name(NOISE_INVERSION, simultaneous)
         return np.stack([self.sums - reach_in_units, self.sums + reach_in_units], axis=1), method
 
 
-class SumsInterface(Releasable):
+class SumsInterface(Releasable, Shown):
     """What sums and the answers that are made of them have in common: error bars, rows, a picture.
 
     summed: the sums themselves; of a SumsEstimate, that estimate.
     """
 
     summed: Any
+
+    def document(self) -> Document:
+        shown: Document = self.summed.document()
+        return shown
 
     if TYPE_CHECKING:  # a dataclass would take these for the defaults of its fields
 
@@ -152,48 +158,28 @@ class SumsEstimate(SumsInterface):
         """The sums as floats."""
         return np.array([float(v) for v in self.sums])
 
-    @property
-    def _note(self) -> str:
-        rows = "" if self.n is None else f"{self.n:_}".replace("_", " ") + f" row{'s' * (self.n != 1)}; "
-        bars = (
-            f"no error bar: {self.reason}" if self.estimator is None else "sums with noise" if self.noisy else EXACTLY
-        )
-        cells = f"; numbers of {', '.join(self.grid)} count as the middles of their cells" if self.grid else ""
-        return f"{rows}{bars}{cells}"
-
-    def _lines(self) -> list[tuple[str, ...]]:
+    def document(self) -> Document:
+        figures: Block = Intervals("", self._rows(), "value")
         if not self.noisy or self.estimator is None:
-            return [("", "sum"), *((label, _format_sum(v)) for label, v in zip(self.labels, self.sums, strict=True))]
-        rows = zip(self.labels, self.mean, self.interval(), strict=True)
-        return [("", "sum", "low", "high"), *((label, *map(_format_short, (v, *ends))) for label, v, ends in rows)]
+            rows = tuple((label, Number(v, "exact")) for label, v in zip(self.labels, self.sums, strict=True))
+            figures = Table("", ("", Phrase("sum")), rows)
+        return Document("", (figures, *self._notes()), "Sums")
+
+    def _rows(self) -> tuple[IntervalRow, ...]:
+        if self.estimator is None:
+            return ()
+        both = zip(self.labels, self.mean, self.interval(), strict=True)
+        return tuple(IntervalRow(label, float(v), float(low), float(high)) for label, v, (low, high) in both)
+
+    def _notes(self) -> tuple[Block, ...]:
+        bars: Phrase = Phrase("sums with noise") if self.noisy else KNOWN_EXACTLY
+        if self.estimator is None:
+            bars = Phrase("no error bar: {reason}", reason=self.reason)
+        parts: list[Phrase] = [] if self.n is None else [Plural("{n:,} row", "{n:,} rows", n=self.n)]
+        parts.append(bars)
+        if self.grid:
+            parts.append(Phrase("numbers of {columns} count as the middles of their cells", columns=commas(self.grid)))
+        return (Paragraph(apart(parts), "note"),)
 
     def __repr__(self) -> str:
-        lines = self._lines()
-        most = 20
-        wide = [max(len(line[i]) for line in lines[: most + 1]) for i in range(len(lines[0]))]
-        shown = [
-            f"{line[0]:{wide[0]}}" + "".join(f"  {cell:>{w}}" for cell, w in zip(line[1:], wide[1:], strict=True))
-            for line in lines[: most + 1]
-        ]
-        more = f"; {len(lines) - 1 - most} more sums not shown" if len(lines) - 1 > most else ""
-        return "\n".join([*shown, self._note + more])
-
-    def _repr_html_(self) -> str:
-        head, *body = self._lines()
-        cells = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
-        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in line)}</tr>" for line in body[:20])
-        more = f"; {len(body) - 20} more" if len(body) > 20 else ""
-        return f"<table><tr>{cells}</tr>{rows}</table><p>{html.escape(self._note + more)}</p>"
-
-
-def _format_sum(v: Fraction) -> str:
-    """Whole numbers and short decimals exactly; others to ten digits."""
-    if v.denominator == 1:
-        return f"{v.numerator:,}".replace(",", " ")
-    if 10**6 % v.denominator == 0 and abs(v) < 10**9:
-        return f"{float(v):,.6f}".rstrip("0").replace(",", " ")
-    return f"{float(v):.10g}"
-
-
-def _format_short(v: float) -> str:
-    return f"{v:,.0f}".replace(",", " ") if 1e4 <= abs(v) < 1e15 else f"{v:.6g}"
+        return str(self)

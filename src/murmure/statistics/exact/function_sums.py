@@ -153,10 +153,10 @@ class FunctionSums(TermsStatistic, Described):
 
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
-        return f"Sums of {self.words()[0]}"
+        return Phrase("Sums of {words}", words=self.words())
 
-    def words(self) -> tuple[str, str]:
-        """What is added up, in English and in French."""
+    def words(self) -> str:
+        """What is added up."""
         return self._function.in_words(self.inputs, self.at, self.settings)
 
     # -- rows ---------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Integers
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Described
 from murmure.statistics.base.statistic import CuratorStatistic
@@ -93,12 +93,11 @@ class FunctionSumsByPlace(CuratorStatistic, Described):
         return self.of.formulas
 
     def in_words(self) -> str:
-        return f"{self.of.in_words()}, at each of {self.places} places"
+        return Phrase("{words}, at each of {n} places", words=self.of.in_words(), n=self.places)
 
-    def words(self) -> tuple[str, str]:
-        """What is added up, in English and in French."""
-        en, fr = self.of.words()
-        return f"{en}, at each of {self.places} places", f"{fr}, en chacune de {self.places} places"
+    def words(self) -> str:
+        """What is added up."""
+        return Phrase("{words}, at each of {n} places", words=self.of.words(), n=self.places)
 
     def _placed(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.intp], NDArray[np.float64], Array]]:
         """Some rows at a time: which are there, where each lies, what it adds, and which were cut or lie nowhere."""

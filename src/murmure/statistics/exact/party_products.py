@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Described, Total
 from murmure.statistics.base.statistic import CuratorStatistic
@@ -63,13 +63,10 @@ class WithinPartyProducts(CuratorStatistic):
     wide = True
     trailing_counts = 1  # the last figure: parties
     min_honest = 4
-    reveals = (
+    reveals = Phrase(
         "Sums of products less each party's own means, beside the sums over all rows that another question asks for, "
-        "tell the sizes and means of the honest parties up to a rotation among them, and not whose is whose.",
-        "Les sommes de produits moins les moyennes de chaque participant, à côté des sommes de toutes les lignes "
-        "qu’une autre question demande, disent les effectifs et les moyennes des participants honnêtes à une rotation "
-        "entre eux près, sans dire qui est qui.",
-    )  # in English, and in French
+        "tell the sizes and means of the honest parties up to a rotation among them, and not whose is whose."
+    )
     entry = SumEntry(order=150)
 
     def __post_init__(self) -> None:
@@ -185,12 +182,10 @@ class PartyOuterProducts(CuratorStatistic, Described):
     wide = True
     trailing_counts = 2  # the last figures: parties, and rows that were cut
     min_honest = 4
-    reveals = (
+    reveals = Phrase(
         "Errors by clusters take the squares of each party's own scores, added up: whoever reads them knows the scores "
-        "of the honest parties up to a rotation among them, and not whose is whose.",
-        "Les erreurs par grappes prennent les carrés des scores de chaque participant, additionnés : qui les lit "
-        "connaît les scores des participants honnêtes à une rotation entre eux près, sans savoir qui est qui.",
-    )  # in English, and in French
+        "of the honest parties up to a rotation among them, and not whose is whose."
+    )
     entry = SumEntry(order=160)
 
     def __post_init__(self) -> None:
@@ -239,12 +234,11 @@ class PartyOuterProducts(CuratorStatistic, Described):
         return self.of.formulas
 
     def in_words(self) -> str:
-        return f"Products of each party's {self.of.in_words()[0].lower()}{self.of.in_words()[1:]}"
+        return Phrase("Products of each party's sums of {words}", words=self.of.words())
 
-    def words(self) -> tuple[str, str]:
-        """What is added up, in English and in French."""
-        en, fr = self.of.words()
-        return f"products of two of each party's own sums of {en}", f"produits de deux sommes de chaque partie de {fr}"
+    def words(self) -> str:
+        """What is added up."""
+        return Phrase("products of two of each party's own sums of {words}", words=self.of.words())
 
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         return self.of.lift(x)

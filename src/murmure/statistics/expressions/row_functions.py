@@ -55,8 +55,8 @@ class RowFunction:
         """(rows, figures), finite."""
         raise NotImplementedError
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
-        """English and French: what is added up, for those who approve a study."""
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
+        """What is added up, for those who approve a study."""
         raise NotImplementedError
 
 
@@ -134,19 +134,13 @@ class Residuals(RowFunction):
             return np.concatenate([u[a] * u[a:] for a in range(len(u))]).T
         return u.T if settings[0] == "scores" else np.concatenate([u, (e * e)[None]]).T
 
-    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> tuple[str, str]:
+    def in_words(self, inputs: tuple[str, ...], at: tuple[str, ...], settings: tuple[str, ...]) -> str:
         y, z = inputs[0], name_list(inputs[1:])
-        english = {
-            "meat": f"squared residuals of {y} times products of two of {z}",
-            "scores": f"residuals of {y} times each of {z}",
-            "squares": f"residuals of {y} times each of {z}, and squared residuals",
-        }
-        french = {
-            "meat": f"résidus au carré de {y} multipliés par les produits de deux termes parmi {z}",
-            "scores": f"résidus de {y} multipliés par chacun des termes {z}",
-            "squares": f"résidus de {y} multipliés par chacun des termes {z}, et résidus au carré",
-        }
-        return english[settings[0]], french[settings[0]]
+        if settings[0] == "meat":
+            return Phrase("squared residuals of {y} times products of two of {z}", y=y, z=z)
+        if settings[0] == "scores":
+            return Phrase("residuals of {y} times each of {z}", y=y, z=z)
+        return Phrase("residuals of {y} times each of {z}, and squared residuals", y=y, z=z)
 
 
 RESIDUALS = Residuals()

@@ -13,7 +13,8 @@ from murmure.econometrics.example_tables import CLINIC, CLINIC_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.provenance import How
-from murmure.econometrics.results.result import ModelResult, ResultTable
+from murmure.econometrics.results.result import ModelResult
+from murmure.show.document import Table
 from murmure.statistics.sums import Sums
 
 
@@ -56,8 +57,8 @@ class GapResult(ModelResult):
     gap: float
     how: How | None = None
 
-    def tables(self) -> list[ResultTable]:
-        return [ResultTable("", ("", "gap"), (("mean", self.gap),))]
+    def tables(self) -> list[Table]:
+        return [Table("", ("", "gap"), (("mean", self.gap),))]
 
 
 def gap(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html.parser
+import html
 import json
 import math
 import re
@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.run.report.pages import flat, read, report_html, untranslated
 
 import murmure as mu
 from murmure.catalogue import load
-from murmure.cli import main
-from murmure.core.show import window
 from murmure.run.report.certificate_words import max_certainty
-from murmure.run.report.html_parts import Language, Scale
-from murmure.run.report.public_facts import _public_item
-from murmure.run.report.report import report_html
+from murmure.show.chart import scale_of, window
+from murmure.show.document import IntervalRow, Intervals
+from murmure.show.language import Language
 from murmure.statistics.mode import Chosen
 
 EVIL = "<script>alert('x')</script> & \"quoted\""
@@ -37,34 +36,10 @@ SCHEMA = mu.Schema(
 LAPLACE = mu.DiscreteLaplace(epsilon=1.0)
 # what is true of answers that were randomised at the person, and of nothing here
 FALSE = (
-    *("randomised before it leaves", "rendue aléatoire avant de partir", "whispers", "murmure ;", "whoever collects"),
-    *("qui collecte", "reports", "most telling", "only the mechanism is random", "unbiased", "sans biais"),
+    *("randomised before it leaves", "randomisée avant de partir", "whispers", "murmure ;", "whoever collects"),
+    *("qui collecte", " reports ", "most telling", "only the mechanism is random", "Found by enumerated"),
     *("Nothing was randomised", "Whatever is sent", "Quoi qu’on envoie"),
 )
-
-
-class Reading(html.parser.HTMLParser):
-    """Text by language, and the elements there are."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.text: dict[str, str] = {"": "", "en": "", "fr": ""}
-        self.tags: set[str] = set()
-        self.lang = ""
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        if tag == "section":
-            self.lang = dict(attrs)["lang"] or ""
-
-    def handle_data(self, data: str) -> None:
-        self.text[self.lang] += data + " "
-
-
-def flat(text: str) -> str:
-    return " ".join(text.replace("\u202f", " ").replace("\u00a0", " ").split())
 
 
 def rows(n: int = N) -> dict[str, Any]:
@@ -86,7 +61,7 @@ def made(statistic: Any, noise: Any = LAPLACE, data: Any = None, seed: int = 3, 
 
 def said(page: str) -> tuple[str, str]:
     """The text of both languages; every sentence that would be false is absent."""
-    reading = Reading(page)
+    reading = read(page)
     english, french = flat(reading.text["en"]), flat(reading.text["fr"])
     for words in FALSE:
         assert words not in english and words not in french, words
@@ -118,23 +93,22 @@ def test_every_question_makes_a_true_page(name: str, known: bool) -> None:
     page = report_html(release, plan=plan if known else None)
     english, french = said(page)
 
-    in_french = page.split('<section lang="fr">')[1]
-    assert "<script" not in page and 'lang="en">' not in in_french  # domains say what they are in French, too
-    assert "de une" not in french
-    about = f"about {release.estimate.n:,}".replace(",", " ")
-    assert f"{about} people" in english and f"environ{about.removeprefix('about')} personnes" in french
+    assert "<script" not in page and "de une" not in french
+    about = f"about {release.estimate.n:,}"
+    assert f"{about} people" in english
+    assert f"environ {release.estimate.n:,} personnes".replace(",", " ") in french
     assert english.split(" Only noisy sums leave")[0].endswith(f"{about} people")  # the title
     assert release.estimate.n != N, "choose another seed: this number is not noisy"
-    assert "1 003" not in english and "1003" not in page  # seeds are fixed, so this cannot fail by chance
+    assert "1,003" not in english and "1003" not in page  # seeds are fixed, so this cannot fail by chance
     for part in (
         "Seeded experiment: whoever knows the seed takes the noise off again. Never for real people.",
-        "1 epsilon of this release",
+        "epsilon of this release 1",
         "A curator sees every row and adds them up exactly; discrete Laplace noise ( DiscreteLaplace ) is added",
         "Intervals count the noise",
         "whoever reads this 1 Asked whether one row is in the data, someone who thought both equally likely cannot",
         "become surer than 73.2 in 100 of either",
-        "the curator none Sees every row as it is",
-        "It cost epsilon = 1, delta = 0 (add/remove: it hides whether somebody is in the data at all), for one row",
+        "the curator no limit Sees every row as it is",
+        "It cost epsilon = 1, delta = 0 (add/remove: somebody is in the data or not), for one row",
         "This page knows of no ledger",
         release.plan,
     ):
@@ -144,9 +118,9 @@ def test_every_question_makes_a_true_page(name: str, known: bool) -> None:
         "Un curateur voit chaque ligne et en fait la somme exacte",
         "seules des sommes bruitées sortent",
         "Les intervalles comptent le bruit",
-        "ne peut devenir sûr de l’une ou de l’autre à plus de 73,2 chances sur 100",
-        "le curateur aucun Voit chaque ligne telle quelle",
-        "ajout ou retrait : cela cache si quelqu’un figure dans les données",
+        "ne peut être sûre de l’une à plus de 73,2 chances sur 100",
+        "le curateur sans limite Voit chaque ligne telle quelle",
+        "ajout-retrait : une personne figure ou non dans les données",
     ):
         assert part in french, part
     assert ("What one row can change, at most" in english) == known
@@ -158,7 +132,7 @@ def test_counts_are_counts() -> None:
     english, _ = said(report_html(release, plan=plan, target="superpopulation"))
     figures = english.split("What the crowd says")[1].split("Intervals count")[0]
 
-    assert "%" not in figures.replace("95 %", "") and "." not in figures
+    assert "%" not in figures.replace("95%", "") and "." not in figures
     for label, count, (low, high) in zip(
         release.estimate.labels, release.estimate.mean, release.estimate.interval(0.95, "superpopulation"), strict=True
     ):
@@ -174,7 +148,7 @@ def test_noise_sampling_and_grid_are_named() -> None:
     assert (
         "Intervals count the noise and the rounding to the grid (at most 0.05). They speak of these people" in english
     )
-    assert "no error of sampling is in them (by Fieller)" in english
+    assert "no error of sampling is in them. Computed by Fieller (every ratio" in english
     assert "et l’arrondi à la grille (au plus 0,05)" in french and "la méthode de Fieller" in french
     plan, release = made(mu.Mean(SCHEMA["age"]))
     assert "grid (" not in said(report_html(release, plan=plan))[0]
@@ -188,17 +162,17 @@ def test_what_one_person_can_change() -> None:
 
     assert len(moves) == 3 and moves[0] == 4  # those who have a value, and those who have none
     for name, places, moved in zip(("how many", "sum", "sum of squares"), (2, 1, 1), moves, strict=True):
-        assert f"{name} {places} {moved:,} ".replace(",", " ") in english, name
+        assert f"{name} {places} {moved:,} " in english, name
     for nom, places, moved in zip(("effectif", "somme", "somme des carrés"), (2, 1, 1), moves, strict=True):
         assert f"{nom} {places} {moved:,} ".replace(",", " ") in french
     assert "What one person can change, at most" in english and "one person moves it by" in english
-    assert "one person with at most 2 rows protected unit" in english
-    assert "replace: it hides what somebody holds; how many rows there are is public" in english
+    assert "protected unit one person with at most 2 rows" in english
+    assert "(replace: what somebody holds is exchanged for anything else)" in english
     assert "column patient tells people apart; of one person 2 rows are read, and others are left out" in english
     assert "Asked to tell between two things that one person may hold" in english
     assert "two rows" not in english and f"about {release.estimate.n} rows" in english  # several rows of a person
     without = said(report_html(release))[0]  # the certificate knows the unit too
-    assert "one person with at most 2 rows protected unit" in without
+    assert "protected unit one person with at most 2 rows" in without
 
 
 def test_delta_is_a_bound_on_guesses() -> None:
@@ -206,13 +180,13 @@ def test_delta_is_a_bound_on_guesses() -> None:
     plan, release = made(QUESTIONS["histogram"], mu.DiscreteGaussian(epsilon=1.0, delta=1e-6))
     english, french = said(report_html(release, plan=plan))
 
-    assert "cannot become surer" not in english and "ne peut devenir" not in french
+    assert "cannot become surer" not in english and "ne peut être sûre" not in french
     assert (
         "Whoever guesses whether one row is in the data, from even odds, is right at most 73.2 times in 100" in english
     )
-    assert "10⁻⁶ delta" in english and "delta = 10⁻⁶" in french and "e-06" not in english + french
+    assert "delta 10⁻⁶" in english and "delta = 10⁻⁶" in french and "e-06" not in english + french
     assert "(Euclidean)" in english
-    assert max_certainty(1.0, 0.1) == "75.8" and max_certainty(1.0) == "73.2"  # (e + 0.1) / (1 + e)
+    assert max_certainty(1.0, 0.1) == 75.8 and max_certainty(1.0) == 73.2  # (e + 0.1) / (1 + e)
     rho = made(QUESTIONS["histogram"], mu.DiscreteGaussian(rho=0.1))[1]
     assert "rho = 0.1" in said(report_html(rho))[0]
 
@@ -234,8 +208,8 @@ def test_the_ledger_says_which_charge_and_what_is_left(tmp_path: Path) -> None:
     english, french = said(page)
 
     assert "Paid from the budget of patients <b> in the ledger, charge 2: epsilon 2 of 3 is left" in english
-    assert "débit n° 2 : il reste epsilon 2 sur 3" in french and "2 of 3 epsilon left in the ledger" in english
-    assert "no ledger" not in english and "Seeded" not in english and "secure randomness" in english
+    assert "débit n° 2 : il reste epsilon 2 sur 3" in french and "epsilon left in the ledger 2 of 3" in english
+    assert "no ledger" not in english and "Seeded" not in english and "randomness secure" in english
     assert "<b>patients &lt;b&gt;</b>" in page and str(tmp_path) not in page
     mu.run(plan, rows(), ledger=account)  # in memory: it cannot be known for the same data, and is paid again
     assert "in the ledger, charge 2: epsilon 1 of 3 is left" in said(report_html(release, ledger=account))[0]
@@ -257,9 +231,9 @@ def test_a_choice_has_a_page() -> None:
     english, french = said(report_html(release, plan=plan))
 
     assert isinstance(release.estimate, Chosen)
-    assert f"{release.estimate.label} chosen among 3 public candidates No error bar" in english
-    assert "élu parmi 3 candidats publics" in french and "interval" not in english and "noisy sums" not in english
-    assert "The score of any of the 3 candidates, by 1." in english and "replays the draw" in english
+    assert f"chosen among 3 public candidates {release.estimate.label} No error bar" in english
+    assert "choisi parmi 3 candidats publics" in french and "interval" not in english and "noisy sums" not in english
+    assert "The count of any of the 3 candidates, by 1." in english and "replays the draw" in english
     assert said(report_html(release))[0].startswith("Commonest value of region")
 
 
@@ -284,7 +258,7 @@ def test_labels_are_never_markup() -> None:
     ):
         plan, release = made(statistic)
         page = report_html(release, plan=plan)
-        reading = Reading(page)
+        reading = read(page)
         assert "<script" not in page and "script" not in reading.tags
         assert EVIL in reading.text["en"] and EVIL in reading.text["fr"]
     plan, release = made(mu.Mode(domain), mu.PermuteAndFlip(epsilon=1.0))
@@ -301,25 +275,23 @@ def test_shares_add_up_only_where_they_do_not() -> None:
     )
     english, french = said(report_html(below))
 
-    assert "4. Shares that add up" in english and "Noise errs to both sides" in english
-    assert "Le bruit se trompe des deux côtés" in french
+    assert "4. Shares that add up" in english and "an estimate lies outside its interval" in english
+    assert "hors de son intervalle" in french
     assert "Shares that add up" not in said(report_html(made(QUESTIONS["histogram"])[1]))[0]
 
 
 def test_every_noise_has_french_words() -> None:
     """How costs were found and what is assumed: nothing of ours stays English."""
-    w = Language("fr")
-    for name in ("DiscreteLaplace", "DiscreteGaussian", "Staircase", "Geometric"):
+    for name in ("DiscreteLaplace", "DiscreteGaussian", "Skellam", "Staircase", "Geometric"):
         module = __import__(load(name).__module__, fromlist=["EXAMPLES"])
         for noise, blocks in module.EXAMPLES:
-            assert 'lang="en"' not in w.term(noise.bind(blocks).method), noise
+            assert untranslated(noise.bind(blocks).method) == [], noise
     for noise in (mu.PermuteAndFlip(epsilon=1.0), mu.Exponential(epsilon=1.0)):
-        assert 'lang="en"' not in w.term(mu.Plan(mu.Mode(SCHEMA["region"]), curator=noise).bound.method)
+        assert untranslated(mu.Plan(mu.Mode(SCHEMA["region"]), curator=noise).bound.method) == []
     plan = mu.Plan(QUESTIONS["count"], curator=LAPLACE, unit="patient", rows_per_person=2, relation="replace")
     reader = plan.guarantees()["reader"]
-    for text in (reader.assumption, *reader.public[1:]):
-        assert 'lang="en"' not in w.term(text or ""), text
-    assert w.small(2.5e-7).replace("\u202f", " ") == "2,5 · 10⁻⁷" and Language("en").small(0.01) == "0.01"
+    for text in (reader.assumption, *reader.public):
+        assert untranslated(text) == [], text
 
 
 # -- pictures ----------------------------------------------------------------------------------------------------------
@@ -352,10 +324,10 @@ def test_windows() -> None:
 
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (-3, 7), (0, 11), (12, 845), (0, 1e6), (0, 0.4)])
 def test_scales_of_counts(low: float, high: float) -> None:
-    scale = Scale.of_counts(low, high)
+    scale = scale_of(Intervals("", (IntervalRow("a", low), IntervalRow("b", high)), "count"))
 
     assert scale.ticks[0] == 0 and 2 <= len(scale.ticks) <= 6 and scale.high >= high and scale.low == min(low, 0)
-    assert all(tick == round(tick) for tick in scale.ticks) and "e+" not in scale.axis(Language("en"))
+    assert all(tick == round(tick) for tick in scale.ticks) and "e+" not in str(scale.labels(Language("en"))[0])
 
 
 # -- the command line --------------------------------------------------------------------------------------------------
@@ -375,6 +347,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def call(*words: str) -> Any:
     ends = ("--schema", "schema.toml", "--epsilon", "1", "--budget", "3")
+    from murmure.cli import main
+
     return CliRunner().invoke(main, ["query", words[0], "people.parquet", *words[1:], *ends])
 
 
@@ -442,7 +416,7 @@ def test_an_answer_that_was_paid_is_shown_even_if_no_file_can_be_written(
         ("marginals", "5 columns, ", "5 colonnes, "),
         ("group", "Mean of age by region, ", "Moyenne de la colonne age par region, "),
         ("where", "Mean of age, where region is 'north', ", "Moyenne de la colonne age, où region vaut 'north', "),
-        ("between", "Count, where bmi lies between 18.0 and 30.0, ", "Effectif, où bmi va de 18 à 30, "),
+        ("between", "Count, where bmi is from 18 to 30, ", "Effectif, où bmi va de 18 à 30, "),
     ],
 )
 def test_without_a_plan_the_title_says_what_the_release_knows(name: str, english: str, french: str) -> None:
@@ -456,13 +430,13 @@ def test_without_a_plan_the_title_says_what_the_release_knows(name: str, english
 def test_a_histogram_of_numbers_keeps_their_order() -> None:
     """Ages stand as ages do, all in sight where they are all that was asked; among many columns the rest is folded."""
     release = made(mu.Histogram(SCHEMA["age"]))[1]
-    page = report_html(release).split('<section lang="fr">')[0]
+    page = report_html(release).split('<article lang="fr">')[0]
     shown = re.findall(r'<th scope="row" class="name">(\d+)</th>', page)
 
     assert shown == [str(age) for age in range(101)] and "largest first" not in page
     schema = mu.Schema({"age": mu.Integers(0, 40), "smoker": SCHEMA["smoker"]})
-    several = report_html(made(mu.Marginals(schema))[1]).split('<section lang="fr">')[0]
-    seen, folded = several.split("<h3")[1].split("<details>")
+    several = report_html(made(mu.Marginals(schema))[1]).split('<article lang="fr">')[0]
+    seen, folded = several.split("<caption>age")[1].split("<caption>smoker")[0].split("<details>")
     assert re.findall(r'class="name">(\d+)</th>', seen) == [str(age) for age in range(12)]
     assert "29 more, in order" in folded
     labels = mu.Categories([f"label {i}" for i in range(30)], column="c")
@@ -473,22 +447,18 @@ def test_a_histogram_of_numbers_keeps_their_order() -> None:
 
 
 def test_what_is_public_is_said_in_french() -> None:
-    """Every kind of domain, with its column; what has no French is marked as English."""
-    w, english = Language("fr"), Language("en")
+    """Every kind of domain, with its column."""
+    french = Language("fr")
+    public = mu.Schema({"age": mu.Column(mu.Integers(-4, 9), public=True)})
     said = {
-        "the 3 answers 0 to 2": "les 3 réponses de 0 à 2",
-        "the 2 answers 'a; the b', 'c' of column 'k'": "les 2 réponses 'a; the b', 'c' de la colonne « k »",
-        "the whole numbers -4 to 9 of column 'age', public and not randomised": (
-            "les nombres entiers de -4 à 9 de la colonne « age », publique, telle quelle"
-        ),
-        "the numbers 0.5 to 1e+06 in 10 cells": "les nombres de 0,5 à 1e+06 en 10 cases",
-        SCHEMA.public().split("; the 2")[0]: (
+        mu.Categories(3).public(): "les 3 réponses de 0 à 2",
+        mu.Categories(["a; the b", "c"], column="k").public(): "les 2 réponses 'a; the b', 'c' de la colonne « k »",
+        public.public(): "les nombres entiers de -4 à 9 de la colonne « age », publique, telle quelle",
+        mu.Interval(0.5, 1e6, cells=10).public(): "les nombres de 0,5 à 1e+06 en 10 cases",
+        SCHEMA.public(): (
             "les nombres entiers de 0 à 100 de la colonne « age » ; les nombres de 15 à 45 en 300 cases de la colonne "
-            "« bmi » ; les 3 réponses 'north', 'south', 'west' de la colonne « region »"
+            "« bmi » ; les 3 réponses 'north', 'south', 'west' de la colonne « region » ; "
         ),
     }
     for one, other in said.items():
-        assert flat(html.unescape(_public_item(one, w))) == other
-        assert html.unescape(_public_item(one, english)) == one
-    assert "<script" not in _public_item(SCHEMA.public(), w)
-    assert _public_item("the answers", w) == '<span lang="en">the answers</span>'
+        assert flat(french.say(one)).startswith(other)

@@ -1,0 +1,184 @@
+"""Every command speaks the language that was asked for: help, output and errors. JSON stays English."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.test_econometrics import CALLS, SCHEMA, TABLE
+from tests.cli.test_errors import MISTAKES
+from tests.show.languages import english_lines, french_lines, text_of_page
+
+from murmure.cli import main
+from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.schema import Schema
+
+PEOPLE = 200
+COMMANDS = [  # in order: later ones read what earlier ones wrote
+    "advise --labels no,yes --epsilon 1 --people 1000",
+    "advise --interval 0:100 --epsilon 0.5,1 --people 1000",
+    "advise --schema s.toml --epsilon 1 --people 1000",
+    "certify GRR --categories 4 --epsilon 1",
+    "certify Warner --truth 1/2 --yes-coin 1/2",
+    "certify rsfd-grr --schema s.toml --epsilon 1",
+    "certify RAPPOR --categories 4 --epsilon-once 0.5 --epsilon 1 --for-ever",
+    "certify --list",
+    "schema init people.csv -o draft.toml",
+    "schema show s.toml",
+    "schema check s.toml people.csv",
+    "sanitise people.csv --schema s.toml --epsilon 4 --seed 1 -o out.csv",
+    "estimate out.csv",
+    "estimate out.csv --truth people.csv --simultaneous --html estimate.html --title T --question Q? --author A",
+    "estimate out.csv --pair smoker,kids --consistent",
+    "estimate --mechanism two-coins --counts no=300,yes=200",
+    "query count people.csv --schema s.toml --epsilon 1 --budget 9 --where smoker=yes",
+    "query mean people.csv --schema s.toml --epsilon 1 --column income --by smoker",
+    "query histogram people.csv --schema s.toml --epsilon 1 --column kids --html query.html",
+    "query quantile people.csv --schema s.toml --epsilon 1 --column kids --at 0.5",
+    "query mode people.csv --schema s.toml --epsilon 1 --column smoker",
+    "train linear people.csv --schema s.toml --target income --epsilon 1 -o linear.json",
+    "train naive-bayes people.csv --schema s.toml --target smoker --epsilon 1 -o bayes.json",
+    "train kmeans people.csv --schema s.toml --features kids,income --clusters 2 --epsilon 0.5 -o kmeans.json",
+    "predict bayes.json people.csv -o predicted.csv",
+    "ledger show",
+    "ledger history people",
+    "ledger budget people --epsilon 20",
+    "ledger answer 1",
+    "demo --no-open --people 300 --seed 1",
+    "party init p --name Clinic",
+    "party card --home p",
+    "party status --home p",
+    "party history --home p",
+    "study init c --name Asker",
+    "study models",
+    "study models ols",
+    *(f"{name} {words}" for name, words in CALLS.items()),
+    'ols "stay ~ age + ward" {t} --schema models.toml --epsilon 5 --budget 9 --html ols.html --title T',
+    'ols "stay ~ age + ward" {t} {t2} {t3} --schema models.toml --secure',
+]
+TRIED_ELSEWHERE = {  # between processes, in both languages: tests/parties, tests/pages
+    *("party join", "party look", "party decline", "party result"),
+    *("study new", "study run", "study result", "study show", "study status"),
+    *("completion", "ledger import"),
+}
+
+
+def leaves(group: click.Group, above: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from leaves(command, (*above, name))
+        yield " ".join((*above, name)), command
+
+
+EVERY = dict(leaves(main))
+
+
+def run(*words: str, **environment: Any) -> Result:
+    return CliRunner().invoke(main, list(words), env={"LANG": "C", "LC_ALL": "", "LANGUAGE": "", **environment})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    place = tmp_path_factory.mktemp("people")
+    g = np.random.default_rng(5)
+    schema = Schema(
+        {"smoker": Categories(["n", "y"]), "kids": Integers(0, 4), "income": Interval(0.0, 100.0, cells=50)}
+    )
+    columns = {
+        "smoker": g.choice(["n", "y"], PEOPLE),
+        "kids": g.integers(0, 5, PEOPLE),
+        "income": g.uniform(0, 100, PEOPLE),
+    }
+    _write(place / "people.csv", columns)
+    for name in ("t", "t2", "t3"):
+        _write(place / f"{name}.csv", TABLE)
+    (place / "s.toml").write_text(schema.to_toml())
+    (place / "models.toml").write_text(SCHEMA.to_toml())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        yield place
+
+
+def _write(path: Path, columns: Any) -> None:
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
+
+
+def test_every_command_is_tried() -> None:
+    tried = {name for name in EVERY for line in COMMANDS if line.split()[: len(name.split())] == name.split()}
+
+    assert {name for name, command in EVERY.items() if not isinstance(command, click.Group)} - tried == TRIED_ELSEWHERE
+
+
+@pytest.mark.parametrize(("lang", "other"), [("fr", english_lines), ("en", french_lines)], ids=["fr", "en"])
+def test_commands_speak_one_language(lang: str, other: Any, folder: Path, tmp_path: Path) -> None:
+    """All of them in one folder, since one reads what another wrote; pages too."""
+    paths = {name: folder / f"{name}.csv" for name in ("t", "t2", "t3")}
+    wrong = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MURMURE_LEDGER", str(tmp_path / "ledger.db"))
+        patch.chdir(tmp_path)
+        for path in folder.iterdir():
+            (tmp_path / path.name).symlink_to(path)
+        for line in COMMANDS:
+            ran = run(*(word.format(**paths) for word in shlex.split(line)), "--lang", lang)
+            assert ran.exit_code == 0, (line, ran.output, ran.exception)
+            if found := other(ran.output + ran.stderr):
+                wrong[line] = found
+        for page in tmp_path.glob("*.html"):
+            if found := other(text_of_page(page.read_text("utf-8"), lang)):
+                wrong[page.name] = found
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(("lang", "other"), [("fr", english_lines), ("en", french_lines)], ids=["fr", "en"])
+def test_help_speaks_one_language(lang: str, other: Any) -> None:
+    wrong = {}
+    for name in ("", *EVERY):
+        ran = run(*name.split(), "--help", "--lang", lang)
+        assert ran.exit_code == 0, (name, ran.output)
+        if found := other(ran.output):
+            wrong[name] = found
+
+    assert wrong == {}
+
+
+@pytest.mark.parametrize(("lang", "other"), [("fr", english_lines), ("en", french_lines)], ids=["fr", "en"])
+def test_errors_speak_one_language(lang: str, other: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    wrong = {}
+    for name, (words, *_) in MISTAKES.items():
+        ran = run("--lang", lang, *words)
+        assert ran.exit_code != 0, name
+        assert ran.stderr.startswith({"en": "Error: ", "fr": "Erreur\u00a0: "}[lang]), (name, ran.stderr)
+        if found := other(ran.stderr):
+            wrong[name] = found
+
+    assert wrong == {}
+
+
+def test_the_locale_is_followed() -> None:
+    words = ["certify", "GRR", "--categories", "4", "--epsilon", "-1"]
+
+    assert run(*words, LANG="fr_FR.UTF-8").stderr.startswith("Erreur")
+    assert run(*words, LANG="fr_FR.UTF-8", LC_ALL="en_GB.UTF-8").stderr.startswith("Error")
+    assert run("--lang", "en", *words, LANG="fr_FR.UTF-8").stderr.startswith("Error")
+    assert run(*words).stderr.startswith("Error")  # no language leaks from the run before
+
+
+def test_json_does_not_depend_on_the_language() -> None:
+    words = ["certify", "GRR", "--categories", "4", "--epsilon", "1", "--json"]
+    mistake = ["certify", "GRR", "--categories", "4", "--epsilon", "-1", "--json"]
+
+    assert json.loads(run(*words, "--lang", "fr").output) == json.loads(run(*words).output)
+    assert run(*mistake, "--lang", "fr").output == run(*mistake).output

@@ -1,0 +1,79 @@
+"""Message catalogues are complete and right: every sentence of the sources, with the same placeholders."""
+
+from __future__ import annotations
+
+import gettext
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.show.catalogues import paths, problems, read, typography, update
+from tests.show.sentences import sentences
+
+
+def test_there_is_a_french_catalogue() -> None:
+    assert [path.parts[-3] for path in paths()] == ["fr"]
+
+
+def test_every_sentence_is_found() -> None:
+    """Of each kind one: errors, hints, help of commands and options, plural forms, entries of plug-ins, templates."""
+    found = sentences()
+
+    assert len(found) > 2_500
+    assert "{message}\n  Hint: {hint}" in found
+    assert "This page is one file, without script, and asks nothing of the network." in found
+    assert "discrete Gaussian noise" in found
+    assert any(isinstance(key, tuple) for key in found)
+    assert any(str(key).startswith("Statistics about people") for key in found)
+
+
+@pytest.mark.parametrize("path", paths(), ids=lambda path: path.parts[-3])
+def test_catalogues_are_complete(path: Path) -> None:
+    assert problems(path) == []
+
+
+@pytest.mark.parametrize("path", paths(), ids=lambda path: path.parts[-3])
+def test_catalogues_are_compiled(path: Path) -> None:
+    """What the program reads is what the .po file says; script/messages compile makes it so."""
+    with path.with_suffix(".mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    texts = {m.id: m.string for m in read(path) if m.id and isinstance(m.id, str)}
+
+    assert {key: compiled.gettext(key) for key in texts} == texts
+
+
+def test_what_is_wrong_is_found(tmp_path: Path) -> None:
+    """Mutants: a sentence too few, one too many, a lost placeholder, an ordinary space before a colon."""
+    copy = tmp_path / "fr" / "LC_MESSAGES" / "murmure.po"
+    copy.parent.mkdir(parents=True)
+    shutil.copy(paths()[0], copy)
+    text = copy.read_text()
+    key = 'msgid "advise.rank_by: a mean has no Var*."'
+    start = text.index(key)
+    end = text.index("\n\n", start)
+    entry = text[start:end]
+    broken = {
+        "no translation": text.replace(entry, f'{key}\nmsgstr ""'),
+        "no sentence of": text + '\nmsgid "Never said."\nmsgstr "Jamais."\n',
+        "other placeholders": text.replace(entry, f'{key}\nmsgstr "{{x}}"'),
+        "ordinary spaces": text.replace(entry, f'{key}\nmsgstr "a : b"'),
+    }
+    for what, mutant in broken.items():
+        copy.write_text(mutant)
+
+        assert any(what in problem for problem in problems(copy)), what
+
+
+def test_an_update_changes_nothing_that_is_in_step(tmp_path: Path) -> None:
+    copy = tmp_path / "fr" / "LC_MESSAGES" / "murmure.po"
+    copy.parent.mkdir(parents=True)
+    shutil.copy(paths()[0], copy)
+
+    assert update(copy) == []
+    assert copy.read_text() == paths()[0].read_text()
+
+
+def test_french_spaces() -> None:
+    assert typography("Attention : a ; b ? « c » x == 3, a != b") == (
+        "Attention\u00a0: a\u202f; b\u202f? «\u202fc\u202f» x == 3, a != b"
+    )
