@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gettext
+import inspect
 import json
 import os
 import re
@@ -37,7 +38,7 @@ ALL = dict(commands(main))
 
 
 def template(text: str) -> str:
-    return text.template if isinstance(text, Phrase) else text
+    return text.template if isinstance(text, Phrase) else inspect.cleandoc(text).strip()
 
 
 def has_words(text: str) -> bool:
@@ -60,7 +61,7 @@ def test_the_help_is_in_french(path: tuple[str, ...]) -> None:
     """No English help sentence is left, and click's own words are French; the next command is in English again."""
     french = CliRunner().invoke(main, [*path, "--help", "--lang", "fr"], catch_exceptions=False)
     english = CliRunner().invoke(main, [*path, "--help"], catch_exceptions=False)
-    words = " ".join(french.stdout.split())
+    words = re.sub(r"[ \n]+", " ", french.stdout)
 
     assert french.exit_code == english.exit_code == 0
     assert words.startswith("Usage\u00a0: ") and "Affiche cette aide." in words

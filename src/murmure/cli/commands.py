@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterable, Sequence
@@ -62,7 +63,7 @@ def _message(error: MurmureError | click.ClickException) -> str:
             return Phrase("Invalid value for {param_hint}: {message}", param_hint=where, message=error.message)
         return error.message
     assert isinstance(error, click.ClickException)
-    return " ".join(error.format_message().split())  # click lists choices a line each
+    return re.sub(r"[ \t\n]+", " ", error.format_message())  # click lists choices a line each
 
 
 def print_error(error: MurmureError | click.ClickException, as_json: bool) -> int:

@@ -23,7 +23,6 @@ from murmure.core.catalogue_entries import CommandForm, ModelFunction, OptionFor
 from murmure.core.errors import Phrase
 from murmure.core.files import all_or_nothing
 
-SECTION = "Figures from sums (econometrics)"
 ERRORS = ("nonrobust", "HC0", "HC1", "HC2", "HC3", "cluster")
 
 # Options that several models take; a model brings its other ones along (core/catalogue_entries.py).
@@ -87,14 +86,16 @@ _common_options = option_group(
 )
 
 
-HELP = """{about}
-
-    DATA is a table: a CSV, Parquet or Arrow file, a folder, or a pattern in quotes. Several are tables of several
-    parties: added up in the clear, or, with --secure, by masked sums, as a rehearsal of a study.
-
-    \b
-    murmure {name} {example}
-    """
+def help_of(name: str, form: CommandForm) -> Phrase:
+    return Phrase(
+        "{about}\n\n"
+        "DATA is a table: a CSV, Parquet or Arrow file, a folder, or a pattern in quotes. Several are tables of "
+        "several parties: added up in the clear, or, with --secure, by masked sums, as a rehearsal of a study.\n\n"
+        "\b\nmurmure {name} {example}",
+        about=Phrase(form.about),
+        name=name,
+        example=form.example,
+    )
 
 
 def command_forms() -> dict[str, ModelFunction]:
@@ -113,14 +114,13 @@ def model_command(name: str) -> click.Command | None:
     def run(**given: Any) -> None:
         _run(function.name, form, given)
 
-    run.__doc__ = HELP.format(about=form.about, name=name, example=form.example)
     for option_form in reversed(options):
         run = option_of(option_form)(run)
     run = _common_options(run)
     run = click.argument("sources", metavar="DATA...", nargs=-1)(run)
     for word in reversed(form.arguments):
         run = click.argument(word.lower(), metavar=word, required=False)(run)
-    return click.command(name, cls=MurmureCommand, short_help=form.about)(run)
+    return click.command(name, cls=MurmureCommand, short_help=form.about, help=help_of(name, form))(run)
 
 
 def _options(form: CommandForm) -> list[OptionForm]:
