@@ -14,10 +14,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-<<<<<<< HEAD
-=======
 from murmure.lectures.demo.page import page
->>>>>>> wd
 
 from murmure.cli import main
 from murmure.cli.demo import FILE, has_window_browser
