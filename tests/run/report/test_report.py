@@ -168,7 +168,7 @@ def test_many_categories_are_folded_largest_first() -> None:
 
     assert "33 smaller shares" in folded
     assert (seen.count("<tr>"), folded.split("</details>")[0].count("<tr>")) == (13, 34)
-    shares = [float(text) for text in re.findall(r'<td class="num"><b>(\S+?)%', column)]
+    shares = [float(text) for text in re.findall(r'<td class="num"><b>(\S+?)%', column.replace("\u2212", "-"))]
     assert len(shares) == 45 and shares == sorted(shares, reverse=True)
     assert len(page) < 600_000
 
