@@ -239,7 +239,7 @@ def test_people_are_the_noisy_count() -> None:
 
     assert mean.n == shares.n == 1234 and mean.noisy and shares.noisy
     assert shares.counts.tolist() == [1000, 234, 0]
-    assert "about 1 234 people" in repr(mean)
+    assert "about 1,234 people" in repr(mean)
 
 
 def test_rounding_widens_an_interval() -> None:

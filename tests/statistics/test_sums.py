@@ -216,7 +216,7 @@ def test_what_is_read_can_be_shown() -> None:
     assert (first["exact"], first["value"], first["low"], first["high"]) == ("81", 81.0, 81.0, 81.0)
     assert third["exact"] == "31/60" and dose["exact"] == "31/20"
     assert "2 rows; known exactly; numbers of dose count as the middles of their cells" in repr(found)
-    assert "<td>81</td>" in found.estimate._repr_html_()
+    assert ">81</td>" in found.estimate._repr_html_()
     assert '"exact": "31/60"' in found.to_json()
     with pytest.raises(NoUnbiasedEstimate, match="only the rows that were added up"):
         found.estimate.interval(0.95, "superpopulation")

@@ -39,7 +39,7 @@ def text(document: Document, lang: LanguageCode | None = None) -> str:
     tables = [block for block in document.of(Table, Intervals) if isinstance(block, Intervals) or not block.words]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
-    lines = [cut(title, wide), "=" * wide] if title else []
+    lines = [*wrapped(title), "=" * wide] if title else []
     lines += blocks(document.blocks, language)
     return "\n".join(line.rstrip() for line in [*lines, *wrapped(language.say(document.footer))]).strip("\n")
 

@@ -71,8 +71,8 @@ def test_the_page_stands_alone_and_says_everything() -> None:
         "By SPL : every column is randomised with its share of the budget",
         "cannot become surer than 88.1 in 100",
         "a fixed population",
-        "children : whole numbers from 0 to 4",
-        "weight : numbers from 0 to 1 in 1,024 cells; public, not randomised",
+        "the whole numbers 0 to 4 of column 'children'",
+        "the numbers 0 to 1 in 1024 cells of column 'weight', public and not randomised",
         "They are biased, and no error bar belongs to them",
         release.plan,
         f"Murmure {mu.__version__}",
@@ -168,7 +168,7 @@ def test_many_categories_are_folded_largest_first() -> None:
 
     assert "33 smaller shares" in folded
     assert (seen.count("<tr>"), folded.split("</details>")[0].count("<tr>")) == (13, 34)
-    shares = [float(text) for text in re.findall(r'<td class="num"><b>(\S+?)%', column)]
+    shares = [float(text) for text in re.findall(r'<td class="num"><b>(\S+?)%', column.replace("\u2212", "-"))]
     assert len(shares) == 45 and shares == sorted(shares, reverse=True)
     assert len(page) < 600_000
 

@@ -6,8 +6,6 @@ import math
 from typing import Any
 
 from murmure.core.certificate_blocks import RELATIONS, method_explained
-from murmure.core.domain import Decimals, Integers, Interval
-from murmure.core.schema import Schema
 from murmure.core.types import Certificate
 from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.run.report.certificate_words import REVEALING_EPSILON, max_certainty, promise
@@ -15,7 +13,7 @@ from murmure.run.report.question_section import epsilon_number
 from murmure.run.report.report_content import ReportContent
 from murmure.show.document import Block, Fold, Items, Number, Paragraph, Section, Table, paragraphs, sentences
 from murmure.show.language import significant
-from murmure.show.phrase import Phrase, Quoted, Small, Strong, commas
+from murmure.show.phrase import Phrase, Quoted, Several, Small, Strong, commas
 
 MAX_NAMED = 5  # columns of a witness
 FOLDED = 8  # more sums than these are folded
@@ -257,38 +255,9 @@ def _three_digits(variance: float) -> Number:
 
 
 def _public(content: ReportContent, c: Certificate) -> Fold:
-    # The first public fact of a certificate is the domain. Where the plan is known, its columns replace it.
-    items: list[str] = list(c.public)
-    domain = None if content.plan is None else content.plan.statistic.domain
-    columns = [items.pop(0)]
-    if isinstance(domain, Schema) and (content.of_records or content.curated):
-        specs = domain.column_specs
-        columns = [_column_fact(name, domain[name], specs[name].public) for name in domain.columns]
-    elif domain is not None and content.curated:
-        columns = [_column_fact(domain.column or Phrase("the question"), domain, False)]
+    """Column by column, then the question, then what else the certificate lists."""
+    domain, *others = c.public
+    columns = domain.fields.get("parts") if isinstance(domain, Phrase) else None
     asked = [Phrase("the question, and its plan")] if content.curated else []
-    return Fold(Phrase("What was taken for public"), (Items((*columns, *asked, *items)),))
-
-
-def _column_fact(name: str, domain: Any, is_public: bool) -> Phrase:
-    if isinstance(domain, Interval):
-        text = Phrase(
-            "numbers from {low:.6g} to {high:.6g} in {cells:,} cells",
-            low=domain.low,
-            high=domain.high,
-            cells=domain.cells,
-        )
-    elif isinstance(domain, Decimals):
-        text = Phrase(
-            "numbers from {low:.6g} to {high:.6g} to {places} decimals",
-            low=float(domain.low),
-            high=float(domain.high),
-            places=domain.places,
-        )
-    elif isinstance(domain, Integers):
-        text = Phrase("whole numbers from {low:,} to {high:,}", low=domain.low, high=domain.high)
-    else:
-        text = Phrase("{size:,} possible answers", size=domain.size)
-    if is_public:
-        text = Phrase("{values}; public, not randomised", values=text)
-    return Phrase("{column}: {values}", column=Strong(name), values=text)
+    facts = (*(columns.items if isinstance(columns, Several) else (domain,)), *asked, *others)
+    return Fold(Phrase("What was taken for public"), (Items(facts),))

@@ -10,7 +10,7 @@ from typing import Any
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
-from murmure.core.estimates.estimate_blocks import simultaneous_level, true_values, truths_of
+from murmure.core.estimates.estimate_blocks import people, simultaneous_level, true_values, truths_of
 from murmure.core.types import Certificate, Nested, Release, Target
 from murmure.local.base.record_mechanism import protocol_names
 from murmure.run.report.question_words import QuestionWords
@@ -250,14 +250,10 @@ class ReportContent:
     @property
     def people(self) -> Phrase:
         """How many people, or rows if one person may have several; "about" where the number is noisy."""
-        n, rows, noisy = self.release.estimate.n, (self.rows_per_person or 1) > 1, self.release.estimate.noisy
-        if rows:
-            return (
-                Plural("about {n:,} row", "about {n:,} rows", n=n) if noisy else Plural("{n:,} row", "{n:,} rows", n=n)
-            )
-        if noisy:
-            return Plural("about {n:,} person", "about {n:,} people", n=n)
-        return Plural("{n:,} person", "{n:,} people", n=n)
+        n, noisy = self.release.estimate.n, self.release.estimate.noisy
+        if (self.rows_per_person or 1) == 1:
+            return people(n, noisy)
+        return Plural("about {n:,} row", "about {n:,} rows", n=n) if noisy else Plural("{n:,} row", "{n:,} rows", n=n)
 
     @property
     def title(self) -> str:
