@@ -288,7 +288,9 @@ def test_the_replay_refuses() -> None:
         asked(fresh(), [5, 6], moves=2)
     with pytest.raises(AuditFailed, match="different cost"):
         asked(fresh(), [5, 6], epsilon=0.5)
-    with pytest.raises(AuditFailed, match="is protected under the relation 'add/remove', but the audit is for 'replace'"):
+    with pytest.raises(
+        AuditFailed, match="is protected under the relation 'add/remove', but the audit is for 'replace'"
+    ):
         asked(ReplayGate(recorder.passages, "replace"), [5, 6])
     with pytest.raises(AuditFailed, match="changes block 'b' in l1 by 2, more than the declared 1"):
         asked(fresh(), [4, 7])

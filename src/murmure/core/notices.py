@@ -20,10 +20,6 @@ REHEARSAL_NOTICE = Phrase(
     "REHEARSAL IN ONE PROCESS: whoever ran this held every row, and nothing was hidden from them. What is said about "
     "parties below holds once each of them runs on its own (murmure study)."
 )
-REHEARSAL_NOTICE_FR = (
-    "RÉPÉTITION DANS UN SEUL PROCESSUS : qui a fait ce calcul avait chaque ligne, et rien ne lui était caché. Ce qui "
-    "est dit ci-dessous des participants vaut dès que chacun calcule chez soi (murmure study)."
-)
 ONE_PROCESS = "all tables were in one process"
 
 
