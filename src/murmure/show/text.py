@@ -24,7 +24,7 @@ from murmure.show.document import (
     Table,
     Ticks,
 )
-from murmure.show.language import WIDE, Language, LanguageCode, current_language
+from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut, cut_labels
 
@@ -36,7 +36,7 @@ MAX_NAME = 36  # letters of a name in a table
 def text(document: Document, lang: LanguageCode | None = None) -> str:
     """The whole document; control characters that somebody put into a label are shown, and do nothing."""
     language = Language(lang or current_language(), visible)
-    tables = [t for t in document.of(Table, Intervals) if not (isinstance(t, Table) and t.words)]
+    tables = [block for block in document.of(Table, Intervals) if isinstance(block, Intervals) or not block.words]
     wide = max([WIDTH, *(len(line) for table in tables for line in _table_lines(table, language))])
     title = language.say(document.title)
     lines = [cut(title, wide), "=" * wide] if title else []
@@ -105,17 +105,13 @@ def _(block: Facts, language: Language) -> list[str]:
     left, right = (pairs[:middle], pairs[middle:]) if gap is None else (pairs[:gap], pairs[gap + 1 :])
     rows = max(len(left), len(right))
     both = ([*side, *[("", "")] * (rows - len(side))] for side in (left, right))
-    colon = _colon(language)
+    colon = language.catalogue(": ")
     return [f"{_fact(a, half, colon)}    {_fact(b, half, colon)}".rstrip() for a, b in zip(*both, strict=True)]
 
 
 def _fact(fact: tuple[str, str], width: int, colon: str) -> str:
     name, value = fact
-    return f"{name}{colon} {value:>{width - len(name) - len(colon) - 1}}" if name else " " * width
-
-
-def _colon(language: Language) -> str:
-    return f"{WIDE}:" if language.french else ":"
+    return f"{name}{colon}{value:>{width - len(name) - len(colon)}}" if name else " " * width
 
 
 @block_lines.register
@@ -157,7 +153,7 @@ def _word_lines(table: Table, language: Language) -> list[str]:
     for row in table.rows:
         name, *rest = (cells.cell(value, language, head) for value, head in zip(row, table.head, strict=True))
         shown = [part for part in rest if part and part != cells.UNKNOWN]
-        lines += wrapped(f"{name}{_colon(language)} {'; '.join(shown)}" if shown else name, "    ", "  ")
+        lines += wrapped(name + language.catalogue(": ") + "; ".join(shown) if shown else name, "    ", "  ")
     return lines
 
 
