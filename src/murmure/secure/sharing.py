@@ -39,16 +39,21 @@ class PairwiseMasks(Sharing):
     >>> plan = mu.Plan(mu.Mean(mu.Integers(0, 120)), parties=mu.PairwiseMasks(4, dropouts=1))
     >>> release = mu.run(plan, hospitals)
     >>> print(release.estimate)
-              value       low      high
-    mean    64.2222   64.2222   64.2222
+             value       low      high
+    mean   64.2222   64.2222   64.2222
+    <BLANKLINE>
     9 people; known exactly, for these people (fixed population)
     >>> print(release.guarantees["coordinator"])
-    no differential privacy; the sum is exact
-      protects   nothing of one person (replace)
-      public     the whole numbers 0 to 120
-      hidden     every row and every party's sums, from a coordinator, even one that shows different lists to different parties, together with up to 1 of the 4 parties: they learn the sum over the 2 or more others, and no more
-      provided   X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most 1 party colludes with the coordinator; where a question follows from totals before it, the coordinator reported them truly
-    """  # noqa: E501
+    no differential privacy: the sum is exact
+      protects: nothing of one person
+      public: the whole numbers 0 to 120
+      hidden: every row and every party's sums, from a coordinator, even one that shows different lists
+        to different parties, together with up to 1 of the 4 parties: they learn the sum over the 2 or
+        more others, and no more
+      provided: X25519, HKDF-SHA256, AES-256, ChaCha20-Poly1305 and Ed25519 hold; at most 1 party
+        colludes with the coordinator; where a question follows from totals before it, the coordinator
+        reported them truly
+    """
 
     parties: int
     dropouts: int | None = None

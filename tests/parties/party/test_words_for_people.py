@@ -68,8 +68,8 @@ def rows_of(folder: Path, wrong: str, header: str = "age,cost,ward") -> Path:
     [
         ("250,1,icu", OutsideDomain, "holds 250", "correct the row, or agree with the coordinator"),
         ("20,1,ICU", OutsideDomain, "holds 'ICU'", "correct the row, or agree with the coordinator"),
-        (",1,icu", OutsideDomain, "has no value", "correct the row"),
-        ("20,1,", OutsideDomain, "has no value", "correct the row"),
+        (",1,icu", OutsideDomain, "has no value", "give it a value or leave the row out"),
+        ("20,1,", OutsideDomain, "has no value", "give it a value or leave the row out"),
         ("abc,1,icu", InvalidParameter, "'age' holds 'abc'", "correct the row"),
     ],
 )

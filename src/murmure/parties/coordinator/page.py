@@ -1,7 +1,8 @@
 """The coordinator's page: who takes part, how far it is, what is asked, what came out, and who learns what.
 
-It is made on the server, without script; while the study runs, the browser reloads it every few seconds. The same
-document is written to a file by `murmure study result --html`, and parts of it are printed by the other commands.
+It is made on the server, without script; while the study runs, the browser reloads it every few seconds if its reader
+asks for that. The same document is written to a file by `murmure study result --html`, and parts of it are printed by
+the other commands.
 """
 
 from __future__ import annotations

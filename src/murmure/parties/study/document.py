@@ -72,24 +72,24 @@ class Study:
     >>> for sentence in study.in_words("en"):
     ...     print(sentence)
     “Ministry” (here: the asker) asks 5 organisations for totals over their rows: “Brest”, “Lille”, “Lyon”, “Nantes” and “Paris”.
-    The asker’s key is 6211 db96 02cb c8ae 303c 8d9e 00b8 066c; compare it with them by telephone before you trust it.
+    The asker’s key is 6211 db96 02cb c8ae 303c 8d9e 00b8 066c. Compare it with them by telephone before you trust it.
     The study is called “Length of stay”.
     Its purpose, in the asker’s words: “How long do patients stay?”
-    Of your table these columns are read, on your own machine, and no others: “stay” (whole numbers from 0 to 365).
+    These columns of your table are read, on your own machine, and no others: “stay” (whole numbers from 0 to 365).
     If a row holds anything else in one of them, nothing is sent, and you are told which row it is.
     Question 1 of 1: the mean of “stay”: how many rows there are, the sum of their values and the sum of their squares.
-    From you 4 numbers leave in all, and no row: the totals over your rows and how many rows you have, each hidden behind random numbers that cancel out only once the totals of all who answer are added together.
+    In all, 4 numbers leave you, and no row: the totals over your rows and how many rows you have, each hidden behind random numbers that cancel out only once the totals of all who answer are added together.
     The asker and every organisation that answers learn the totals over all who answered, how many rows they have together (an exact sum too), and who answered; nobody learns the totals of one organisation.
-    Even if the asker and one of the organisations put together all that they know, they learn only the totals over the others, who are at least 3, and what follows from these: where the others have few rows, single ones may. More of them together could work out the totals of fewer, and at worst yours.
+    Even if the asker and one of the organisations put together all that they know, they learn only the totals over the others, who are at least 3, and what follows from these: where the others have few rows, that may be single rows. More of them together could work out the totals of fewer, and at worst yours.
     This holds even if the asker breaks the rules and tells different organisations different things about who takes part: before anything is unmasked, 4 of the 5 organisations have signed the same lists.
     It counts only if the other organisations are who they say they are: compare their keys too. If the asker made some of them up, the total less what it added itself is that of fewer, and at worst yours.
-    What the totals come to, you are told by the asker; your software sees only that they are possible. The study trusts it in this: where a question follows from totals before it, false ones would choose it.
-    The number of rows comes with all exact totals: so your software holds who answers against all exact totals that you let go before, whatever they were of, and refuses where a difference would tell about few organisations (unless you told it to compare the same questions only).
+    The asker tells you what the totals are; your software checks only that they are possible. The study trusts it in this: where a question follows from totals before it, false ones would choose it.
+    The number of rows comes with all exact totals. So your software compares who answers with all exact totals that you released before, whatever they were of, and refuses where a difference would tell about few organisations (unless you told it to compare the same questions only).
     It knows only of studies in which you took part. What is said here is said of this study by itself: totals over other organisations, asked by others or by an asker who breaks the rules, may be combined with it.
-    The totals are exact, without differential privacy: no noise hides what one row adds. Whoever knows all other rows can work out the last one, and a total over few rows, such as those that fulfil a rare condition, tells about these few.
+    The totals are exact, without differential privacy: no noise hides what one row adds. Anyone who knows all other rows can work out the last one, and a total over few rows, such as those that fulfil a rare condition, tells about these few.
     Counted by how much they can tell, there are 3 exact sums for at least 40 rows in all; at most 13 are allowed, since with about as many sums as rows single rows could be worked out.
-    No total is restricted to rows that fulfil a condition. What somebody learns who combines totals on purpose, only noise limits.
-    Nothing is released unless at least 4 of the 5 organisations answer to the end; your own software sees to it.
+    No total is restricted to rows that fulfil a condition. Only noise limits what someone learns who combines totals on purpose.
+    Nothing is released unless at least 4 of the 5 organisations answer to the end. Your own software makes sure of it.
     Each organisation brings at least 10 rows, and at most 10,000.
     You may refuse: then nothing of your table leaves, and the others learn only that you do not take part.
     Once your totals have been added to those of the others, they cannot be taken out again.

@@ -15,7 +15,7 @@ def refuse(where: str, what: str, hint: str | None = None) -> InvalidParameter:
 
 def error_of_file(where: str, error: MurmureError, otherwise: str | None = None) -> MurmureError:
     """The error of a constructor, as an error of the file; its class stays."""
-    changes = ((r"\b(?:PairwiseMasks|Study)(?:\.|\s?: )(\w+)", r"\1"),)  # a file has no classes
+    changes = ((r"\b(?:PairwiseMasks|Study)(?:\.|\s?: )(?=[\w{])", ""),)  # a file has no classes
     message: Phrase = Reworded(error.message, changes)
     kind = type(error) if type(error).__init__ is MurmureError.__init__ else InvalidParameter
     if not message.startswith((f"{where}:", f"{where},")):
