@@ -4,7 +4,8 @@ A sentence is a literal in one of these places:
 - the template of a `Phrase`, a `Plural` or an error, and the hint of an error;
 - `help`, `short_help` and `epilog` of a command or an option, and the docstring of a command;
 - the words of a plug-in's entry (core/catalogue_entries.py);
-- phrase("...") in a template of a page.
+- phrase("...") in a template of a page;
+- the first sentence of a mechanism's docstring, which `murmure certify --list` shows.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from pathlib import Path
 from tests.core.error_sentences import Checker
 
 import murmure
+from murmure.catalogue import MECHANISMS, load
+from murmure.cli.certify import one_sentence
 
 SOURCES = Path(murmure.__file__).parent
 Key = str | tuple[str, str]  # a sentence, or its singular and plural
@@ -48,6 +51,8 @@ def sentences() -> dict[Key, list[str]]:
     for template in sorted(SOURCES.glob("show/templates/*.html")):
         for key in re.findall(r"""phrase\((["'])(.*?)\1""", template.read_text()):
             found.setdefault(key[1], []).append(template.relative_to(SOURCES.parent).as_posix())
+    for name, module in MECHANISMS.items():
+        found.setdefault(one_sentence(load(name)), []).append(module.replace(".", "/") + ".py")
     plurals = {one for key in found if isinstance(key, tuple) for one in key}
     return {key: found[key] for key in found if key not in plurals and _has_words(key)}
 

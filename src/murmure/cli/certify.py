@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 
 from murmure.catalogue import MECHANISMS, RECORDS, load
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
+from murmure.cli.language import help_text
 from murmure.cli.option_words import option
 from murmure.cli.options import DOMAIN_OPTIONS, build_domain, domain_options, json_option, require_options
 from murmure.cli.plug_in_options import mechanism_options
@@ -306,7 +307,7 @@ def show_list(as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return
-    shown = [(row["mechanism"], KINDS[row["for"]], " ".join(row["options"]), row["about"]) for row in rows]
+    shown = [(row["mechanism"], KINDS[row["for"]], " ".join(row["options"]), help_text(row["about"])) for row in rows]
     head = (Phrase("mechanism"), Phrase("for"), Phrase("options"), Phrase("what it does"))
     legend = Items(
         (

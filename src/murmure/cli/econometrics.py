@@ -254,7 +254,7 @@ def _print_answer(result: Any, session: LedgerSession | None, given: dict[str, A
         return
     click.echo(result.to_latex() if given["as_latex"] else result.summary())
     if session is not None and not given["as_latex"]:
-        click.echo(session.summary())
+        click.echo(language().say(session.summary()))
     for place in (page, picture):
         if place is not None:
             click.echo(language().say(Phrase("Written: {place}", place=str(place))), err=True)

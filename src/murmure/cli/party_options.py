@@ -42,7 +42,7 @@ home_option = click.option(
     envvar=HOME_VARIABLE,
     default=DEFAULT_HOME,
     metavar="FOLDER",
-    help=f"The party's folder.  [default: {HOME_VARIABLE}, or {DEFAULT_HOME}]",
+    help="The party's folder.  [default: MURMURE_PARTY, or murmure-party]",
 )
 
 
