@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.pages import known_faults, languages
+from tests.pages import languages
 from tests.pages.browser import PICTURES, OpenPage
 from tests.pages.every_page import LIVE
 from tests.pages.inspection import Inspection
@@ -214,22 +214,6 @@ def test_each_fault_is_told_once_with_its_circumstances(open_page: Open) -> None
     assert sum(fault.startswith("request: file://") for fault in first) == 1
     assert "the id 'a' occurs twice" in first
     with pytest.raises(AssertionError, match="wider than the telephone"):
-        inspection.verdict()
-
-
-def test_a_known_fault_is_tolerated_and_must_be_taken_out_when_it_is_gone(
-    open_page: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(known_faults.KNOWN, "mutant", ("not in 'fr'",))
-    inspection = Inspection("mutant")
-    with pytest.raises(AssertionError, match="sound now"):
-        inspection.verdict()
-
-    inspection.look(open_page(SOUND), "fr")
-    inspection.verdict()
-
-    inspection.look(open_page(page("<main><h1>Sums</h1><p style='color:#bbb'>Pale.</p></main>")), "fr")
-    with pytest.raises(AssertionError, match="color-contrast"):
         inspection.verdict()
 
 
