@@ -259,5 +259,6 @@ def _public(content: ReportContent, c: Certificate) -> Fold:
     domain, *others = c.public
     columns = domain.fields.get("parts") if isinstance(domain, Phrase) else None
     asked = [Phrase("the question, and its plan")] if content.curated else []
-    facts = (*(columns.items if isinstance(columns, Several) else (domain,)), *asked, *others)
+    each: tuple[Any, ...] = columns.items if isinstance(columns, Several) else (domain,)
+    facts = (*each, *asked, *others)
     return Fold(Phrase("What was taken for public"), (Items(facts),))
