@@ -74,8 +74,10 @@ class Checker:
             return
         if any(k.arg is None for k in call.keywords):
             return  # it passes on what it was given
-        fields = {k.arg: k.value for k in call.keywords if k.arg not in NOT_FIELDS}
-        parts = [*call.args[first : first + 2], *(k.value for k in call.keywords if k.arg == "hint")]
+        others = set() if _name(call.func) == "Phrase" else NOT_FIELDS
+        fields = {k.arg: k.value for k in call.keywords if k.arg not in others}
+        hints = [k.value for k in call.keywords if k.arg == "hint" and "hint" in others]
+        parts = [*call.args[first : first + 2], *hints]
         for part in parts:
             yield from self.sentence(path, scope, part, set(fields))
         for value in fields.values():

@@ -98,9 +98,9 @@ class Language:
 
     def say(self, text: Any, /, **fields: Any) -> str:
         """A phrase in this language. Any other text stays as it is: people wrote it. With fields: that template."""
-        return self._said(Phrase(text, **fields) if fields else text)
+        return self._sentence(Phrase(text, **fields) if fields else text)
 
-    def _said(self, phrase: Any) -> str:
+    def _sentence(self, phrase: Any) -> str:
         if not isinstance(phrase, Phrase):
             return self.escape(self.value(phrase))
         out = []
@@ -117,9 +117,9 @@ class Language:
                 text = f"«{NARROW}{text[1:-1]}{NARROW}»"
             return self.escape(text)
         if isinstance(value, Phrase):
-            return self._said(value)
+            return self._sentence(value)
         if isinstance(value, Several):
-            return join([str(self._field(item, spec)) for item in value.items], str(self._said(value.last)))
+            return join([str(self._field(item, spec)) for item in value.items], str(self._sentence(value.last)))
         if isinstance(value, Quoted):
             return self.escape(self.quote(value.value))
         if isinstance(value, Marked):

@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
+from murmure.show.phrase import Several
 from murmure.statistics.base.one_hot_cells import one_hot_block
 from murmure.statistics.base.statistic import MAX_JOINT_CELLS, ProtectableStatistic, counts_of, joint_codes, one_hot
 from murmure.statistics.estimates.cell_counts import CellCounts
@@ -151,8 +152,18 @@ class Cells(ProtectableStatistic):
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
         names = self.domain.private
-        of = " and ".join(names) if len(names) < 4 else f"{len(names)} columns"
-        return f"Counts of rows in {self.width} cells of {of}"
+        if len(names) < 4:
+            return Phrase(
+                "Counts of rows in {width} cells of {columns}",
+                width=self.width,
+                columns=Several(
+                    names,
+                    Phrase(
+                        " and ",
+                    ),
+                ),
+            )
+        return Phrase("Counts of rows in {width} cells of {n} columns", width=self.width, n=len(names))
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 

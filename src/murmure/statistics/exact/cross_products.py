@@ -23,7 +23,7 @@ from typing import Any
 from murmure.core.blocks import Block
 from murmure.core.catalogue_entries import SumEntry
 from murmure.core.domain import Categories, Decimals, Integers, Interval
-from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.statistics.base.exact_sums import ExactSums
 from murmure.statistics.estimates.cross_products_estimate import CrossProductsEstimate
@@ -160,11 +160,17 @@ class CrossProducts(ExactSums):
 
     def in_words(self) -> str:
         """The question in the words of a ledger and a release."""
-        few = len(self.factors) < 6
-        of = ", ".join(self.factors) if few else f"{len(self.factors)} expressions of {_columns(self.domain)}"
-        weighted = "" if self.weight is None else f", weighted by {self.weight}"
-        middles = ", each less a public middle" if self.centred else ""
-        return f"{self.width} sums of products of two of {of}{middles}{weighted}"
+        words: str = Phrase("{width} sums of products of two of {factors}", width=self.width, factors=self._named())
+        if self.centred:
+            words = Phrase("{words}, each less a public middle", words=words)
+        return (
+            words if self.weight is None else Phrase("{words}, weighted by {weights}", words=words, weights=self.weight)
+        )
+
+    def _named(self) -> str:
+        if len(self.factors) < 6:
+            return ", ".join(self.factors)
+        return Phrase("{n} expressions of {columns}", n=len(self.factors), columns=_columns(self.domain))
 
     def _estimate(self, integers: list[int], laws: tuple[Any, ...], n: int | None) -> CrossProductsEstimate:
         summed = SumsEstimate.of(self.labels, tuple(integers), self.units, laws, n, rounded_columns(self.domain))
@@ -173,7 +179,7 @@ class CrossProducts(ExactSums):
 
 def _columns(schema: Schema) -> str:
     names = schema.private
-    return ", ".join(names) if len(names) < 4 else f"{len(names)} columns"
+    return ", ".join(names) if len(names) < 4 else Phrase("{n} columns", n=len(names))
 
 
 _HOSPITAL = Schema({"age": Integers(0, 99), "stay": Integers(-2, 30), "ward": Categories(["A", "B", "C"])})

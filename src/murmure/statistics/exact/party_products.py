@@ -129,8 +129,12 @@ class WithinPartyProducts(CuratorStatistic):
         return self.factors
 
     def in_words(self) -> str:
-        of = ", ".join(self.factors) if len(self.factors) < 6 else f"{len(self.factors)} expressions"
-        return f"{self.width} sums of products of two of {of}, each less its mean at the party"
+        few = len(self.factors) < 6
+        return Phrase(
+            "{width} sums of products of two of {factors}, each less its mean at the party",
+            width=self.width,
+            factors=", ".join(self.factors) if few else Phrase("{n} expressions", n=len(self.factors)),
+        )
 
     def rounding(self, combination: Sequence[Fraction], parties: int) -> Fraction:
         """The most that rounding at this many parties moves b'Wb, of the combination b of the first factors."""
