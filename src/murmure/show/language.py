@@ -98,9 +98,9 @@ class Language:
 
     def say(self, text: Any, /, **fields: Any) -> str:
         """A phrase in this language. Any other text stays as it is: people wrote it. With fields: that template."""
-        return self._said(Phrase(text, **fields) if fields else text)
+        return self._sentence(Phrase(text, **fields) if fields else text)
 
-    def _said(self, phrase: Any) -> str:
+    def _sentence(self, phrase: Any) -> str:
         if not isinstance(phrase, Phrase):
             return self.escape(self.value(phrase))
         out = []
@@ -117,10 +117,10 @@ class Language:
                 text = self.quote(text[1:-1])
             return self.escape(text)
         if isinstance(value, Phrase):
-            return self._said(value)
+            return self._sentence(value)
         if isinstance(value, Several):
             items = [str(self._field(item, spec)) for item in value.items]
-            return join(items, str(self._said(value.last)), str(self._said(value.between)))
+            return join(items, str(self._sentence(value.last)), str(self._sentence(value.between)))
         if isinstance(value, Quoted):
             inner = Language(self.code).say(value.value) if isinstance(value.value, Phrase) else value.value
             return self.escape(self.quote(inner))

@@ -18,7 +18,7 @@ from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.econometrics.design.coding import Factor
 from murmure.econometrics.design.constant_columns import refuse_constant
-from murmure.statistics.expressions.parser import EXPRESSION_ERROR, read_expression
+from murmure.statistics.expressions.parser import read_expression
 from murmure.statistics.expressions.terms import Terms
 from murmure.statistics.expressions.text import parsed
 
@@ -303,6 +303,7 @@ class _Translator(ast.NodeTransformer):
 def formula_error(text: str, error: MurmureError) -> InvalidParameter:
     """The same error, as one about the formula."""
     message = error.message
-    if message.template == EXPRESSION_ERROR:  # what is wrong, without the expression: the formula is named instead
+    if message.template == "expression {text}: {what}":
+        # What is wrong, without the expression: the formula is named instead.
         message = message.fields["what"]
     return InvalidParameter("formula {text}: {message}", hint=error.hint, text=shorten(text, 100), message=message)

@@ -35,8 +35,7 @@ from murmure.econometrics.results.result import Drawable, ModelResult, draw_pict
 from murmure.econometrics.rows.direct_lifetimes import count_lifetimes, needs_direct_rows
 from murmure.econometrics.rows.lifetimes import EVERYBODY, FollowUp, GroupLifetimes, Lifetimes
 from murmure.show.cells import level_percent
-from murmure.show.document import Curve as Line
-from murmure.show.document import Curves, Intervals, Table, sentences
+from murmure.show.document import Curve, Curves, Intervals, Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 
 if TYPE_CHECKING:
@@ -101,14 +100,14 @@ def survival_curves(follow_up: FollowUp, lives: Sequence[GroupLifetimes], noise:
         time=follow_up.time,
         event=follow_up.event,
         by=follow_up.by,
-        curves=tuple(Curve.of(group, noise) for group in lives),
+        curves=tuple(SurvivalCurve.of(group, noise) for group in lives),
         noise=noise,
         event_label=follow_up.event_column.phrase,
     )
 
 
 @dataclass(frozen=True)
-class Curve:
+class SurvivalCurve:
     """One group: the rows at risk, the events, S and Greenwood's sum at each time with events."""
 
     label: str
@@ -121,7 +120,7 @@ class Curve:
     greenwood: tuple[float, ...] | None  # None with noise
 
     @classmethod
-    def of(cls, lives: GroupLifetimes, noise: float | None) -> Curve:
+    def of(cls, lives: GroupLifetimes, noise: float | None) -> SurvivalCurve:
         steps, S, total, until = [], Fraction(1), [], lives.times[0]
         long = len(lives.times) > MAX_EXACT_TIMES
         for t, n, d in zip(lives.times, lives.at_risk, lives.events, strict=True):
@@ -202,12 +201,12 @@ class Survival(ModelResult, Drawable):
     time: str
     event: str
     by: str | None
-    curves: tuple[Curve, ...]
+    curves: tuple[SurvivalCurve, ...]
     noise: float | None = None
     event_label: str = ""  # the label that counts as the event
     how: How | None = None
 
-    def __getitem__(self, label: str) -> Curve:
+    def __getitem__(self, label: str) -> SurvivalCurve:
         for curve in self.curves:
             if curve.label == label:
                 return curve
@@ -271,7 +270,7 @@ class Survival(ModelResult, Drawable):
             if ends is not None and len(ends):
                 band = [(1.0, *map(float, ends[:, i]), float(ends[-1, i])) for i in (0, 1)]
             name = Phrase("{label} (n = {n:,})", label=c.label, n=round(c.n))
-            lines.append(Line(name, x, (*S, S[-1]), True, *band))
+            lines.append(Curve(name, x, (*S, S[-1]), True, *band))
         title = (
             Phrase("Share without {event}", event=self.event)
             if self.noise is not None

@@ -175,12 +175,13 @@ class LogRankResult(ModelResult):
         )
         return [Table("", (self.by, Phrase("rows"), Phrase("events"), Phrase("expected")), rows)]
 
+    def explanations(self) -> list[str]:
+        return [Phrase("Expected: how many events a group would have if all groups had the same risk at every time.")]
+
     @property
     def notes(self) -> list[str]:
         if self.noise is None:
-            return [
-                Phrase("Expected: how many events a group would have if all groups had the same risk at every time.")
-            ]
+            return []
         noise = Phrase("Every count has noise with standard deviation {deviation:.4g}.", deviation=self.noise)
         return [sentences(Phrase("No test: {reason}.", reason=NOISY), noise)]
 

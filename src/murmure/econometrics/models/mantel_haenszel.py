@@ -270,11 +270,13 @@ class MantelHaenszelResult(ModelResult):
         )
         return [Table(Phrase("Counts"), head, tuple(rows))]
 
+    def explanations(self) -> list[str]:
+        return [Phrase("CMH is the test of Cochran, Mantel and Haenszel that the common odds ratio is 1.")]
+
     @property
     def notes(self) -> list[str]:
         out: list[str] = [
             Phrase("Exposed: {exposed}; outcome: {outcome}.", exposed=self.exposed, outcome=self.had),
-            Phrase("CMH is the test of Cochran, Mantel and Haenszel that the common odds ratio is 1."),
         ]
         if self.dropped:
             out.append(Phrase("Strata with nobody in them, left out: {labels}.", labels=name_list(self.dropped)))

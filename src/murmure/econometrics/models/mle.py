@@ -172,7 +172,7 @@ class FamilyMLE(NamedFamily):
     def later_rounds(self) -> str:
         """What every round releases, including the first."""
         p = len(self.design.terms)
-        y = "log(y / (1 - y))" if self.distribution == "beta" else "log(y)"
+        y = Phrase("log(y / (1 - y))") if self.distribution == "beta" else Phrase("log(y)")
         more = Phrase("{y} squared", y=y) if self._extra else Phrase("the outcome")
         return Phrase(
             "the first round releases {width} sums over all rows: {p} of columns times {y} of the outcome y, {square} "

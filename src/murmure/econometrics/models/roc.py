@@ -238,13 +238,17 @@ class ROCResult(ModelResult, Drawable):
         title = Phrase("The curve, and that of pure chance as a dashed line")
         return [Curves(title, (curve,), Phrase("false positives"), Phrase("true positives"), diagonal=True)]
 
+    def explanations(self) -> list[str]:
+        return [
+            Phrase(
+                "AUC, the area below the curve, is the chance that a random yes has a higher score than a random no.",
+            )
+        ]
+
     @property
     def notes(self) -> list[str]:
         out: list[str] = [
-            Phrase("Shares of no and of yes that are called yes, where the score is above the threshold."),
-            Phrase(
-                "AUC, the area below the curve, is the chance that a random yes has a higher score than a random no."
-            ),
+            Phrase("Shares of no and of yes that are called yes, where the score is above the threshold.")
         ]
         if self.error:
             out.append(Phrase("Rows in one cell of the grid count as equal; a finer grid makes the error smaller."))

@@ -181,13 +181,13 @@ def _who_sees_what(sharing: Any, rounds: int) -> str:
     colluders = sharing.colluders
     if colluders:
         who = Plural("{n} party that colludes", "{n} parties that collude", n=colluders)
-        seen = Phrase(
+        first = Phrase(
             "The coordinator and every party see the sums over all parties, and what follows from these; {who} with "
             "the coordinator, the sums over the others.",
             who=who,
         )
     else:
-        seen = Phrase("The coordinator and every party see the sums over all parties, and what follows from these.")
+        first = Phrase("The coordinator and every party see the sums over all parties, and what follows from these.")
     few = Phrase("Where these are few rows, or two parties, single ones may follow.")
     limit = Plural("{n} party", "{n} parties", n=colluders)
     if rounds > 1:
@@ -198,7 +198,7 @@ def _who_sees_what(sharing: Any, rounds: int) -> str:
         )
     else:
         more = Phrase("More is told only if more than {limit} collude.", limit=limit)
-    return sentences(seen, few, more)
+    return sentences(first, few, more)
 
 
 def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Sequence[Plan]) -> list[str]:

@@ -301,9 +301,7 @@ class Regression(ModelResult, Drawable):
             (Phrase("Adj. R-squared"), self.rsquared_adj),
             ("F", self.fvalue),
             (Phrase("Prob(F)"), None if self.fvalue is None else self.f_pvalue),
-            (Phrase("Residual std err"), self._residual_deviation),
             (Phrase("Pseudo R-squared"), self.prsquared),
-            (Phrase("LR chi-squared"), self.llr),
             (Phrase("Prob(LR)"), self.llr_pvalue),
             (Phrase("Log-likelihood"), self.llf),
             ("AIC", self.aic),
@@ -312,6 +310,10 @@ class Regression(ModelResult, Drawable):
         ]
         about += [(name, value) for name, value in self.extras.items() if not isinstance(value, Mapping)]
         return [*about, ("", None), *((name, value) for name, value in fit if value is not None)]
+
+    def further_facts(self) -> list[tuple[str, Any]]:
+        known = [(Phrase("Residual std err"), self._residual_deviation), (Phrase("LR chi-squared"), self.llr)]
+        return [(name, value) for name, value in known if value is not None]
 
     @property
     def _residual_deviation(self) -> float | None:

@@ -67,20 +67,25 @@ class ModelResult(Shown):
             else [*self.remarks]
         )
 
-    def _blocks(self) -> tuple[Block, ...]:
-        facts, pictures = self.facts(), self.pictures()
-        return (
+    def further_facts(self) -> list[tuple[str, Any]]:
+        """Facts that people see, and that JSON leaves out, since its keys are frozen."""
+        return []
+
+    def explanations(self) -> list[str]:
+        """What words and figures mean: for people, and not in JSON."""
+        return []
+
+    def document(self) -> Document:
+        facts, pictures = [*self.facts(), *self.further_facts()], self.pictures()
+        blocks: tuple[Block, ...] = (
             *([Facts(tuple(facts))] if facts else []),
             *pictures[:1],
             *self.tables(),
             *pictures[1:],
-            *paragraphs(self.notes, "note"),
+            *paragraphs([*self.notes, *self.explanations()], "note"),
         )
-
-    def document(self) -> Document:
-        if self.how is None:
-            return Document(self.title, self._blocks(), persisted_name(self))
-        blocks = (*paragraphs(self.how.warnings(), "warning"), *self._blocks(), *self.how.sections())
+        if self.how is not None:
+            blocks = (*paragraphs(self.how.warnings(), "warning"), *blocks, *self.how.sections())
         return Document(self.title, blocks, persisted_name(self))
 
     # -- for machines
@@ -92,7 +97,8 @@ class ModelResult(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Everything that is shown, as plain lists and dictionaries."""
         how = None if self.how is None else data.plain(self.how.to_dict())
-        return data.to_dict(Document(self.title, self._blocks(), persisted_name(self))) | {"how": how}
+        blocks: tuple[Block, ...] = (Facts(tuple(self.facts())), *self.tables(), *paragraphs(self.notes))
+        return data.to_dict(Document(self.title, blocks, persisted_name(self))) | {"how": how}
 
     def to_json(self, indent: int | None = None) -> str:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)

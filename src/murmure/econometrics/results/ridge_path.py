@@ -194,13 +194,17 @@ class RidgePath(ModelResult, Drawable):
             for name, b in zip(self.names, fit.coefficients, strict=True)
         ]
 
+    def explanations(self) -> list[str]:
+        if self.n is None:
+            return []
+        return [
+            Phrase("GCV is generalised cross-validation: an estimate of the error on new rows; the least is the best.")
+        ]
+
     @property
     def notes(self) -> list[str]:
-        out: list[str] = [
-            Phrase("No standard errors: {reason}.", reason=BIASED),
-            Phrase("GCV is generalised cross-validation: an estimate of the error on new rows; the least is the best."),
-        ]
+        out: list[str] = [Phrase("No standard errors: {reason}.", reason=BIASED)]
         if self.n is None:
-            out[1] = Phrase("No GCV: the number of rows is not known.")
+            out.append(Phrase("No GCV: the number of rows is not known."))
         out += [] if self.design is None else base_notes(self.design)
         return [*out, Phrase("All figures are read off noisy sums.")] if self.noisy else out

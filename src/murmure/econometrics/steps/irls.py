@@ -55,12 +55,6 @@ FIGURES = {  # of a round
     "log(y)": "log(y)",
 }
 
-RATIOS = {  # what exp(coefficient) is a ratio of
-    "Logit": Phrase("Odds ratios"),
-    "Poisson": Phrase("Rate ratios"),
-    "NegativeBinomial": Phrase("Rate ratios"),
-}
-
 
 @dataclass(frozen=True, eq=False)
 class LinkedRegression(Regression):
@@ -69,15 +63,22 @@ class LinkedRegression(Regression):
     offset: str | None = None
 
     @property
+    def _ratios_of(self) -> str | None:
+        """What exp(coefficient) is a ratio of, if anything."""
+        if self.model == "Logit":
+            return Phrase("Odds ratios")
+        return Phrase("Rate ratios") if self.model in ("Poisson", "NegativeBinomial") else None
+
+    @property
     def ratios(self) -> Any:
         """exp(coefficient) of each column: odds ratios of a logit, rate ratios of counts; None for other models."""
-        if self.model not in RATIOS or self.design is None:
+        if self._ratios_of is None or self.design is None:
             return None
         with np.errstate(over="ignore"):
             return np.exp(self.params[: len(self.design.terms)])
 
     def tables(self) -> list[Table]:
-        ends, ratios, title = self.conf_int(), self.ratios, RATIOS.get(self.model)
+        ends, ratios, title = self.conf_int(), self.ratios, self._ratios_of
         if ends is None or ratios is None or title is None:
             return super().tables()
         names = self.names[: len(ratios)]  # alpha is not the coefficient of a column

@@ -177,7 +177,7 @@ class CrossProducts(ExactSums):
 
 def _columns(schema: Schema) -> str:
     names = schema.private
-    return ", ".join(names) if len(names) < 4 else f"{len(names)} columns"
+    return ", ".join(names) if len(names) < 4 else Phrase("{n} columns", n=len(names))
 
 
 _HOSPITAL = Schema({"age": Integers(0, 99), "stay": Integers(-2, 30), "ward": Categories(["A", "B", "C"])})

@@ -41,7 +41,6 @@ SIGNS: dict[type, str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-EXPRESSION_ERROR = Phrase("expression {text}: {what}", text="", what="").template
 
 
 def read_expression(text: str, terms: Terms) -> int:
@@ -54,7 +53,7 @@ class _Reader:
         self.text, self.terms, self.schema = text, terms, terms.schema
 
     def refuse(self, what: str, hint: str | None = None) -> InvalidParameter:
-        return InvalidParameter(EXPRESSION_ERROR, hint=hint, text=shorten(self.text, 100), what=what)
+        return InvalidParameter("expression {text}: {what}", hint=hint, text=shorten(self.text, 100), what=what)
 
     def result(self) -> int:
         try:
