@@ -160,11 +160,11 @@ class Town:
         return self._children[-1]
 
     def states(self) -> list[str]:
-        from murmure.parties.coordinator.progress import Progress
+        from murmure.parties.coordinator.progress import StudyProgress
 
         held, _ = read_progress(self.served.log, self.study.digest)
         assert held is not None
-        return [Progress.from_dict(held).party_state(i) for i in range(self.parties)]
+        return [StudyProgress.from_dict(held).party_state(i) for i in range(self.parties)]
 
     def total(self, cohort: Any) -> list[str]:
         rows = [line.split(",") for i in cohort for line in rows_of(i).splitlines()[1:]]

@@ -309,7 +309,7 @@ def result(
 
 
 def _read_status(folder: Path) -> StatusView:
-    from murmure.parties.coordinator.progress import Progress
+    from murmure.parties.coordinator.progress import StudyProgress
     from murmure.parties.coordinator.status_view import StatusView
     from murmure.parties.coordinator.store import ran_earlier, read_progress
 
@@ -318,7 +318,7 @@ def _read_status(folder: Path) -> StatusView:
     everybody = tuple(range(len(study_folder.study.roster)))
     return StatusView(
         study_folder.study,
-        Progress(awaited=everybody) if progress is None else Progress.from_dict(progress),
+        StudyProgress(awaited=everybody) if progress is None else StudyProgress.from_dict(progress),
         tuple(results),
         ran_earlier(study_folder.log),
     )

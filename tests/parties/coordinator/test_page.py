@@ -26,7 +26,7 @@ from murmure.parties.coordinator.page import (
     result_document,
     study_document,
 )
-from murmure.parties.coordinator.progress import Departure, Ending, Progress
+from murmure.parties.coordinator.progress import Departure, Ending, StudyProgress
 from murmure.parties.coordinator.status_view import StatusView
 from murmure.parties.coordinator.store import RoundResult
 from murmure.parties.http.routes import language_of
@@ -119,7 +119,10 @@ def test_nothing_from_outside_and_no_script(hands: Any) -> None:
 
 
 def test_it_asks_again_while_the_study_runs(hands: Any) -> None:
-    running, done = Progress(awaited=EVERYBODY), Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY)
+    running, done = (
+        StudyProgress(awaited=EVERYBODY),
+        StudyProgress(stage="done", ended=Ending("", ""), cohort=EVERYBODY),
+    )
 
     asks = '<meta http-equiv="refresh"'
     assert asks in live_page(StatusView(hands.study, running), "en", follow=True)
@@ -161,12 +164,14 @@ def test_all_that_it_tells(hands: Any, language: LanguageCode, state: str) -> No
     left = {3: Departure("declined", 1, "keys"), 4: Departure("vanished", 1, "vectors")}
     closed = ((1, "keys", 4, 5), (1, "shares", 4, 4))
     standing = {
-        "gathering": Progress(answered=(0, 1), awaited=(2, 4), departures={3: left[3]}),
-        "running": Progress(stage="reveal", answered=(0,), awaited=(1, 2), departures=left, closed=closed),
-        "done": Progress(
+        "gathering": StudyProgress(answered=(0, 1), awaited=(2, 4), departures={3: left[3]}),
+        "running": StudyProgress(stage="reveal", answered=(0,), awaited=(1, 2), departures=left, closed=closed),
+        "done": StudyProgress(
             stage="done", departures=left, closed=closed, cohort=(0, 1, 2), ended=Ending("", ""), results=1
         ),
-        "failed": Progress(stage="failed", departures=left, closed=closed, ended=Ending("TooFewParties", "2 of 5.")),
+        "failed": StudyProgress(
+            stage="failed", departures=left, closed=closed, ended=Ending("TooFewParties", "2 of 5.")
+        ),
     }[state]
     results = (RoundResult(1, (0, 1, 2), (30, 6000, -1234567, 12345678901234567890)),) if state == "done" else ()
     page = live_page(StatusView(hands.study, standing, results), language)
@@ -197,7 +202,7 @@ def test_names_cannot_write_html(hands: Any) -> None:
     evil = '<script>alert("x")</script>'
     roster = (hands.identities[0].card(evil), *hands.study.roster[1:])
     study = Study(evil, f"{evil} & co", hands.study.coordinator, roster, hands.study.plans)
-    standing = Progress(awaited=EVERYBODY, ended=Ending("TooFewParties", evil))
+    standing = StudyProgress(awaited=EVERYBODY, ended=Ending("TooFewParties", evil))
     for page in (live_page(StatusView(study, standing), "fr"), page_file(StatusView(study, standing))):
         assert "<script" not in page and "&lt;script&gt;" in page
         Tags(page)
@@ -206,7 +211,7 @@ def test_names_cannot_write_html(hands: Any) -> None:
 def test_a_page_that_stands_alone(hands: Any) -> None:
     seen = StatusView(
         hands.study,
-        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        StudyProgress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
         (RoundResult(1, EVERYBODY, (50, 1, 2, 3)),),
     )
     page = page_file(seen)
@@ -219,7 +224,7 @@ def test_a_page_that_stands_alone(hands: Any) -> None:
 def test_a_page_of_ones_own(hands: Any) -> None:
     """What people say about their page stands above what the study is called; the policy of a file is in the file."""
     heading = Heading("How long do they stay?", "By ward", "The <b>office</b>", None)
-    page = page_file(StatusView(hands.study, Progress(awaited=EVERYBODY)), heading)
+    page = page_file(StatusView(hands.study, StudyProgress(awaited=EVERYBODY)), heading)
     Tags(page)
 
     assert "<h1>How long do they stay?</h1>" in page and "By ward" in page
@@ -235,7 +240,7 @@ def test_with_noise_it_says_so(hands: Any) -> None:
     sums = (50, 10, 40_000)
     seen = StatusView(
         study,
-        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        StudyProgress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
         (RoundResult(1, EVERYBODY, sums),),
     )
     page = words_of(live_page(seen, "en"))
@@ -275,7 +280,7 @@ def test_status_for_machines(hands: Any) -> None:
     """Sums as text, since most readers of JSON lose digits beyond 2**53."""
     seen = StatusView(
         hands.study,
-        Progress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
+        StudyProgress(stage="done", ended=Ending("", ""), cohort=EVERYBODY, results=1),
         (RoundResult(1, EVERYBODY, (50, 2**60 + 1, 2, 3)),),
     )
     held = json.loads(json.dumps(seen.to_dict()))

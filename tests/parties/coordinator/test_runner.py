@@ -19,7 +19,7 @@ from tests.parties import hands as hands_of
 
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.parties.coordinator.errors import AlreadyServed, LogFailed, StudyOver
-from murmure.parties.coordinator.progress import Progress
+from murmure.parties.coordinator.progress import StudyProgress
 from murmure.parties.coordinator.release_log import ReleaseLog
 from murmure.parties.coordinator.runner import CoordinatorRunner
 from murmure.parties.coordinator.store import CoordinatorStore, read_progress
@@ -417,7 +417,7 @@ def test_started_again_after_every_event(place: Path) -> None:
         desk.again()
         assert ([desk.runner.inbox(p) for p in range(5)], desk.runner.progress, desk.runner.results) == held
         standing, results = read_progress(desk.hands.folder.log, desk.hands.study.digest)
-        assert standing is not None and Progress.from_dict(standing) == desk.runner.progress
+        assert standing is not None and StudyProgress.from_dict(standing) == desk.runner.progress
         assert tuple(results) == desk.runner.results
 
     for party in desk.parties[:4]:

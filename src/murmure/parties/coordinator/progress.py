@@ -56,7 +56,7 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Progress:
+class StudyProgress:
     """How far a study is. Parties are places in the roster."""
 
     round: int = 1
@@ -105,7 +105,7 @@ class Progress:
         }
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any]) -> Progress:
+    def from_dict(cls, fields: Mapping[str, Any]) -> StudyProgress:
         return cls(
             round=fields["round"],
             stage=fields["stage"],

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from murmure.core.errors import MurmureError
 from murmure.parties.coordinator.errors import LogFailed, StudyOver, error_location
-from murmure.parties.coordinator.progress import Departure, Ending, Progress, absent_in_words, count_absent
+from murmure.parties.coordinator.progress import Departure, Ending, StudyProgress, absent_in_words, count_absent
 from murmure.parties.coordinator.store import CoordinatorStore, Event, RoundResult
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.errors import BadMessage, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
@@ -339,9 +339,9 @@ class CoordinatorRunner:
             ]
         self.progress = self._current_progress()
 
-    def _current_progress(self) -> Progress:
+    def _current_progress(self) -> StudyProgress:
         machine = self._machine
-        return Progress(
+        return StudyProgress(
             round=machine.session.round,
             stage=machine.stage,
             answered=tuple(sorted(machine.received - machine.refused)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from murmure.parties.coordinator.progress import Progress, absent_in_words
+from murmure.parties.coordinator.progress import StudyProgress, absent_in_words
 from murmure.parties.coordinator.store import RoundResult
 from murmure.parties.study.earlier_protocol import NOTE
 from murmure.parties.study.model_outcomes import outcome_to_dict, round_to_dict
@@ -22,7 +22,7 @@ class StatusView:
     """A study, its progress and its results, read together."""
 
     study: Study
-    progress: Progress
+    progress: StudyProgress
     results: tuple[RoundResult, ...] = ()
     earlier: bool = False  # it ran under an earlier protocol
 

@@ -21,7 +21,7 @@ from typing import Any
 from murmure.core.errors import Phrase
 from murmure.core.sqlite_files import Damaged, Run, SQLiteFile, table_statements, transaction, why
 from murmure.parties.coordinator.errors import LogFailed
-from murmure.parties.coordinator.progress import Progress
+from murmure.parties.coordinator.progress import StudyProgress
 from murmure.parties.study.earlier_protocol import is_earlier
 
 VERSION = "1"
@@ -173,7 +173,7 @@ def read_progress(path: Path, study: bytes) -> tuple[dict[str, Any] | None, list
         ]
         progress = json.loads(facts["standing"]) if "standing" in facts else None
         if progress is not None:
-            Progress.from_dict(progress)
+            StudyProgress.from_dict(progress)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise log_failed(
             path, Phrase("the state of the study cannot be read from it"), Phrase("restore it from a copy")
