@@ -65,8 +65,8 @@ def witness_in_words(
 ) -> tuple[str, str]:
     """The report that tells most, and what it tells."""
     a, b = answer_in_words(mechanism.domain, x), answer_in_words(mechanism.domain, other)
-    said = Phrase("the report {report}", report=report_in_words(mechanism, report))
-    return said, _tells(a, b, epsilon, one_report)
+    text = Phrase("the report {report}", report=report_in_words(mechanism, report))
+    return text, _tells(a, b, epsilon, one_report)
 
 
 def record_witness_in_words(
@@ -83,8 +83,8 @@ def record_witness_in_words(
             a, b = (answer_in_words(part.domain, code) for code in (x[i], other[i]))
             differ.append((Phrase("{name} {answer}", name=name, answer=a), b))
     a, b = (commas(_first_few([pair[side] for pair in differ])) for side in (0, 1))
-    said = Phrase("the report ({reports})", reports=apart(_first_few(reports)))
-    return said, _tells(a, b, epsilon, one_report)
+    text = Phrase("the report ({reports})", reports=apart(_first_few(reports)))
+    return text, _tells(a, b, epsilon, one_report)
 
 
 def _tells(a: str, b: str, epsilon: float, one_report: bool) -> str:

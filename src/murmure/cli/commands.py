@@ -41,8 +41,8 @@ def error_fields(error: MurmureError | click.ClickException, lang: LanguageCode 
         # CannotWrite names a file, which may look like a parameter
         if ctx is None or isinstance(error, CannotWrite):
             return {"type": persisted_name(error), "message": say(message), "hint": hint and say(hint)}
-        said = [text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params) for text in (message, hint)]
-        return {"type": persisted_name(error), "message": said[0], "hint": said[1]}
+        texts = [text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params) for text in (message, hint)]
+        return {"type": persisted_name(error), "message": texts[0], "hint": texts[1]}
     if isinstance(error, click.NoSuchOption):
         similar = difflib.get_close_matches(error.option_name, error.possibilities or (), 1, 0.7)
         hint = Phrase("did you mean {close}?", close=similar[0]) if similar else None

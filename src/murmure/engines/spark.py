@@ -328,13 +328,13 @@ def _explain_failure(message: str) -> SparkFailed:
             "spark.executor.pyspark.memory), or use smaller partitions",
         )
     errors = re.findall(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt): .*)$", message, re.MULTILINE)
-    missing, said = "No module named" in message, errors or message.splitlines()
+    missing, lines = "No module named" in message, errors or message.splitlines()
     return SparkFailed(
         "Spark gave up: {error}",
         hint="install murmure and its extra spark in the Python that the workers run (PYSPARK_PYTHON)"
         if missing
         else None,
-        error=shorten(said[-1 if errors else 0], 300) if said else Phrase("no reason given"),
+        error=shorten(lines[-1 if errors else 0], 300) if lines else Phrase("no reason given"),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from murmure.show.document import Block, Document, Intervals, Paragraph, Section, Table
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import visible
-from murmure.show.text import MAX_LINE, block_lines, stand_apart, wrapped
+from murmure.show.text import MAX_LINE, block_lines, is_separate, wrapped
 
 STYLES = {"warning": "bold red", "note": "dim", "motto": "italic"}
 
@@ -42,7 +42,7 @@ def _blocks(blocks: Iterable[Block], console: Any, language: Language) -> None:
             lines = list(block_lines(block, language))
         if not lines:
             continue
-        if before is not None and stand_apart(before, block):
+        if before is not None and is_separate(before, block):
             _print(console, "")
         before = block
         if isinstance(block, Section):

@@ -51,13 +51,13 @@ def blocks(parts: Iterable[Any], language: Language) -> Iterator[str]:
         lines = list(block_lines(block, language))
         if not lines:
             continue
-        if before is not None and stand_apart(before, block):
+        if before is not None and is_separate(before, block):
             yield ""
         yield from lines
         before = block
 
 
-def stand_apart(before: Any, block: Any) -> bool:
+def is_separate(before: Any, block: Any) -> bool:
     """Whether a blank line is between two blocks."""
     if isinstance(block, Table) and block.words and not block.title:
         return isinstance(before, Table | Section)  # it goes on below what is above it

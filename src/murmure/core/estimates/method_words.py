@@ -15,7 +15,7 @@ LAW_OF_REPORTS = Phrase("inversion of the law of the reports")
 MAPPED = Phrase("Clopper-Pearson mapped")
 CLOPPER_PEARSON = Phrase("Clopper-Pearson")
 TWO_MOMENTS = Phrase("Clopper-Pearson of two moments")
-WIDEST_LAW = Phrase("Clopper-Pearson at the widest law")
+MAX_SPREAD_LAW = Phrase("Clopper-Pearson at the widest law")
 GARWOOD = Phrase("Garwood")
 FIELLER = Phrase("Fieller")
 NOISE_INVERSION = Phrase("exact inversion of the noise")
@@ -40,7 +40,7 @@ MEANINGS: dict[str, Phrase] = {
     MAPPED: NOT_RARE,
     CLOPPER_PEARSON: NOT_RARE,
     TWO_MOMENTS: Phrase("limits for any numbers with this mean and this spread"),
-    WIDEST_LAW: Phrase("limits for the numbers that spread most"),
+    MAX_SPREAD_LAW: Phrase("limits for the numbers that spread most"),
     GARWOOD: Phrase("every mean number under which such a count is not rare"),
     FIELLER: Phrase("every ratio that the noise on both of its sums allows"),
     NOISE_INVERSION: Phrase("every figure under which such noise is not rare"),

@@ -39,7 +39,7 @@ from murmure.core.estimates.method_words import (
     MOVER_TWO_MOMENTS,
     NOISE_INVERSION,
     TOO_FEW,
-    WIDEST_LAW,
+    MAX_SPREAD_LAW,
     plain_name,
     simultaneous_name,
 )
@@ -337,7 +337,7 @@ class VarianceEstimator:
             ends = np.array([m.spread - far, m.spread + far])
             if target == "superpopulation":
                 ends = mover(m.spread, ends, m.spread, self._limits(level))
-                method = WIDEST_LAW if m.exact else MOVER_DELTA
+                method = MAX_SPREAD_LAW if m.exact else MOVER_DELTA
             low, high = max(0.0, float(ends[0])), min(most, float(ends[1]))
             if m.exact and target == "fixed":
                 method = KNOWN_EXACTLY

@@ -113,8 +113,8 @@ def _how(content: ReportContent) -> list[Phrase]:
                 "people randomised their answers themselves, outside the software: with coins, cards or a program of "
                 "their own."
             )
-        own = entries(RecordEntry).get(content.mechanism, RecordEntry()).sentence
-        how = Phrase("By {name}: {sentence}", name=name, sentence=Phrase(own) if own else sentence)
+        template = entries(RecordEntry).get(content.mechanism, RecordEntry()).sentence
+        how = Phrase("By {name}: {sentence}", name=name, sentence=Phrase(template) if template else sentence)
     if content.weights is None:
         return [how]
     weighted = Phrase(

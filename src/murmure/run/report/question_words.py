@@ -74,9 +74,9 @@ class QuestionWords:
         if self.kind == "Marginals":
             text: str = Plural("{n} column", "{n} columns", n=len(self.columns))
         elif self.columns or not self.entry.bare:
-            text = self._said(self.entry.title)
+            text = self._sentence_of(self.entry.title)
         else:
-            text = self._said(self.entry.bare)
+            text = self._sentence_of(self.entry.bare)
         if self.by:
             text = Phrase("{question} by {keys}", question=text, keys=Several(self.by))
         for condition in self.where:
@@ -86,7 +86,7 @@ class QuestionWords:
     @property
     def sentence(self) -> Phrase:
         """What is asked."""
-        text = self._said(self.entry.sentence)
+        text = self._sentence_of(self.entry.sentence)
         if self.of_labels:
             named = Several(self.columns) if self.columns else THE_QUESTION
             text = Phrase("How many hold one of the labels of {column}", column=named)
@@ -96,7 +96,7 @@ class QuestionWords:
             text = Phrase("{question}, of rows where {condition}", question=text, condition=condition)
         return Phrase("{question}.", question=text)
 
-    def _said(self, template: str | None) -> str:
+    def _sentence_of(self, template: str | None) -> str:
         if template is None:
             return self.kind
         fields = {"column": Several(self.columns) if self.columns else THE_QUESTION}
