@@ -40,7 +40,7 @@ PROBED = {
         "core/cells/parsed_columns.py": "array as_py categories chunks codes dtype iloc item kind null_count "
         "num_columns numpy_dtype pyarrow_dtype shape storage to_numpy",
         "core/cells/parsed_decimals.py": "to_pylist tolist value_type",
-        "core/show.py": "items",
+        "core/estimates/estimate_blocks.py": "items",
         "econometrics/design/inferred_schema.py": "categories dtypes iloc",
         "engines/base/task.py": "num_rows",
         "engines/sources/column_batches.py": "__getitem__ __len__ iloc schema",
@@ -62,7 +62,6 @@ PROBED = {
     SYSTEM: {
         "cli/terminal.py": "reconfigure",
         "core/random.py": "register_at_fork",
-        "core/show.py": "__fspath__",
         "engines/sources/csv_files.py": "fileobj",
         "engines/sources/row_groups.py": "errno",
         "laws/kernel_loader.py": "one sched_getaffinity",
@@ -70,12 +69,13 @@ PROBED = {
         "parties/http/client.py": "AF_UNIX ?",
         "parties/http/connections.py": "_limit",
         "parties/http/server.py": "reason strerror",
+        "show/language.py": "_catalog",
+        "show/plot.py": "__fspath__",
         "statistics/expressions/text.py": "msg",
     },
     LIBRARY: {
         "certify/checks/intervals.py": "__name__",
         "cli/commands.py": "ctx hint",
-        "cli/econometrics.py": "figure",
         "econometrics/design/formula.py": "args lhs msg rhs token",
         "econometrics/design/formula_names.py": "value",
         "laws/kernel_loader.py": "_cache _cache_file save_overload",
@@ -84,6 +84,9 @@ PROBED = {
         "parties/http/routes.py": "sender",
     },
     ANYTHING: {
+        "cli/party_join.py": "text",
+        "show/html.py": "value",
+        "show/phrase.py": "plural text",
         "attacks/released_values.py": "__dict__ ?",
         "econometrics/steps/digest_of_code.py": "__closure__ __code__ __defaults__ __globals__ __kwdefaults__",
     },

@@ -197,11 +197,11 @@ def test_floats_of_codes_are_the_nearest() -> None:
         ([1.0, math.inf], "row 1 holds inf"),
         ([1.0, -math.inf, "x"], "row 1 holds -inf"),
         (np.array([1.0, math.inf]), "row 1 holds inf"),
-        ([1.0, math.nan], "row 1 is missing"),
-        ([1.0, None, 2.0], "row 1 is missing"),
-        ([Decimal("NaN"), Decimal("sNaN")], r"row 0 is missing \(2 in all"),
-        (pd.Series([1, None], dtype="Int64"), "row 1 is missing"),
-        (pa.array([Decimal("0.5"), None]), "row 1 is missing"),
+        ([1.0, math.nan], "row 1 has no value"),
+        ([1.0, None, 2.0], "row 1 has no value"),
+        ([Decimal("NaN"), Decimal("sNaN")], r"row 0 has no value \(2 missing in all"),
+        (pd.Series([1, None], dtype="Int64"), "row 1 has no value"),
+        (pa.array([Decimal("0.5"), None]), "row 1 has no value"),
         (["0.5", "0,5"], "row 1 holds '0,5'"),
         (["0.5", "0.55"], "row 1 holds '0.55'"),
         (np.array([0.5, 0.300000000000001]), "row 1 holds 0.300000000000001"),
@@ -278,9 +278,9 @@ def test_through_json_and_toml() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("places = 1\nlow = 0", "high is left out"),
+        ("places = 1\nlow = 0", "high is missing"),
         ("places = 1\nlow = 0\nhigh = 0.25", "high must have at most 1 decimals"),
-        ("low = 0\nhigh = 1", "places is left out"),
+        ("low = 0\nhigh = 1", "places is missing"),
         ("low = 0\nhigh = 1\nplaces = 1\ncells = 3", "takes no 'cells'"),
         ("low = 0\nhigh = 1\nplaces = 1\nmissing = 'constant'\nmissing_value = 0.25", "missing_value must be"),
     ],
@@ -437,14 +437,15 @@ def test_statistics_of_few_values_and_the_refusal_of_many() -> None:
 
 
 def test_in_words() -> None:
-    from murmure.parties.study.question_words import StudyLanguage
+    from murmure.parties.study.question_words import describe_domain
+    from murmure.show.language import Language
 
     fine = Decimals(0, "0.123456789012345678", 18)
     assert TENTHS.public() == "the numbers -100 to 100 with at most 1 decimals"
     assert TENTHS.describe() == "a number from -100 to 100 with at most 1 decimals"
-    assert "0.123456789012345678, with at most 18 decimals" in StudyLanguage("en").domain(fine)
+    assert "0.123456789012345678, with at most 18 decimals" in describe_domain(fine)
     assert (
-        StudyLanguage("fr").domain(Decimals(0, "1.5", 1, "nearest"))
+        Language("fr").say(describe_domain(Decimals(0, "1.5", 1, "nearest")))
         == "nombres de 0 à 1,5, arrondis à au plus 1 décimale"
     )
     assert repr(Decimals(0, "1.5", 1, "nearest", "x")) == "Decimals(0, 1.5, places=1, rounding='nearest', column='x')"

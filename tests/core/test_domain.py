@@ -408,7 +408,7 @@ def test_a_missing_value_is_refused(domain: Any, wanted: str, what: str) -> None
     with pytest.raises(OutsideDomain) as refusal:
         domain.encode(MISSING[what])
 
-    for part in ("column 'answer'", "row 1 is missing", f"wanted {wanted}", "Hint: drop those rows"):
+    for part in ("column 'answer'", "row 1 has no value", f"wanted {wanted}", "Hint: drop those rows"):
         assert part in str(refusal.value)
 
 
@@ -417,7 +417,7 @@ def test_a_missing_value_is_refused(domain: Any, wanted: str, what: str) -> None
 )
 def test_a_missing_label_is_refused(column: Any) -> None:
     """The same for text."""
-    with pytest.raises(OutsideDomain, match=r"column 'drinks': row 1 is missing"):
+    with pytest.raises(OutsideDomain, match=r"column 'drinks': row 1 has no value"):
         LABELS.encode(column)
 
 

@@ -101,8 +101,8 @@ def _two_people(content: ReportContent, c: Certificate) -> tuple[Any, Any]:
     shown = content.release.estimate if content.many_columns else ()
     names = list(person.columns if isinstance(person, RecordMechanism) else shown)
     if len(a) != len(names):  # figures of some columns, and no plan that names the others: the certificate does
-        tells = getattr(c.witness_text[1] if c.witness_text else None, "fields", {})
-        return tells.get("a"), tells.get("b")
+        tells = c.witness_text[1] if c.witness_text else None
+        return (tells.fields.get("a"), tells.fields.get("b")) if isinstance(tells, Phrase) else (None, None)
     differ = [
         (Phrase("{name} {answer}", name=n, answer=Quoted(x)), Quoted(y))
         for n, x, y in zip(names, a, b, strict=True)

@@ -206,8 +206,9 @@ def _contents(content: ReportContent) -> tuple[Block, ...]:
     """Of many columns: what is shown of each, and how it was randomised."""
     if len(content.columns) < MIN_CONTENTS:
         return ()
-    shown = [getattr(c.estimate.estimator, "shown", None) for c in content.columns]
-    sampled = any(isinstance(c.estimate.estimator, SampledEstimator) for c in content.columns)
+    estimators = [column.estimate.estimator for column in content.columns]
+    shown = [e.shown if isinstance(e, SampledEstimator) else None for e in estimators]
+    sampled = any(n is not None for n in shown)
     protocols = [content.protocol(column.name) for column in content.columns]
     heads = [Phrase("column"), Phrase("shown")]
     heads += [Phrase("protocol")] if any(protocols) else []
