@@ -181,7 +181,7 @@ def test_relations_do_not_mix(place: str) -> None:
         pay(account, certificate={"relation": "replace"})
     with pytest.raises(InvalidParameter, match=r"counts rows \(add/remove\)"):
         account.check(Cost(0.1, 0.1), relation="replace")
-    with pytest.raises(InvalidParameter, match="which relation"):
+    with pytest.raises(InvalidParameter, match="must name the relation"):
         pay(account, certificate={})
     pay(account, certificate={}, relation="add/remove")
 
@@ -293,7 +293,7 @@ def test_the_same_bytes_under_another_name_are_seen(
 )
 def test_figures_in_words(value: float, cost: str, left: str) -> None:
     """Six digits: costs rounded up, what is left rounded down."""
-    assert (rounded_up(value), rounded_down(value)) == (cost, left)
+    assert (str(rounded_up(value)), str(rounded_down(value))) == (cost, left)
     assert float(rounded_up(value)) >= value >= float(rounded_down(value))
 
 

@@ -6,7 +6,7 @@ from the data, and every column is given the same epsilon. Nothing here is for r
 >>> lesson.total
 2.0
 >>> print(lesson.faults[0])
-age: 1 missing values replaced by 40.5, the median of the data: whoever sees the table learns about everybody
+age: 1 missing values replaced by 40.5, the median of the data: everybody who sees the table learns about the others
 """
 
 from __future__ import annotations

@@ -51,5 +51,7 @@ def _blocks(blocks: Iterable[Block], console: Any, language: Language) -> None:
             continue
         style = STYLES.get(block.kind) if isinstance(block, Paragraph) else None
         heading = isinstance(block, Table | Intervals) and not (isinstance(block, Table) and block.words)
+        best = block.best + 2 + bool(block.title) if isinstance(block, Table) and block.best is not None else None
         for j, line in enumerate(lines):
-            _print(console, line, "dim" if heading and j == bool(block.title) else style)  # type: ignore[union-attr]
+            head = heading and j == bool(block.title)  # type: ignore[union-attr]
+            _print(console, line, "dim" if head else "bold green" if j == best else style)
