@@ -41,7 +41,9 @@ def error_fields(error: MurmureError | click.ClickException, lang: LanguageCode 
         # CannotWrite names a file, which may look like a parameter
         if ctx is None or isinstance(error, CannotWrite):
             return {"type": persisted_name(error), "message": say(message), "hint": hint and say(hint)}
-        texts = [text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params) for text in (message, hint)]
+        texts = [
+            text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params) for text in (message, hint)
+        ]
         return {"type": persisted_name(error), "message": texts[0], "hint": texts[1]}
     if isinstance(error, click.NoSuchOption):
         similar = difflib.get_close_matches(error.option_name, error.possibilities or (), 1, 0.7)
