@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 TYPICAL = 1 / 9  # variance in half ranges: a class reaches from bound to bound within three deviations of its mean
 MAX_BETWEEN_SHARE = 0.9  # of the total, at most
 UNEVEN = 0.05  # of the people: by how much class sums may miscount because rows far out are weighed down
-TOO_FEW = "shares of the classes alone: for more there is too much noise for so few people"
+TOO_FEW = Phrase("shares of the classes alone: for more there is too much noise for so few people")
 NO_DIFFERENCE = Phrase("shares of the classes alone: their means differ by no more than the noise")
 MIN_VARIANCE = 1e-3  # the least variance, in half ranges
 

@@ -186,7 +186,8 @@ def _target_column(y: Any, owner: str) -> Any:
     if getattr(array, "ndim", 1) == 2 and array.shape[1] == 1:
         import warnings
 
-        warnings.warn("A column-vector y was passed when a 1d array was expected.", _conversion_warning(), stacklevel=4)
+        told = Phrase("A column-vector y was passed when a 1d array was expected.")
+        warnings.warn(told, _conversion_warning(), stacklevel=4)
         array = np.asarray(array).reshape(-1)
     if getattr(array, "ndim", 1) != 1:
         raise InvalidParameter(
