@@ -287,7 +287,7 @@ def test_a_logit_takes_rounds_that_nobody_knew_before(tmp_path: Path) -> None:
     text = CliRunner().invoke(main, ["study", "result", str(town.served.path), "--html", str(tmp_path / "r.html")])
     page = (tmp_path / "r.html").read_text("utf-8")
     assert text.exit_code == 0 and "Intercept" in text.output and "std err" in text.output
-    assert page.count("Intercept") == 6  # in a picture and two tables, in both languages
+    assert page.count("Intercept") == 6  # three times in each language
     assert "It took" in page and "Il a fallu" in page and "<style>.murmure" not in page
 
 
