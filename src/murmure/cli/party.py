@@ -300,13 +300,13 @@ def _released_line(release: dict[str, Any]) -> Phrase:
     names: list[Any] = [Quoted(name) for name in release["columns"] if name != ROW_COUNT_COLUMN]
     names += [Phrase("the number of rows")] if ROW_COUNT_COLUMN in release["columns"] else []
     return Phrase(
-        "{at}  {certainty} {study} round {round}: {kind} of {columns} over {parties} parties",
+        "{at}  {certainty} {study} round {round}: {kind} of {names} over {parties} parties",
         at=release["at"],
         certainty=Phrase("released") if release["certain"] else Phrase("perhaps released"),
         study=Quoted(release["name"]),
         round=release["round"],
         kind=Phrase("exact sums") if release["exact"] else Phrase("noisy sums"),
-        columns=Several(names),
+        names=Several(names),
         parties=len(release["members"]),
     )
 

@@ -302,5 +302,5 @@ def test_a_damaged_standing_has_a_name(hands: Any) -> None:
         with sqlite3.connect(hands.folder.log) as connection:
             connection.execute("UPDATE murmure_meta SET value = ? WHERE key = 'standing'", (damaged,))
         connection.close()
-        with pytest.raises(LogFailed, match="cannot be read in it"):
+        with pytest.raises(LogFailed, match="cannot be read from it"):
             read_progress(hands.folder.log, hands.study.digest)

@@ -77,8 +77,8 @@ def _costs(store: PartyStore, study: Study) -> list[Phrase]:
         read = columns & {name for charge in alike for name in charge.columns}
         out.append(
             Phrase(
-                "Noisy totals of {columns} have already cost your rows {cost}, in {studies}.",
-                columns=quoted(sorted(read)),
+                "Noisy totals of {names} have already cost your rows {cost}, in {studies}.",
+                names=quoted(sorted(read)),
                 cost=cost_in_words(total_cost(alike)),
                 studies=_study_names(alike),
             )

@@ -92,9 +92,9 @@ def _first_round(question: StudyQuestion) -> list[Phrase]:
     if isinstance(statistic, Cells):
         return [
             Phrase(
-                "first, how many rows lie in each of {cells} cells of {columns}",
+                "first, how many rows lie in each of {cells} cells of {names}",
                 cells=Exact(statistic.width),
-                columns=quoted(statistic.domain.private),
+                names=quoted(statistic.domain.private),
             )
         ]
     if isinstance(statistic, CrossProducts | WithinPartyProducts):

@@ -125,5 +125,5 @@ def _model(outcome: ModelOutcome) -> Section:
         return Section(title, (*paragraphs((took,), "note"), *outcome.result.document().blocks))
     assert outcome.error is not None
     reason = Phrase("No result ({kind}): {reason}", kind=persisted_name(outcome.error), reason=outcome.error.message)
-    hint = outcome.error.hint and Phrase("Hint: {hint}", hint=outcome.error.hint)
+    hint = outcome.error.hint and Phrase("Hint: {advice}", advice=outcome.error.hint)
     return Section(title, (*paragraphs((took,), "note"), *paragraphs((reason, hint), "warning")))

@@ -103,8 +103,8 @@ def _what(study: Study) -> list[Sentence]:
     ]
     out: list[Sentence] = [
         Phrase(
-            "These columns of your table are read, on your own machine, and no others: {columns}.",
-            columns=Several(columns, between=Phrase("; ")),
+            "These columns of your table are read, on your own machine, and no others: {names}.",
+            names=Several(columns, between=Phrase("; ")),
         ),
         Phrase("If a row holds anything else in one of them, nothing is sent, and you are told which row it is."),
     ]
