@@ -70,6 +70,7 @@ from murmure.run.run import run as run
 from murmure.run.tables.estimator import estimate as estimate
 from murmure.run.tables.sanitiser import sanitise as sanitise
 from murmure.secure.sharing import PairwiseMasks as PairwiseMasks
+from murmure.show.language import set_language as set_language
 from murmure.statistics.count import Count as Count
 from murmure.statistics.group_by import GroupBy as GroupBy
 from murmure.statistics.histogram import Histogram as Histogram
@@ -169,5 +170,6 @@ __all__ = [
     "replay_audit",
     "run",
     "sanitise",
+    "set_language",
     "write_report",
 ]

@@ -212,7 +212,16 @@ _chosen: ContextVar[LanguageCode | None] = ContextVar("language", default=None)
 
 
 def set_language(code: LanguageCode | None) -> None:
-    """The language of results and messages from here on; None: English."""
+    """The language of results from here on: "en" or "fr"; None: English.
+
+    >>> import murmure as mu
+    >>> question = mu.Categories(["no", "yes"])
+    >>> certificate = mu.certify(mu.GRR(question, epsilon=1.0))
+    >>> mu.set_language("fr")
+    >>> "qui participe" in str(certificate)
+    True
+    >>> mu.set_language(None)
+    """
     if code is not None and code not in NAMES:
         raise ValueError(f"language must be one of {', '.join(NAMES)}, got {code!r}")
     _chosen.set(code)
