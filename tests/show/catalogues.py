@@ -29,27 +29,29 @@ def read(path: Path) -> Catalog:
 def update(path: Path, more: dict[str, str] | None = None) -> list[Key]:
     """Rewrites a catalogue with exactly the sentences of the sources; returns those without a translation.
 
-    more: translations by English sentence, which win over those that the file has.
+    more: translations by English sentence (the two halves of a plural apart), which win over those that the file has.
     """
     old = read(path) if path.exists() else Catalog(locale=path.parts[-3])
     known = {message.id: message.string for message in old if message.id}
+    given = {english: typography(text) for english, text in (more or {}).items()}
     new = Catalog(locale=path.parts[-3], project="Murmure", header_comment=HEADER, charset="utf-8", fuzzy=False)
     missing: list[Key] = []
     for key, places in sorted(sentences().items(), key=lambda item: (item[1][0].split(":")[0], str(item[0]))):
-        text = (more or {}).get(key) if isinstance(key, str) else None
-        text = typography(text) if text else known.get(key)
-        if isinstance(key, tuple) and not (text and all(text)):  # the two halves may have been translated apart
-            halves = [(more or {}).get(half) or known.get(half) for half in key]
-            text = tuple(typography(str(half)) for half in halves) if all(halves) else None
-        if not text or (isinstance(text, tuple) and not all(text)):
+        if isinstance(key, str):
+            text: str | tuple[str, ...] = given.get(key) or known.get(key, "")
+        else:
+            halves = tuple(given.get(half, "") for half in key)
+            text = halves if all(halves) else tuple(known.get(key, ("", "")))
+        if not all([text] if isinstance(text, str) else text):
             missing.append(key)
         files = dict.fromkeys(place.split(":")[0] for place in places)  # without lines, which change with every edit
-        new.add(key, text or "", locations=[(file, None) for file in list(files)[:3]])
+        new.add(key, text, locations=[(file, None) for file in list(files)[:3]])
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         write_po(file, new, width=120, omit_header=False, include_lineno=False, ignore_obsolete=True)
-    text = path.read_text(encoding="utf-8")  # dates would change with every run
-    path.write_text(re.sub(r'"(POT-Creation-Date|PO-Revision-Date|Generated-By):.*\n', "", text), encoding="utf-8")
+    written = path.read_text(encoding="utf-8")
+    dates = r'"(POT-Creation-Date|PO-Revision-Date|Generated-By):.*\n'  # they would change with every run
+    path.write_text(re.sub(dates, "", written), encoding="utf-8")
     return missing
 
 
@@ -78,10 +80,9 @@ def problems(path: Path) -> list[str]:
             out.append(f"no translation ({places[0]}): {key!r}")
             continue
         originals = [key] if isinstance(key, str) else list(key)
-        expected = placeholders(originals[-1])
-        for text in texts:
-            if placeholders(text) != expected and not (isinstance(key, tuple) and placeholders(text) <= expected):
-                out.append(f"other placeholders than {key!r}: {text!r}")
+        for original, text in zip(originals, texts, strict=True):
+            if placeholders(text) != placeholders(original):
+                out.append(f"other placeholders than {original!r}: {text!r}")
             if typography(text) != text:
                 out.append(f"ordinary spaces before a mark: {text!r}")
     return out

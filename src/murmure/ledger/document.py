@@ -39,7 +39,7 @@ def account_facts(state: AccountState) -> Facts:
     charges = Plural("{n} charge", "{n} charges", n=spent.charges)
     epsilon = rounded_up(spent.epsilon)
     paid = Phrase("epsilon {epsilon} in {charges}", epsilon=epsilon, charges=charges)
-    counts = (Phrase("counts"), state.currency.words) if state.currency else ("", None)
+    counts = (Phrase("counted unit"), state.currency.words) if state.currency else ("", None)
     if budget is None:
         none = Phrase("none: nothing limits what these people pay")
         return Facts(((Phrase("budget"), none), counts, (Phrase("spent"), paid)))
