@@ -253,7 +253,7 @@ def test_arrow_numbers_are_not_copied() -> None:
 )
 def test_a_missing_label_in_a_dictionary(column: Any, row: int) -> None:
     """A null index and an index of null are the same: missing."""
-    with pytest.raises(OutsideDomain, match=f"column 'drinks': row {row} is missing"):
+    with pytest.raises(OutsideDomain, match=f"column 'drinks': row {row} has no value"):
         LABELS.encode(column)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, Reworded
 
 # Sentences of the library that are clearer in the words of the command line, by their templates.
 SENTENCES: dict[str, Callable[[dict[str, Any]], Phrase]] = {
@@ -58,8 +58,8 @@ BOUNDS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
 
 def in_option_sentences(text: str, given: Mapping[str, Any]) -> str:
     """A sentence of the library, reworded where the command line says it better."""
-    if not isinstance(text, Phrase) or given.get("plan") is not None:
-        return text
+    if not isinstance(text, Phrase) or isinstance(text, Reworded) or given.get("plan") is not None:
+        return text  # what is wrong in a file is said in the words of the file
     fields = {name: in_option_sentences(value, given) for name, value in text.fields.items()}
     if "labels" in fields and given.get("labels") is not None:
         fields["labels"] = given["labels"]

@@ -13,7 +13,7 @@ from typing import Any
 from murmure.core.column import DEFAULTS, Column
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, domain_from_dict
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten, suggestion
-from murmure.show.phrase import Reworded
+from murmure.show.phrase import Reworded, replaced
 
 DOMAIN_KEYS: dict[str, tuple[str, ...]] = {
     "categories": ("values",),
@@ -35,18 +35,20 @@ OPTIONAL_KEYS = {"cells", "rounding"}
 
 def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
     """The error of a constructor about its argument, as one about the key of a file."""
-    owner = error.message.fields.get("owner")
+    owner, message = error.message.fields.get("owner"), error.message
+    if (owner, message.fields.get("name")) == ("Categories", "k"):
+        message = replaced(message, name="values")
     classes = "Integers|Interval|Decimals"
     named = rf"(?:{classes}|Column|Schema" + (r"|\{owner\})" if owner in DOMAINS else ")")
     changes = (
         (r"\bCategories\.k\b", "values"),
-        (rf"(?<![\w.]){named}\.(\w+)", r"\1"),
+        (rf"(?<![\w.]){named}\.(\w+|\{{name\}})", r"\1"),
         (r"\bCategories (labels|takes|needs)", r"values: \1"),
         (rf"\b(?:{classes}) needs low < high", "low must be below high"),
         (rf"\b(?:{classes}) (holds|is)", r"a column \1"),
     )
     return InvalidParameter(
-        "{where}: {message}", hint=error.hint, where=where, message=Reworded(error.message, changes)
+        "{where}: {message}", hint=error.hint, where=where, message=Reworded(message, changes)
     )
 
 
