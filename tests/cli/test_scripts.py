@@ -42,7 +42,7 @@ esac
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "script").mkdir()
-    for name in ("script/setup", "script/test", "pyproject.toml", "constraints.txt"):
+    for name in ("script/setup", "script/test", "script/messages", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path / name)
     python = tmp_path / "false-python"
     python.write_text(PYTHON)

@@ -616,7 +616,7 @@ def test_a_killed_worker_is_replaced(spark: Any, tmp_path: Path) -> None:
 @pytest.mark.skipif(not PROCESSES, reason="looks for processes in /proc")
 def test_workers_that_are_killed_again_and_again(spark: Any, tmp_path: Path) -> None:
     """There is no total, and the error says why."""
-    with pytest.raises(SparkFailed, match="workers were lost again and again; nothing was added"):
+    with pytest.raises(SparkFailed, match="workers kept failing; nothing was added"):
         Spark(spark).total(dying(tmp_path / "killed", 0, 9), spark.range(0, 100, 1, 2))
 
 

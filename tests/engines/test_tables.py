@@ -230,7 +230,7 @@ def test_nothing_is_read_twice_or_mixed(tmp_path: Path) -> None:
     """One file named twice, two formats in a folder, tables of two runs, other types, other columns."""
     one = write(tmp_path / "a.parquet", plan="1")
     (tmp_path / "link.parquet").symlink_to(one)
-    with pytest.raises(InvalidParameter, match=r"'.*link.parquet' is read twice"):
+    with pytest.raises(InvalidParameter, match=r"'.*link.parquet' is listed twice"):
         open_table(tmp_path)
     (tmp_path / "link.parquet").unlink()
     other = write(tmp_path / "b.parquet", plan="2")

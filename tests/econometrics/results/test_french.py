@@ -32,7 +32,7 @@ def test_a_regression_in_french() -> None:
     )
     english, french = fit.summary("en"), fit.summary("fr")
 
-    assert "erreur type" in french and "Obtenu par sommes masquées entre 6 participants" in french
+    assert "err. type" in french and "Obtenu par sommes masquées entre 6 participants" in french
     assert "Les sommes sont exactes" in french and "à une rotation" in french
     for word in ("std err", "Rows", "Obtained", "collude", "differential privacy", "rotation among"):
         assert word in english and word not in french, word
@@ -49,7 +49,7 @@ def test_noise_and_survival_in_french() -> None:
     noisy = econometrics.describe(rows, ["y"], schema=SCHEMA, privacy=mu.Central(epsilon=50.0), rng=mu.Random.seeded(3))
     curve = econometrics.kaplan_meier("x", rows, event="ill", schema=SCHEMA)
 
-    assert "Confidentialité différentielle d’une ligne" in noisy.summary("fr") and "moyenne" in noisy.summary("fr")
+    assert "Confidentialité différentielle pour une ligne" in noisy.summary("fr") and "moyenne" in noisy.summary("fr")
     assert "à risque" in curve.summary("fr") and "a vu chaque ligne" in curve.summary("fr")
 
 

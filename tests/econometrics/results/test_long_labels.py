@@ -102,8 +102,8 @@ def test_estimates_of_several_columns() -> None:
     rows = {name: [f"{STEM}: {'abc'[(i + k) % 3]}" for i in range(300)] for k, name in enumerate(schema)}
     release = mu.run(mu.Plan(mu.Marginals(schema), person=mu.SMP(schema, 3.0)), rows, rng=mu.Random.seeded(2))
     lines = [line for line in str(release.estimate).splitlines() if line.strip().startswith(STEM[:8])]
-    titles = [line for line in lines if not line.startswith(" ")]
-    labels = [line.split("  ")[1] for line in lines if line.startswith("  ")]
+    titles = [line for line in lines if "  " not in line]
+    labels = [line.split("  ")[0] for line in lines if "  " in line]
 
     assert len(set(titles)) == 3 and len(set(labels)) == 3 and len(labels) == 9
     panels = [ax.get_title(loc="left") for ax in release.estimate.plot().axes]
