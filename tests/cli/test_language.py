@@ -144,7 +144,7 @@ def test_a_command_leaves_the_process_as_it_was(monkeypatch: pytest.MonkeyPatch)
 def test_results_are_in_french() -> None:
     said = CliRunner().invoke(main, [*ADVISE, "--labels", "oui,non", "--lang", "fr"]).stdout
 
-    assert said.startswith("Les parts de 2 réponses (oui, non), pour 100 personnes")
+    assert said.startswith("Proportions : 2 réponses (oui, non), pour 100 personnes")
     assert "9,60" in said and "9.60" not in said
 
 

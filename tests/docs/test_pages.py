@@ -16,16 +16,20 @@ import subprocess
 import sys
 import tomllib
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
 import pytest
 
+import murmure as mu
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))  # those in French too, in docs/fr
 READMES = [ROOT / "README.md", ROOT / "README.fr.md"]
+LOCALE_NAMES = {"LANGUAGE", "LANG", "LC_ALL", "LC_MESSAGES"}
 LANGUAGES = {"python", "text", "bash", "sh", "json"}
 
 
@@ -65,14 +69,32 @@ def name(page: Path) -> str:
     return page.relative_to(ROOT if page in READMES else DOCS).as_posix()
 
 
-def typed(lines: str, folder: Path) -> str:
-    """What a shell shows for them, 100 letters wide, with this environment's commands first."""
+def locale_of(page: Path) -> str:
+    """That of a reader of the page."""
+    return "fr_FR.UTF-8" if page.parent == DOCS / "fr" else "C.UTF-8"
+
+
+def typed(lines: str, folder: Path, lang: str) -> str:
+    """What a shell shows for them in that locale, 100 letters wide, with this environment's commands first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    held = os.environ | {"PATH": path, "COLUMNS": "100"}
+    env = {name: value for name, value in os.environ.items() if name not in LOCALE_NAMES}
+    env |= {"PATH": path, "COLUMNS": "100", "LANG": lang}
     ran = subprocess.run(
-        ["sh", "-c", lines], cwd=folder, env=held, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ["sh", "-c", lines],
+        cwd=folder,
+        env=env,
+        encoding="utf-8",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     return "".join(f"{row.rstrip()}\n" for row in ran.stdout.replace(f"{folder}/", "").rstrip().splitlines())
+
+
+@pytest.fixture(autouse=True)
+def english_again() -> Iterator[None]:
+    """A page may set another language, which would stay for the tests after it."""
+    yield
+    mu.set_language(None)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -87,7 +109,7 @@ def test_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
             continue
         said = io.StringIO()
         if block.language == "sh":
-            said.write(typed(block.body, tmp_path))
+            said.write(typed(block.body, tmp_path, locale_of(page)))
         else:
             code = compile("\n" * block.line + block.body, str(page), "exec", dont_inherit=True)
             with contextlib.redirect_stdout(said):

@@ -125,8 +125,8 @@ def advise(
     With 10,000 people at epsilon 1, SubsetSelection gives every share a standard error of about 1.78
       percentage points on average over the answers (at worst 2.08), and one report costs 10.8 bits.
     >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "region": mu.Categories(7)})
-    >>> mu.advise(schema, epsilon=1.0, people=10_000).best["solution"]
-    'SMP, 1 of 2'
+    >>> print(mu.advise(schema, epsilon=1.0, people=10_000).best["solution"])
+    SMP, 1 of 2
     """
     if isinstance(domain, Schema):
         from murmure.advise.record_advice import advise_records

@@ -120,6 +120,7 @@ class Certificate(Shown):
             raise InvalidParameter("a certificate needs epsilon >= 0 and 0 <= delta <= 1, got {got!r}.", got=self)
 
     def document(self) -> Document:
+        """What it shows, which text, pages and LaTeX are rendered from."""
         from murmure.core.certificate_blocks import certificate_document
 
         return certificate_document(self)
@@ -605,6 +606,7 @@ class Release(Shown, Generic[Answer]):
     charge: Any = field(default=None, compare=False, repr=False)  # a ledger's Charge
 
     def document(self) -> Document:
+        """What it shows, which text, pages and LaTeX are rendered from."""
         from murmure.core.certificate_blocks import release_document
 
         return release_document(self)

@@ -218,7 +218,7 @@ def set_language(code: LanguageCode | None) -> None:
     >>> question = mu.Categories(["no", "yes"])
     >>> certificate = mu.certify(mu.GRR(question, epsilon=1.0))
     >>> mu.set_language("fr")
-    >>> "qui participe" in str(certificate)
+    >>> print("qui participe" in str(certificate))
     True
     >>> mu.set_language(None)
     """

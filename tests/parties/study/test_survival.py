@@ -58,7 +58,7 @@ def test_the_words_of_a_study_say_how_many_times_there_may_be(columns: int, ties
     model = Cox(design(columns), "days", "died", grid, rounds=3, ties=ties)
     each = (1 + columns + columns * (columns + 1) // 2) * (2 if ties == "efron" else 1)
     most = 65_535 // each
-    for language, said in (("en", f"there may be {most} times at most"), ("fr", f"y avoir {most} dates au plus")):
+    for language, said in (("en", f"there may be {most} times at most"), ("fr", f"y avoir {most} instants au plus")):
         words = "\n".join(study_of(model).in_words(language))  # type: ignore[arg-type]
         assert said in words and f"{each} s" in words and ties.capitalize() in words
         assert f"{len(grid) or 400} " in words
@@ -74,7 +74,7 @@ def test_the_words_say_how_many_counts_there_may_be(kind: Any, cuts: tuple[str, 
     model = kind(SCHEMA, "days", "died", "arm", cuts=cuts)
     english, french = ("\n".join(study_of(model).in_words(language)) for language in ("en", "fr"))
     assert "8 counts each; there may be 512 times at most without a public grid, and 131072 with one" in english
-    assert "512 dates au plus sans grille publique, et 131072 avec" in french
+    assert "512 instants au plus sans grille publique, et 131072 avec" in french
     wide = mu.Schema({**SCHEMA.column_specs, "days": mu.Integers(1, 513)})
     with pytest.raises(InvalidParameter, match="4104 cells"):
         kind(wide, "days", "died", "arm")

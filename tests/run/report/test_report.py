@@ -245,7 +245,7 @@ def test_weights_are_named() -> None:
     for page in (report_html(release, plan=plan), report_html(release, plan=table, weights="weight")):
         reading = read(page)
         assert named in flat(reading.text["en"]) and "; weighted by weight" in flat(reading.text["en"])
-        assert "chacun compte selon la colonne publique weight" in flat(reading.text["fr"])
+        assert "chaque personne compte selon la colonne publique weight" in flat(reading.text["fr"])
     assert named not in report_html(made()[1])
     assert "la méthode du score, pondérée" in report_html(release)
 

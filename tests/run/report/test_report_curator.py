@@ -117,7 +117,7 @@ def test_every_question_makes_a_true_page(name: str, known: bool) -> None:
         "Expérience à graine",
         "Un curateur voit chaque ligne et en fait la somme exacte",
         "seules des sommes bruitées sortent",
-        "Les intervalles comptent le bruit",
+        "Les intervalles tiennent compte du bruit",
         "ne peut être sûre de l’une à plus de 73,2 chances sur 100",
         "le curateur sans limite Voit chaque ligne telle quelle",
         "ajout-retrait : une personne figure ou non dans les données",
@@ -306,7 +306,7 @@ def test_an_interval_that_says_nothing_does_not_crush_the_others() -> None:
 
     assert re.search(r"west too noisy 0(\.0)? to 100", english) and "west trop bruité" in french
     assert page.count('class="arrow"') == 4  # two ends, two languages
-    assert "A bar that ends in an arrow goes on beyond the picture" in english and "finit en flèche" in french
+    assert "A bar that ends in an arrow goes on beyond the picture" in english and "terminée par une flèche" in french
     bars = [float(wide) for wide in re.findall(r'class="fill" x="[\d.]+%" y="3" width="([\d.]+)%"', page)]
     assert sorted(bars)[0] > 3 and max(bars) == 100  # per cent of the picture; on the whole range it would be 1
     assert "arrow" not in report_html(made(QUESTIONS["group"])[1]).split("</style>")[1]
@@ -414,8 +414,8 @@ def test_an_answer_that_was_paid_is_shown_even_if_no_file_can_be_written(
     ("name", "english", "french"),
     [
         ("marginals", "5 columns, ", "5 colonnes, "),
-        ("group", "Mean of age by region, ", "Moyenne de la colonne age par region, "),
-        ("where", "Mean of age, where region is 'north', ", "Moyenne de la colonne age, où region vaut 'north', "),
+        ("group", "Mean of age by region, ", "Moyenne : age, par region, "),
+        ("where", "Mean of age, where region is 'north', ", "Moyenne : age, où region vaut 'north', "),
         ("between", "Count, where bmi is from 18 to 30, ", "Effectif, où bmi va de 18 à 30, "),
     ],
 )

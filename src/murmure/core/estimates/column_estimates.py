@@ -108,6 +108,7 @@ class Estimates(Mapping[str, Estimate], Releasable, Shown):
         return None if grid is None else (float(grid[0][0] - grid[1]), float(grid[0][-1] + grid[1]))
 
     def document(self) -> Document:
+        """What it shows, which text, pages and LaTeX are rendered from."""
         from murmure.core.estimates.estimate_blocks import estimates_blocks
 
         return Document("", estimates_blocks(self), "Estimates")

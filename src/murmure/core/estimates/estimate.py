@@ -373,6 +373,7 @@ class Estimate(Releasable, Shown):
         return draw(plt, panel_of(self, "", level, true_values(self, truth)), ax)
 
     def document(self) -> Document:
+        """What it shows, which text, pages and LaTeX are rendered from."""
         from murmure.core.estimates.estimate_blocks import estimate_blocks
 
         return Document("", estimate_blocks(self), "Estimate")
