@@ -13,7 +13,16 @@ ROOTS = {"MurmureError", "UsageError"}
 FRAGMENT_ARGUMENTS = {"MissingExtra", "MissingJava"}  # errors that put parts of a sentence into their own
 CODE = re.compile(r"\s*(murmure |--|\w+ = )")  # a command or a line of TOML, the same in every language
 NOT_FIELDS = {"hint", "columns"}
-HELD = {"hint", "message", "about", "title", "sentence", "bare", "bare_sentence", "study"}  # phrases, and words of entries
+HELD = {
+    "hint",
+    "message",
+    "about",
+    "title",
+    "sentence",
+    "bare",
+    "bare_sentence",
+    "study",
+}  # phrases, and words of entries
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
 
 

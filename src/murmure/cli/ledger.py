@@ -148,7 +148,7 @@ def budget(
         print_json({"ledger": book.name, "dataset": dataset, **summary})
         return
     if summary["budget"] is None and not summary["spent"]["charges"]:
-        print_line(Phrase("No budget is set for {dataset}: nothing is released.", dataset=dataset))
+        print_line(Phrase("No budget is set for {dataset}: no noisy answer is released.", dataset=dataset))
         print_line(Phrase("Set one with --epsilon."))
         return
     print_document(book.account(dataset).document())

@@ -63,7 +63,7 @@ def method_explained(method: str) -> str:
     if method.startswith("enumerated"):
         return Phrase("{method} (every report and every two answers were compared)", method=method)
     if "closed form" in method:
-        return Phrase("{method} (a formula of the integers that run)", method=method)
+        return Phrase("{method} (a formula of the probabilities)", method=method)
     return method
 
 

@@ -47,9 +47,7 @@ def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
         (rf"\b(?:{classes}) needs low < high", "low must be below high"),
         (rf"\b(?:{classes}) (holds|is)", r"a column \1"),
     )
-    return InvalidParameter(
-        "{where}: {message}", hint=error.hint, where=where, message=Reworded(message, changes)
-    )
+    return InvalidParameter("{where}: {message}", hint=error.hint, where=where, message=Reworded(message, changes))
 
 
 # -- JSON

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from murmure.core.certificate_blocks import RELATIONS, UNITS
 from murmure.core.errors import Phrase, shorten
 from murmure.core.notices import REHEARSAL_NOTICE
 from murmure.core.types import Certificate
@@ -139,11 +140,11 @@ def _guarantee_text(c: Certificate) -> str:
         promise = Phrase("no differential privacy; {method}", method=c.method)
     else:
         promise = Phrase(
-            "epsilon = {epsilon:.6g}, delta = {delta:g} for the {unit} of one person ({relation}); {method}",
+            "epsilon = {epsilon:.6g}, delta = {delta:g} for {unit} ({relation}); {method}",
             epsilon=c.epsilon,
             delta=c.delta,
-            unit=c.unit,
-            relation=c.relation,
+            unit=UNITS[c.unit],
+            relation=RELATIONS[c.relation],
             method=c.method,
         )
     if c.hides:

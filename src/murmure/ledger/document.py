@@ -20,7 +20,7 @@ def ledger_document(book: Ledger) -> Document:
     """Every data set with its budget; the entries are folded away."""
     title, names = Phrase("Ledger {name}", name=book.name), book.datasets()
     if not names:
-        empty = Phrase("The ledger is empty: no budget is set, so nothing is released.")
+        empty = Phrase("The ledger is empty: no budget is set, so no noisy answer is released.")
         how = Phrase("murmure ledger budget NAME --epsilon 1 sets one.")
         return Document(title, (Paragraph(empty), Paragraph(how)), kind="Ledger")
     sections: list[Block] = [Section(name, (account_facts(book.state(name)),)) for name in names]

@@ -382,7 +382,7 @@ class SumEstimator:
     def interval(self, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
         count_law, law = self.laws
         far = float(np.hypot(self.unit * reach(law, level), self.rest * reach(count_law, level)))
-        method = "noise in quadrature"
+        method = Phrase("noise in quadrature")
         sampled = np.zeros(2)
         if target == "superpopulation":
             sampled = self._jumps(level)

@@ -12,7 +12,8 @@ from murmure.core.notices import REHEARSAL_NOTICE, rehearsed
 from murmure.core.types import Certificate, Statistic
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Privacy, Secure, guarantees_of, noise_in
-from murmure.show.document import Fold, Items, Paragraph, Section, paragraphs, sentences
+from murmure.run.report.certificate_words import max_certainty
+from murmure.show.document import Fold, Items, Section, paragraphs, sentences
 from murmure.show.phrase import Code, Several
 from murmure.statistics.estimates.sums_estimate import SumsInterface
 
@@ -34,6 +35,7 @@ class How:
     bits: int | None = None  # of the longest sum
     grid: tuple[str, ...] = ()  # columns that were rounded to a stated grid before adding up
     revealed: tuple[str, ...] = ()
+    meaning: tuple[str, ...] = field(default=(), repr=False)  # what the guarantee means, in plain words
     guarantees: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     plans: tuple[str, ...] = field(default=(), repr=False)
     seeded: bool = False
@@ -79,10 +81,9 @@ class How:
         """How it was computed, and what was revealed to whom."""
         codes = Items(tuple(Phrase("{digest}", digest=Code(plan)) for plan in self.plans))
         questions = [Fold(Phrase("Fingerprints of what was asked, one for each round"), (codes,))] if self.plans else []
-        promises = [_odds(c) for name, c in self.guarantees.items() if name == "reader" and math.isfinite(c.epsilon)]
         return (
             Section(Phrase("How it was computed"), (*paragraphs([*self.computed(), self.explained]), *questions)),
-            Section(Phrase("What was revealed to whom"), (Items(self.revealed), *map(Paragraph, promises))),
+            Section(Phrase("What was revealed to whom"), (Items(self.revealed), *paragraphs(self.meaning))),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,6 +135,7 @@ def how_of(
         bits=max(bits, default=None),
         grid=tuple(grid),
         revealed=tuple(_revealed(privacy, guarantees, plans)),
+        meaning=() if noise is None else _meaning(guarantees["reader"], _protected(noise)),
         guarantees=rehearsed(guarantees) if rehearsal else guarantees,
         plans=tuple(plan.digest for plan in plans),
         explained=_explanation(privacy),
@@ -160,7 +162,7 @@ def _explanation(privacy: Privacy) -> str:
         )
     if noise_in(privacy) is not None:
         return Phrase("Random noise was added to the sums before anything was computed; all figures follow from these.")
-    return Phrase("All figures follow from these sums; they are computed exactly, and rounded once, where shown.")
+    return Phrase("All figures follow from these sums, which are exact.")
 
 
 def _where(privacy: Privacy, parties: int | None) -> str:
@@ -215,8 +217,7 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
         more = dict.fromkeys(statements) if isinstance(privacy, Secure) else {}
         return [who, *more, Phrase("The sums are exact: no differential privacy.")]
     reader = guarantees["reader"]
-    unit: str = Phrase("one row") if noise.unit == "row" else Phrase("one person ({unit})", unit=noise.unit)
-    cost = {"unit": unit, "epsilon": reader.epsilon, "relation": reader.relation}
+    cost = {"unit": _protected(noise), "epsilon": reader.epsilon, "relation": reader.relation}
     if not reader.delta:
         promise = Phrase("Differential privacy of {unit}: epsilon = {epsilon:.6g} ({relation}).", **cost)
     else:
@@ -228,19 +229,52 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
     return [who, promise]
 
 
-def _odds(certificate: Certificate) -> str:
-    """What an epsilon means."""
+def _protected(noise: Any) -> Phrase:
+    """What one guarantee is about."""
+    return Phrase("one row") if noise.unit == "row" else Phrase("one person ({unit})", unit=noise.unit)
+
+
+def _meaning(certificate: Certificate, unit: str) -> tuple[str, ...]:
+    """The guarantee in plain words, and what it rests on."""
+    if not math.isfinite(certificate.epsilon):
+        return ()
+    odds = _odds(certificate, unit)
+    if not certificate.assumption:
+        return (odds,)
+    return odds, Phrase("This holds provided {assumption}.", assumption=certificate.assumption)
+
+
+def _odds(certificate: Certificate, unit: str) -> str:
+    """What an epsilon means, for what is protected. With delta > 0 only the success of a guess is bounded."""
     if certificate.epsilon > LARGE:
         return Phrase("In words: an epsilon as large as this keeps almost nothing hidden.")
-    factor = math.exp(certificate.epsilon)
-    if certificate.relation == "replace":
+    of_values = certificate.relation == "replace"
+    if certificate.delta:
+        certainty = max_certainty(certificate.epsilon, certificate.delta)
+        if of_values:
+            return Phrase(
+                "In words: someone who guesses between two things that {unit} may hold, from even odds, is right at "
+                "most {certainty:g} times in 100.",
+                unit=unit,
+                certainty=certainty,
+            )
         return Phrase(
-            "In words: whatever a reader thought of what somebody answered, the result changes the odds by a factor of "
-            "at most {factor:.3g}.",
+            "In words: someone who guesses whether {unit} is in the table, from even odds, is right at most "
+            "{certainty:g} times in 100.",
+            unit=unit,
+            certainty=certainty,
+        )
+    factor = math.exp(certificate.epsilon)
+    if of_values:
+        return Phrase(
+            "In words: whatever a reader thought of what {unit} holds, the result changes the odds by a factor of at "
+            "most {factor:.3g}.",
+            unit=unit,
             factor=factor,
         )
     return Phrase(
-        "In words: whatever a reader thought of whether somebody is in the table, the result changes the odds by a "
+        "In words: whatever a reader thought of whether {unit} is in the table, the result changes the odds by a "
         "factor of at most {factor:.3g}.",
+        unit=unit,
         factor=factor,
     )

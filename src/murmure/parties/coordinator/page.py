@@ -27,6 +27,7 @@ from murmure.show.document import (
     Section,
     Table,
     paragraphs,
+    sentences,
 )
 from murmure.show.language import LanguageCode
 from murmure.show.phrase import Code, Phrase, Plural, Quoted
@@ -208,6 +209,13 @@ def _guarantees(view: StatusView) -> Section:
             "lists to different parties. The coordinator says what the total is; no further question depends on it.",
             honest=sharing.honest,
         )
+    if view.earlier:  # what that protocol did not guard against
+        sums = Phrase(
+            "The sum over the others in it, at least {honest:,}, and no more, if the coordinator showed every party "
+            "the same lists. The parties believe the coordinator about what the total is.",
+            honest=sharing.honest,
+        )
+    sums = sentences(sums, Phrase("This holds provided {assumption}.", assumption=sharing.assumption))
     rows = [(who, sums), (Phrase("each party"), Phrase("The total, and who is in it.")), *_readers(view)]
     table = Table("", (Phrase("who"), Phrase("learns at most")), tuple(rows), words=True)
     return Section(Phrase("Who learns what"), (table,))

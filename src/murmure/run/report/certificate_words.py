@@ -21,7 +21,7 @@ from murmure.core.certificate_blocks import certificate_document as certificate_
 from murmure.core.domain import Categories, Interval
 from murmure.core.errors import shorten
 from murmure.core.schema import Schema
-from murmure.show.document import Block, Table
+from murmure.show.document import Block, Table, sentences
 from murmure.show.phrase import Phrase, Plural, Strong, apart, commas
 
 if TYPE_CHECKING:
@@ -40,12 +40,47 @@ def max_certainty(epsilon: float, delta: float = 0.0) -> float:
     return math.ceil(10 * percent - 1e-6) / 10
 
 
+def promise_of_data(c: Certificate, who: str) -> Phrase:
+    """What a curator's release promises, in one sentence. With delta > 0 only the success of a guess is bounded."""
+    if math.isinf(c.epsilon) or c.epsilon > REVEALING_EPSILON:
+        return Phrase("At this epsilon what is published can all but give a person away.")
+    fields = {"who": who, "certainty": max_certainty(c.epsilon, c.delta)}
+    if c.relation == "replace" and c.delta:
+        return Phrase(
+            "Whoever guesses between two things that {who} may hold, from even odds, is right at most {certainty:g} "
+            "times in 100.",
+            **fields,
+        )
+    if c.delta:
+        return Phrase(
+            "Whoever guesses whether {who} is in the data, from even odds, is right at most {certainty:g} times in "
+            "100.",
+            **fields,
+        )
+    if c.relation == "replace":
+        return Phrase(
+            "Asked to tell between two things that {who} may hold, someone who thought both equally likely cannot "
+            "become surer than {certainty:g} in 100 of either.",
+            **fields,
+        )
+    return Phrase(
+        "Asked whether {who} is in the data, someone who thought both equally likely cannot become surer than "
+        "{certainty:g} in 100 of either.",
+        **fields,
+    )
+
+
 def promise(certificate: Certificate, provided: bool = True) -> Phrase:
     """The certificate in one sentence; provided: with what it rests on."""
     if math.isinf(certificate.epsilon):
         return Phrase("Whoever sees this sees the answer itself: nothing is protected.")
     if certificate.epsilon > REVEALING_EPSILON:
         return Phrase("At this epsilon a report can all but give the answer away.")
+    if certificate.delta or certificate.relation == "add/remove":
+        told = promise_of_data(certificate, Phrase("one record"))
+        if not (provided and certificate.assumption):
+            return told
+        return sentences(told, Phrase("This holds provided {assumption}.", assumption=certificate.assumption))
     certainty = max_certainty(certificate.epsilon)
     if provided and certificate.assumption:
         return Phrase(

@@ -8,12 +8,16 @@ from typing import Any
 from murmure.core.certificate_blocks import RELATIONS, method_explained
 from murmure.core.types import Certificate
 from murmure.local.base.record_mechanism import RecordMechanism
-from murmure.run.report.certificate_words import REVEALING_EPSILON, max_certainty, promise
+from murmure.run.report.certificate_words import promise, promise_of_data
 from murmure.run.report.question_section import epsilon_number
 from murmure.run.report.report_content import ReportContent
 from murmure.show.document import Block, Fold, Items, Number, Paragraph, Section, Table, paragraphs, sentences
 from murmure.show.language import significant
 from murmure.show.phrase import Phrase, Quoted, Several, Small, Strong, commas
+
+REPLACED_BUT_COUNTED = Phrase(
+    "replace: what somebody holds is exchanged for anything else; how many rows there are is public"
+)
 
 MAX_NAMED = 5  # columns of a witness
 FOLDED = 8  # more sums than these are folded
@@ -126,7 +130,11 @@ def cost_section(content: ReportContent) -> Section:
         "Sees every row as it is: people trust the curator with them, and nothing here protects them from it."
     )
     rows = (
-        (Phrase("whoever reads this"), epsilon_number(c.epsilon), sentences(_curated_promise(content), _found_by(c))),
+        (
+            Phrase("whoever reads this"),
+            epsilon_number(c.epsilon),
+            sentences(promise_of_data(c, content.one_of_them), _found_by(c)),
+        ),
         (Phrase("the curator"), Phrase("no limit"), trusted),
     )
     table = Table("", (Phrase("who"), "epsilon", Phrase("in plain words")), rows, words=True)
@@ -136,41 +144,10 @@ def cost_section(content: ReportContent) -> Section:
     )
 
 
-def _curated_promise(content: ReportContent) -> Phrase:
-    """The certificate in one sentence. With delta > 0 only the success of a guess is bounded, so it says that."""
-    c, who = content.reader, content.one_of_them
-    if math.isinf(c.epsilon) or c.epsilon > REVEALING_EPSILON:
-        return Phrase("At this epsilon what is published can all but give a person away.")
-    fields = {"who": who, "certainty": max_certainty(c.epsilon, c.delta)}
-    if c.relation == "replace" and c.delta:
-        return Phrase(
-            "Whoever guesses between two things that {who} may hold, from even odds, is right at most {certainty:g} "
-            "times in 100.",
-            **fields,
-        )
-    if c.delta:
-        return Phrase(
-            "Whoever guesses whether {who} is in the data, from even odds, is right at most {certainty:g} times in "
-            "100.",
-            **fields,
-        )
-    if c.relation == "replace":
-        return Phrase(
-            "Asked to tell between two things that {who} may hold, someone who thought both equally likely cannot "
-            "become surer than {certainty:g} in 100 of either.",
-            **fields,
-        )
-    return Phrase(
-        "Asked whether {who} is in the data, someone who thought both equally likely cannot become surer than "
-        "{certainty:g} in 100 of either.",
-        **fields,
-    )
-
-
 def _cost(content: ReportContent) -> Phrase:
     c = content.reader
     paid = Phrase("epsilon = {epsilon:.6g}, delta = {delta}", epsilon=c.epsilon, delta=Small(c.delta))
-    hidden = RELATIONS[c.relation]
+    hidden = RELATIONS[c.relation] if c.relation != "replace" else REPLACED_BUT_COUNTED
     cost = Phrase("It cost {cost} ({hidden}), for {unit}.", cost=Strong(paid), hidden=hidden, unit=content.protects)
     return sentences(cost, EACH_ROW_ADDS if content.rows_per_person is None else None, _provided(c))
 
