@@ -69,7 +69,7 @@ def refusal_of(document: dict[str, Any]) -> str | None:
     if sharing is not None and sharing["dropouts"] > 1:
         return "at most 1 dropout with 1 colluder"  # no quorum could sign the same lists
     if document["statistic"]["type"] == "Gradient":
-        return "another release of murmure wrote it"  # its rows are placed about a centre now
+        return "written by another release of murmure"  # its rows are placed about a centre now
     if document["curator"] is not None and sharing is None:
         return "before 0.6 a missing number counted as the middle of its range"
     return None
@@ -228,7 +228,7 @@ def test_a_study_that_began_under_another_protocol_does_not_go_on(studies: Path,
     """Keys and masks of protocol 1 are worth nothing in protocol 3: the log is left as it is."""
     folder = StudyFolder(studies / "office" / f"stay-{name}")
     before = folder.log.read_bytes()
-    with pytest.raises(LogFailed, match="begun under an earlier protocol") as refused:
+    with pytest.raises(LogFailed, match="began under a protocol older than murmure 0.6") as refused:
         CoordinatorStore(folder.log, folder.study.digest)
 
     assert "murmure study result" in str(refused.value.hint) and folder.log.read_bytes() == before

@@ -91,7 +91,7 @@ def test_an_interval_too_narrow_for_floats_is_refused():
 
 
 def test_masked_values_are_missing():
-    with pytest.raises(OutsideDomain, match="row 1 is missing"):
+    with pytest.raises(OutsideDomain, match="row 1 has no value"):
         mu.Integers(0, 9).encode(np.ma.masked_array([1, 2, 3], mask=[0, 1, 0]))
 
 

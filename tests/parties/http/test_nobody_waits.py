@@ -90,7 +90,7 @@ def test_two_that_stop_end_the_study(tmp_path: Path, kind: str, how: signal.Sign
     assert refused == ["StudyEnded"] * 2
     assert failed is not None and failed["code"] == 2 and "TooFewParties" in json.dumps(failed["out"])
     assert town.states()[2:] == ["vanished"] * 2
-    assert "2 vanished" in json.dumps(failed["out"])
+    assert "2 have stopped answering" in json.dumps(failed["out"])
 
 
 def test_an_office_to_which_nobody_comes(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_an_office_to_which_nobody_comes(tmp_path: Path) -> None:
         assert outcome(party) == "StudyEnded"
     assert [one and one["code"] for one in ended] == [2, 2]
     assert all("TooFewParties" in json.dumps(one) for one in ended)
-    assert "0 of 4 parties joined" in json.dumps(ended[0]) and "4 vanished" in json.dumps(ended[0])
+    assert "0 of 4 parties joined" in json.dumps(ended[0]) and "4 have stopped answering" in json.dumps(ended[0])
     assert few.states() == ["left out", "vanished", "vanished", "vanished"] or few.states()[1:] == ["vanished"] * 3
 
 
@@ -235,13 +235,13 @@ def test_the_others_go_on_and_the_result_counts_who_declined_and_who_vanished(tm
     assert town.states() == ["done"] * 6 + ["vanished", "declined"]
     assert invoke("study", "result", town.served.path, "--html", tmp_path / "r.html").exit_code == 0
     text = " ".join(invoke("study", "result", town.served.path).output.split())
-    assert "Of 8 parties 6 are in the sums: 1 declined and 1 vanished." in text
-    assert "Hospital 5; 1 declined and 1 vanished" in text
+    assert "Of 8 parties 6 are in the sums: 1 has declined and 1 has stopped answering." in text
+    assert "Hospital 5; 1 has declined and 1 has stopped answering" in text
     page = (tmp_path / "r.html").read_text("utf-8")
     assert (
-        "1 declined and 1 vanished" in page
-        and "1 a refusé et 1 a disparu" in page
-        and "the others vanished" not in text
+        "1 has declined and 1 has stopped answering" in page
+        and "1 a refusé et 1 ne répond plus" in page
+        and "the others have stopped" not in text
     )
 
 

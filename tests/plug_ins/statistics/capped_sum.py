@@ -35,9 +35,9 @@ class CappedSum(Sum):
                 OptionForm("cap", "capped-sum: what a number counts as at most.  [required]", "whole", metavar="N"),
             ),
         ),
-        study=("the sum of {columns}, each at most {cap}", "la somme de {columns}, chacun au plus {cap}"),
-        title=("Capped sum of {}", "Somme plafonnée de {}"),
-        sentence=("The sum of {}, capped", "La somme de {}, plafonnée"),
+        study="the sum of {columns}, each at most {cap}",
+        title="Capped sum of {column}",
+        sentence="The sum of {column}, capped",
     )
 
     @property

