@@ -235,7 +235,7 @@ class ROCResult(ModelResult, Drawable):
 
     def pictures(self) -> list[Intervals | Curves]:
         curve = Curve(Phrase("AUC {auc:.3f}", auc=self.auc), tuple(map(float, self.fpr)), tuple(map(float, self.tpr)))
-        title = Phrase("The curve, and that of pure chance as a dashed line")
+        title = Phrase("ROC curve; dashed: pure chance")
         return [Curves(title, (curve,), Phrase("false positives"), Phrase("true positives"), diagonal=True)]
 
     def explanations(self) -> list[str]:

@@ -76,7 +76,8 @@ class ModelResult(Shown):
         return []
 
     def document(self) -> Document:
-        facts, pictures = [*self.facts(), *self.further_facts()], self.pictures()
+        facts = [(name, v) for name, v in [*self.facts(), *self.further_facts()] if v is not None or not name]
+        pictures = self.pictures()
         blocks: tuple[Block, ...] = (
             *([Facts(tuple(facts))] if facts else []),
             *pictures[:1],
@@ -116,18 +117,21 @@ class Drawable:
 
     if TYPE_CHECKING:
 
+        @property
+        def title(self) -> str: ...
+
         def pictures(self) -> list[Intervals | Curves]: ...
 
     def plot(self, ax: Any = None) -> Any:
         """To an axis, to a file, or to a new figure; returns the axis (needs the `plots` extra)."""
-        return draw_picture(self.pictures()[0], ax)
+        return draw_picture(self.pictures()[0], ax, self.title)
 
 
-def draw_picture(picture: Intervals | Curves, target: Any) -> Any:
+def draw_picture(picture: Intervals | Curves, target: Any, title: str) -> Any:
     from murmure.core.plotting import pyplot
     from murmure.show.plot import draw
 
-    return draw(pyplot(), picture, target)
+    return draw(pyplot(), picture, target, title=title)
 
 
 def number_name(value: Any, short: bool = False) -> str:

@@ -143,8 +143,8 @@ def _state(view: StatusView) -> tuple[Block, ...]:
     facts.append((Phrase("figures"), Phrase("noisy") if noisy else Phrase("exact")))
     why: tuple[str, ...] = ()
     if progress.ended is not None and progress.ended.kind:
-        message = Phrase("The software says: {words}", words=Quoted(progress.ended.words))
-        why = (REASONS.get(progress.ended.kind, OTHER_REASON), message)
+        kind, words = progress.ended.kind, Quoted(progress.ended.words)
+        why = (REASONS[kind],) if kind in REASONS else (OTHER_REASON, Phrase("The software says: {words}", words=words))
     return (Facts(tuple(facts)), *paragraphs(why, "warning"))
 
 
