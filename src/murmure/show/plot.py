@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from murmure.show.cells import is_whole, level_percent
-from murmure.show.chart import corners, padded, plane_of, window
+from murmure.show.chart import corners, numbered, padded, plane_of, window
 from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase, visible
@@ -23,7 +23,6 @@ BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
 COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
 MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
 MAX_LETTERS = 28  # of a label beside a panel
-MAX_NUMBERED = 12  # places of curves that are whole numbers, each with its tick
 Panel = Intervals | Curves | Paragraph
 
 
@@ -137,9 +136,8 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
         ax.set_aspect("equal")
-    places = sorted({x for curve in panel.curves for x in curve.x})
-    if len(places) <= MAX_NUMBERED and all(x == round(x) for x in places):  # numbered things: no ticks between them
-        ax.set_xticks(places)
+    if numbered(panel):
+        ax.set_xticks(numbered(panel))
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)
     ax.set_ylabel(textwrap.fill(language.say(panel.y_label), 30), parse_math=False)
 
@@ -173,14 +171,14 @@ def _draw_intervals(ax: Any, panel: Intervals, language: Language) -> None:
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(rows) - 0.3)
     ax.set_xlabel(_axis_text(panel, len(rows), of, language), parse_math=False)
+    if panel.bounds is not None and (panel.zero or panel.unit == "value"):
+        ax.set_xlim(*panel.bounds)
     if panel.zero or panel.unit == "share" or (panel.unit == "count" and len(rows) > 1):
         left, right = ax.get_xlim()
         if not panel.zero:
             ax.set_xlim(min(left, -0.02 * right), right)  # shares start at zero; an unbiased estimate may fall below
         ax.axvline(0, color=QUIET, lw=0.8, zorder=1)
-    elif panel.bounds is not None:
-        ax.set_xlim(*panel.bounds)
-    elif barred:
+    elif panel.bounds is None and barred:
         _cut_axis(ax, np.array([at for at, _ in barred]), low, high)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)

@@ -126,11 +126,8 @@ def _results(view: StatusView) -> Section:
 def _state(view: StatusView) -> tuple[Block, ...]:
     study, progress = view.study, view.progress
     joined = progress.closed[0][2] if progress.closed else len(progress.answered)
-    state = STATES[progress.state]
-    if progress.state == "running" and progress.stage in STAGES:
-        state = Phrase("running: the parties {doing}", doing=STAGES[progress.stage])
     facts: list[tuple[str, Any]] = [
-        (Phrase("state"), state),
+        (Phrase("state"), STATES[progress.state]),
         (Phrase("parties joined"), Phrase("{done} of {every}", done=joined, every=len(study.roster))),
         (Phrase("needed at least"), study.sharing.minimum),
     ]
