@@ -96,10 +96,10 @@ def body(table: Table, language: Language) -> list[list[str]]:
 
 
 def _is_whole_column(column: Sequence[Any], head: str) -> bool:
-    """Whether two or more numbers are all whole, as quantiles of ages are: no decimals then."""
+    """Whether two or more numbers are all whole, as quantiles of ages are: no decimals then. Shares keep theirs."""
     if len(column) < 2 or not all(isinstance(v, float) and abs(v) < 1e9 and v == round(v) for v in column):
         return False
-    return _digits(1.0, head) != "1.000"  # a p-value, t or z keeps its decimals
+    return max(map(abs, column)) > 1 and _digits(1.0, head) != "1.000"  # a p-value, t or z keeps its decimals
 
 
 def as_table(figures: Intervals) -> Table:

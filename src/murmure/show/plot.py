@@ -123,7 +123,7 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     for i, curve in enumerate(panel.curves):
         colour = COLOURS[i % len(COLOURS)]
         x, y = np.array(corners(curve.x, curve.y, curve.step)).T
-        dash = ("-", (4, (3, 3)))[i % 2]  # where two lines coincide, both are seen
+        dash = ("-", (4, (3, 3)))[(i + i // len(COLOURS)) % 2]  # where two lines coincide, both are seen
         mark = "o" if len(x) == 1 else ""  # a single point would draw no line
         ax.plot(x, y, color=colour, lw=2, ls=dash, marker=mark, ms=4, label=_no_math(language.say(curve.name)) or "_")
         if curve.low is not None and curve.high is not None:
@@ -135,7 +135,7 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
         ax.set_ylim(bottom=0)
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
-        ax.set_aspect("equal")
+        ax.set_aspect("equal", anchor="W")
     if numbered(panel):
         ax.set_xticks(numbered(panel))
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)

@@ -76,7 +76,7 @@ def test_tables_of_any_result(wide: int) -> None:
         def tables(self) -> list[Table]:
             return [Table("", ("", "value"), tuple((name, 1.0) for name in names))]
 
-    lines = [line for line in Made().summary().splitlines() if line.endswith(" 1")]
+    lines = [line for line in Made().summary().splitlines() if line.endswith(" 1.0000")]
     assert len(set(lines)) == len(names)
 
 
