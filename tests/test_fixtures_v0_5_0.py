@@ -228,7 +228,7 @@ def test_a_study_that_began_under_another_protocol_does_not_go_on(studies: Path,
     """Keys and masks of protocol 1 are worth nothing in protocol 3: the log is left as it is."""
     folder = StudyFolder(studies / "office" / f"stay-{name}")
     before = folder.log.read_bytes()
-    with pytest.raises(LogFailed, match="began under a protocol older than murmure 0.6") as refused:
+    with pytest.raises(LogFailed, match=r"began under a protocol older than murmure 0\.6") as refused:
         CoordinatorStore(folder.log, folder.study.digest)
 
     assert "murmure study result" in str(refused.value.hint) and folder.log.read_bytes() == before

@@ -69,7 +69,7 @@ def test_end_to_end(tmp_path: Path) -> None:
         "Out of 100 people like you who have cheated, 75 send \u201cyes\u201d.",
         "Out of 100 people like you who have not cheated, 25 send \u201cyes\u201d too.",
         "answer share low high truth",
-        "epsilon 1.098612289",
+        "1.09862",
         "3.00 times likelier from",
         "surer than 75 in 100",
         "spends the sum, epsilon = 2.197",

@@ -21,7 +21,7 @@ from murmure.core.blocks import Cost
 from murmure.core.errors import MurmureError
 from murmure.learn import KMeans, LinearRegression, NaiveBayes
 from murmure.parties.coordinator.page import study_document
-from murmure.parties.coordinator.progress import Ending, Progress
+from murmure.parties.coordinator.progress import Ending, StudyProgress
 from murmure.parties.coordinator.status_view import StatusView
 from murmure.show.data import to_dict, to_frame
 from murmure.show.document import Curves, Document, Heading, Intervals, Shown
@@ -85,7 +85,7 @@ def _study(bad: str, folder: Path) -> Document:
         study = Hands(folder, name=bad).study
     except MurmureError:
         study = Hands(folder / "plain").study
-    return study_document(StatusView(study, Progress(ended=Ending("TooFewParties", bad))))
+    return study_document(StatusView(study, StudyProgress(ended=Ending("MurmureError", bad))))
 
 
 RESULTS: dict[str, Callable[[str, Path], Any]] = {

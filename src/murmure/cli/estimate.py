@@ -332,7 +332,7 @@ def draw(answer: Answer, path: Path, level: float, simultaneous: bool) -> None:
     panels: dict[str, Any] = {f.title: f.estimate for f in answer.figures}
     true = {f.title: f.truth for f in answer.figures if f.truth is not None}
     with all_or_nothing(path) as part:
-        plot_estimates(Estimates(panels, answer.release.estimate.n), part, level, true, simultaneous)
+        plot_estimates(Estimates(panels, answer.release.estimate.n), part, level, true, simultaneous, _title(answer))
 
 
 def write_page(
@@ -471,16 +471,20 @@ def answer_document(answer: Answer, options: IntervalOptions) -> Document:
         blocks.append(Paragraph(_truth_note(answer), "note"))
     if release.estimate.remark:
         blocks.append(Paragraph(Phrase("Provided {remark}.", remark=release.estimate.remark)))
-    reader, n = release.guarantees["reader"], release.estimate.n
+    reader = release.guarantees["reader"]
     learned = certificate_blocks(reader, asked=True)
     title = Phrase("What whoever sees these reports can learn")
-    many: Phrase = Plural("{n:,} report", "{n:,} reports", n=n)
     if plan.of_records:
         learned, title = both_certificates(plan, release.guarantees), Phrase("What whoever sees these rows can learn")
-        many = Plural("{n:,} row", "{n:,} rows", n=n)
     protects = Phrase("It protects {protects}.", protects=answer.protects)
     blocks.append(Section(title, (*learned, Paragraph(promise(reader)), Paragraph(protects))))
-    return Document(Phrase("{many}, plan {plan}", many=many, plan=plan.digest[:12]), tuple(blocks))
+    return Document(_title(answer), tuple(blocks))
+
+
+def _title(answer: Answer) -> Phrase:
+    n, plan = answer.release.estimate.n, answer.plan
+    many = Plural("{n:,} row", "{n:,} rows", n=n) if plan.of_records else Plural("{n:,} report", "{n:,} reports", n=n)
+    return Phrase("{many}, plan {plan}", many=many, plan=plan.digest[:12])
 
 
 def _figure_blocks(figure: ColumnFigures, options: IntervalOptions) -> list[Block]:

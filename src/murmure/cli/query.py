@@ -223,14 +223,15 @@ def write_files(
     heading: Mapping[str, str | None],
 ) -> None:
     if plot is not None:
+        from murmure.core.estimates.column_estimates import Estimates
+        from murmure.core.estimates.estimate_blocks import plot_estimates
+
+        parts = {name: replace(part, target=options.target) for name, part in _named_estimates(release)}
         estimate = release.estimate
-        if isinstance(estimate, Mapping):
-            by_column = {name: replace(column, target=options.target) for name, column in estimate.items()}
-            estimate = replace(estimate, by_column=by_column)  # type: ignore[type-var]
-        else:
-            estimate = replace(estimate, target=options.target)
+        known = estimate if isinstance(estimate, Estimates) else Estimates({}, estimate.n)
+        columns = replace(known, by_column=parts)
         with all_or_nothing(plot) as part:
-            estimate.plot(part, options.level)
+            plot_estimates(columns, part, options.level, title=options.title)
     if html is not None:
         from murmure.run.report.report import write_report
 
@@ -318,9 +319,11 @@ class QueryOptions:
 
     @property
     def title(self) -> Phrase:
+        from murmure.core.estimates.estimate_blocks import figure_name
+
         return Phrase(
             "{question}{of}{by}{where}",
-            question=self.question,
+            question=figure_name(self.question),
             of=Phrase(" of {columns}", columns=Several(self.columns)) if self.columns else "",
             by=Phrase(" by {keys}", keys=Several(self.by)) if self.by else "",
             where=Phrase(" where {conditions}", conditions=Several(self.where)) if self.where else "",
@@ -544,7 +547,7 @@ def _as_json(release: Release, plan: Plan, session: LedgerSession, options: Quer
 
 def answer_document(release: Release, plan: Plan, session: LedgerSession, options: QueryOptions) -> Document:
     """The answer, how to read it, what it costs, and what is left."""
-    from murmure.core.certificate_blocks import notices
+    from murmure.core.certificate_blocks import RELATION_NAMES, notices
     from murmure.ledger.figures import rounded_up
     from murmure.run.report.certificate_words import protects
 
@@ -555,7 +558,7 @@ def answer_document(release: Release, plan: Plan, session: LedgerSession, option
     costs = Phrase(
         "It costs {cost} ({relation}), and protects {protects}.",
         cost=cost,
-        relation=reader.relation,
+        relation=RELATION_NAMES[reader.relation],
         protects=protects(plan),
     )
     blocks = (

@@ -27,6 +27,7 @@ RELATIONS = {
     "replace": Phrase("replace: what somebody holds is exchanged for anything else"),
     "add/remove": Phrase("add/remove: somebody is in the data or not"),
 }
+RELATION_NAMES = {"replace": Phrase("replace"), "add/remove": Phrase("add/remove")}
 UNITS = {"record": Phrase("the record of one person"), "attribute": Phrase("one attribute of one person")}
 
 

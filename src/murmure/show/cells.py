@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.show.document import Intervals, Number, Table
+from murmure.show.document import IntervalRow, Intervals, Number, Table
 from murmure.show.language import Language
 from murmure.show.phrase import Phrase
 
@@ -35,7 +35,8 @@ def cell(value: Any, language: Language, head: str = "") -> str:
         value = _float(value)
     if not isinstance(value, float):
         return language.say(value)
-    return language.escape(language.marks(_digits(value, head)))
+    text = _digits(value, head)
+    return language.escape(language.small(value, 5) if language.powers and "e" in text else language.marks(text))
 
 
 def _float(value: Any) -> float:
@@ -82,11 +83,23 @@ def five_digits(value: float) -> str:
 
 def body(table: Table, language: Language) -> list[list[str]]:
     """The rows as text; long tables are shortened."""
-    rows = [[cell(v, language, h) for v, h in zip(row, table.head, strict=True)] for row in table.rows]
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.head)
+    whole = [_is_whole_column(column, head) for column, head in zip(columns, table.head, strict=True)]
+    rows = [
+        [cell(Number(v, "count") if w else v, language, h) for v, h, w in zip(row, table.head, whole, strict=True)]
+        for row in table.rows
+    ]
     if len(rows) <= MAX_ROWS + 1:
         return rows
     more = language.say(Phrase("... {n:,} more rows ...", n=len(rows) - FIRST - LAST))
     return [*rows[:FIRST], [more, *[""] * (len(table.head) - 1)], *rows[-LAST:]]
+
+
+def _is_whole_column(column: Sequence[Any], head: str) -> bool:
+    """Whether two or more numbers are all whole, as quantiles of ages are: no decimals then. Shares keep theirs."""
+    if len(column) < 2 or not all(isinstance(v, float) and abs(v) < 1e9 and v == round(v) for v in column):
+        return False
+    return max(map(abs, column)) > 1 and _digits(1.0, head) != "1.000"  # a p-value, t or z keeps its decimals
 
 
 def as_table(figures: Intervals) -> Table:
@@ -131,6 +144,12 @@ def _figure(value: float | None, unit: str, whole: bool) -> Number | float | Non
 def level_percent(level: float) -> str:
     """A level in per cent, with enough digits to differ from 100: 99.8, 99.9996."""
     return f"{100 * level:.{max(1, math.ceil(-math.log10(100 * (1 - level))))}f}".removesuffix(".0")
+
+
+def as_precise(low: float, high: float, *values: float) -> list[Phrase]:
+    """The numbers with just enough decimals to tell the two ends of an interval apart."""
+    digits = interval_digits(Intervals("", (IntervalRow("", low, low, high),), "value"))
+    return [Phrase(f"{{value:,.{digits}f}}", value=value) for value in (low, high, *values)]
 
 
 def interval_digits(figures: Intervals) -> int:

@@ -14,6 +14,8 @@ from murmure.show.language import Language
 
 FAR_WIDER = 8.0  # times the width of a narrow interval: one that says nothing must not crush those that do
 LETTER_WIDTH, GAP = 7.5, 4.0  # pixels of a label
+UPRIGHT = 10.0  # per cent of the height of curves that a label takes on a telephone
+MAX_NUMBERED = 12  # places of curves that are whole numbers, each with its tick
 TABLE_WIDTH, PHONE_WIDTH = 600, 280  # pixels: the narrowest table with its picture in a column, the narrowest screen
 
 
@@ -70,8 +72,11 @@ class Scale:
         """In per cent of the picture; a value outside is put at the edge."""
         return round(100 * min(max((value - self.low) / (self.high - self.low), 0.0), 1.0), 2)
 
-    def labels(self, language: Language, width: float = PHONE_WIDTH) -> list[Tick]:
-        """Labels; those at an end stay inside the picture, the last one has the unit, and none touches another."""
+    def labels(self, language: Language, width: float = PHONE_WIDTH, upright: bool = False) -> list[Tick]:
+        """Labels; those at an end stay inside the picture, the last one has the unit, and none touches another.
+
+        upright: one above the other. Where there is no room for all, every second one stays, or every third.
+        """
         step = min((b - a for a, b in pairwise(self.ticks)), default=1.0)
         digits = max(0, -math.floor(math.log10(step * (100 if self.percent else 1)) + 1e-9))
         letter, gap, out = 100 * LETTER_WIDTH / width, 100 * GAP / width, []
@@ -84,14 +89,12 @@ class Scale:
                 text = language.plain(tick)
             text += language.marks("%") if last and self.percent else ""
             anchor = "end" if at > 90 else "start" if at < 4 and not self.percent else "middle"
-            left = at - letter * len(text) * {"end": 1.0, "middle": 0.5, "start": 0.0}[anchor]
-            out.append((left, left + letter * len(text), Tick(at, text, anchor)))
-        kept, free = [], -math.inf
-        for left, right, label in out[:-1]:  # the last one stays, for its unit
-            if left >= free and right <= out[-1][0] - gap:
-                kept.append(label)
-                free = right + gap
-        return [*kept, *(label for _, _, label in out[-1:])]
+            size = UPRIGHT if upright else letter * len(text)
+            left = at - size * {"end": 1.0, "middle": 0.5, "start": 0.0}[anchor]
+            out.append((left, left + size, Tick(at, text, anchor)))
+        strides = (out[::-1][::every][::-1] for every in range(1, len(out) + 1))  # from the last one, for its unit
+        kept = next(some for some in strides if all(a[1] + gap <= b[0] for a, b in pairwise(some))) if out else []
+        return [label for _, _, label in kept]
 
 
 def scale_of(figures: Intervals) -> Scale:
@@ -109,9 +112,9 @@ def scale_of(figures: Intervals) -> Scale:
     if figures.unit == "count" and len(rows) > 1:
         ticks = [t for t in round_steps(max(high, 1.0)) if t == round(t)] or [0.0, max(high, 1.0)]
         return Scale(min(low, 0.0), max(high, ticks[-1]), tuple(ticks))
-    if figures.bounds is not None and not figures.zero:
+    if figures.bounds is not None:
         low, high = min(low, figures.bounds[0]), max(high, figures.bounds[1])
-        return Scale(low, high, (low, high))
+        return Scale(low, high, (low, 0.0, high) if figures.zero else (low, high))
     ends = [(r.estimate if r.low is None else r.low, r.estimate if r.high is None else r.high) for r in rows]
     low, high = window([e for e in ends if all(map(math.isfinite, e))]) or (low, high)
     if figures.zero:
@@ -153,8 +156,9 @@ def marks_of(figures: Intervals, scale: Scale) -> list[Mark]:
 
 # -- curves -----------------------------------------------------------------------------------------------------------
 
-WIDTH, HEIGHT = 640, 300  # of a picture of curves, in its own units
-LEFT, TOP, RIGHT, BOTTOM = 56, 32, 12, 40
+WIDTH, HEIGHT = 640, 330  # of a picture of curves, in its own units
+LEFT, TOP, RIGHT, BOTTOM = 84, 44, 20, 60  # room for the letters of a telephone, which are large in these units
+LETTERS_WIDTH = 340  # pixels of a telephone, on which labels must not touch
 
 
 @dataclass(frozen=True)
@@ -195,16 +199,31 @@ def plane_of(curves: Curves) -> Plane:
     xs = [v for c in curves.curves for v in c.x]
     ys = [v for c in curves.curves for side in (c.y, c.low or (), c.high or ()) for v in side]
     x, y = ((min(v, default=0.0), max(v, default=1.0)) for v in (xs, ys))
+    places = numbered(curves)
+    across = Scale(places[0], places[-1], places) if len(places) > 1 else _scale(*x)
     if curves.log:
-        return Plane(_scale(*x), _log_scale(*y))
-    if y[0] >= 0:
-        y = (0.0, y[1])
-    return Plane(_scale(*x), _scale(*y))
+        return Plane(across, _log_scale(*y))
+    return Plane(across, _scale(0.0, y[1]) if y[0] >= 0 else _wider(_scale(*y)))
+
+
+def numbered(curves: Curves) -> tuple[float, ...]:
+    """The places of curves if they are a few whole numbers, of numbered things: no ticks between them. Else none."""
+    places = tuple(sorted({x for curve in curves.curves for x in curve.x}))
+    return places if len(places) <= MAX_NUMBERED and all(x == round(x) for x in places) else ()
 
 
 def _scale(low: float, high: float) -> Scale:
     high = high if high > low else low + 1.0
     return Scale(low, high, tuple(nice_ticks(low, high)) or (low, high))
+
+
+def _wider(scale: Scale) -> Scale:
+    """From a tick to a tick, so that a line below zero does not run along the edge."""
+    if len(scale.ticks) < 2:
+        return scale
+    step = scale.ticks[1] - scale.ticks[0]
+    first, last = math.floor(scale.low / step + 1e-9), math.ceil(scale.high / step - 1e-9)
+    return Scale(first * step, last * step, tuple(i * step for i in range(first, last + 1)))
 
 
 def _log_scale(low: float, high: float) -> Scale:

@@ -64,7 +64,7 @@ def html_language(code: LanguageCode) -> Language:
         return f"<{tag}>{inner}</{tag}>"
 
     language = Language(code, safe, mark)
-    language.minus = MINUS
+    language.minus, language.powers = MINUS, True
     say = language.say
     language.say = lambda text, /, **fields: Markup(say(text, **fields))  # type: ignore[method-assign]
     return language

@@ -92,7 +92,7 @@ class Language:
         self.french = code == "fr"
         # A renderer may escape what is not its own markup, and mark values (`Strong`, `Code`) in its way.
         self.escape, self.mark = escape, mark
-        self.minus = "-"
+        self.minus, self.powers = "-", False  # powers: cells are written 7.3 · 10⁻⁵, not 7.3e-05
 
     # -- sentences
 
@@ -167,12 +167,12 @@ class Language:
         """Up to six significant digits: an epsilon."""
         return self.marks(f"{value:.6g}")
 
-    def small(self, value: float) -> str:
+    def small(self, value: float, digits: int = 3) -> str:
         """A delta: 0, 0.01, 10⁻⁶, 2.5 · 10⁻⁷."""
-        digits, _, power = f"{value:.3g}".partition("e")
+        first, _, power = f"{value:.{digits}g}".partition("e")
         if not power:
             return self.plain(value)
-        times = "" if digits == "1" else f"{self.marks(digits)}{NARROW}·{NARROW}"
+        times = "" if first == "1" else f"{self.marks(first)}{NARROW}·{NARROW}"
         return f"{times}10{str(int(power)).translate(SUPERSCRIPTS)}"
 
     def exact(self, value: Fraction | float) -> str:
@@ -196,7 +196,8 @@ class Language:
 
 
 def _french_spaces(literal: str) -> str:
-    """Marks between fields, which no catalogue has since there are no words: "{name}: {text}", "; "."""
+    """Before "%"; and marks between fields, which no catalogue has since there are no words: "{name}: {text}", "; "."""
+    literal = literal.replace(" %", f"{NARROW}%")
     if any(letter.isalpha() for letter in literal):
         return literal
     return re.sub(r"^: ", f"{WIDE}: ", re.sub(r"^; ", f"{NARROW}; ", literal))
@@ -250,4 +251,7 @@ def locale_language(environ: Any = os.environ) -> LanguageCode:
 
 def significant(value: float, digits: int) -> int:
     """Decimals that show so many significant digits."""
-    return max(0, digits - 1 - math.floor(math.log10(abs(value)))) if value and math.isfinite(value) else 0
+    if not value or not math.isfinite(value):
+        return 0
+    power = int(f"{value:.{digits - 1}e}".partition("e")[2])  # of the rounded number: 9.999 has the digits of 10.00
+    return max(0, digits - 1 - power)

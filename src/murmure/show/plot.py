@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from murmure.show.cells import level_percent
-from murmure.show.chart import corners, padded, window
+from murmure.show.cells import is_whole, level_percent
+from murmure.show.chart import corners, numbered, padded, plane_of, window
 from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase, visible
@@ -23,7 +23,6 @@ BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
 COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
 MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
 MAX_LETTERS = 28  # of a label beside a panel
-MAX_NUMBERED = 12  # places of curves that are whole numbers, each with its tick
 Panel = Intervals | Curves | Paragraph
 
 
@@ -31,18 +30,22 @@ def is_path(target: Any) -> bool:
     return isinstance(target, str) or hasattr(target, "__fspath__")
 
 
-def draw(plt: Any, panel: Panel, target: Any = None, lang: LanguageCode | None = None) -> Any:
-    """One panel on an axis, in a file, or in a new figure; returns the axis."""
+def draw(plt: Any, panel: Panel, target: Any = None, lang: LanguageCode | None = None, title: str = "") -> Any:
+    """One panel on an axis, in a file, or in a new figure, which has the title; returns the axis."""
     if target is not None and not is_path(target):
         _draw(target, panel, Language(lang or current_language(), visible))
         return target
     figure, ax = plt.subplots(figsize=(6.4, _height(panel) + 0.45), layout="constrained")
-    _draw(ax, panel, Language(lang or current_language(), visible))
+    language = Language(lang or current_language(), visible)
+    _draw(ax, panel, language)
+    _headline(figure, title, language)
     _legend(figure, [ax])
     return _finish(plt, figure, target, ax)
 
 
-def draw_all(plt: Any, panels: Sequence[Panel], target: Any = None, lang: LanguageCode | None = None) -> Any:
+def draw_all(
+    plt: Any, panels: Sequence[Panel], target: Any = None, lang: LanguageCode | None = None, title: str = ""
+) -> Any:
     """All panels in one figure, in two stacks; returns the figure."""
     language = Language(lang or current_language(), visible)
     stacks: list[list[Panel]] = [[], []] if len(panels) > 1 else [[]]
@@ -62,6 +65,7 @@ def draw_all(plt: Any, panels: Sequence[Panel], target: Any = None, lang: Langua
         for ax in axes[len(stack) :]:
             ax.set_axis_off()
         drawn += list(axes[: len(stack)])
+    _headline(figure, title, language)
     _legend(figure, drawn)
     return _finish(plt, figure, target, figure)
 
@@ -73,6 +77,12 @@ def _finish(plt: Any, figure: Any, target: Any, out: Any) -> Any:
         finally:
             plt.close(figure)
     return out
+
+
+def _headline(figure: Any, title: str, language: Language) -> None:
+    if title:
+        lines = textwrap.fill(cut_labels([language.say(title)], 180)[0], int(11 * figure.get_figwidth()))
+        figure.suptitle(lines, x=0.01, ha="left", fontsize=11, fontweight="bold", parse_math=False)
 
 
 def _legend(figure: Any, axes: Sequence[Any]) -> None:
@@ -99,11 +109,12 @@ def _draw(ax: Any, panel: Panel, language: Language) -> None:
     title = language.say(panel.title)
     if title:
         lines = textwrap.fill(cut_labels([title], 180)[0], 64)
-        ax.set_title(lines, loc="left", fontsize=10, fontweight="bold", parse_math=False)
+        ax.set_title(lines, loc="left", fontsize=10, parse_math=False)
     if isinstance(panel, Curves):
         _draw_curves(ax, panel, language)
     else:
         _draw_intervals(ax, panel, language)
+    _language_marks(ax, language)
     ax.grid(axis="x", alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -112,7 +123,7 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     for i, curve in enumerate(panel.curves):
         colour = COLOURS[i % len(COLOURS)]
         x, y = np.array(corners(curve.x, curve.y, curve.step)).T
-        dash = "-" if i < len(COLOURS) else "--"
+        dash = ("-", (4, (3, 3)))[(i + i // len(COLOURS)) % 2]  # where two lines coincide, both are seen
         mark = "o" if len(x) == 1 else ""  # a single point would draw no line
         ax.plot(x, y, color=colour, lw=2, ls=dash, marker=mark, ms=4, label=_no_math(language.say(curve.name)) or "_")
         if curve.low is not None and curve.high is not None:
@@ -120,14 +131,15 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
             ax.fill_between(low[0], low[1], high[1], color=colour, alpha=0.15, lw=0)
     if panel.log:
         ax.set_yscale("log")
+    elif plane_of(panel).y.low == 0:  # as on a page
+        ax.set_ylim(bottom=0)
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
-        ax.set_aspect("equal")
-    places = sorted({x for curve in panel.curves for x in curve.x})
-    if len(places) <= MAX_NUMBERED and all(x == round(x) for x in places):  # numbered things: no ticks between them
-        ax.set_xticks(places)
+        ax.set_aspect("equal", anchor="W")
+    if numbered(panel):
+        ax.set_xticks(numbered(panel))
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)
-    ax.set_ylabel(language.say(panel.y_label), parse_math=False)
+    ax.set_ylabel(textwrap.fill(language.say(panel.y_label), 30), parse_math=False)
 
 
 def _no_math(text: str) -> str:
@@ -159,18 +171,19 @@ def _draw_intervals(ax: Any, panel: Intervals, language: Language) -> None:
         label.set_parse_math(False)
     ax.set_ylim(-0.7, len(rows) - 0.3)
     ax.set_xlabel(_axis_text(panel, len(rows), of, language), parse_math=False)
+    if panel.bounds is not None and (panel.zero or panel.unit == "value"):
+        ax.set_xlim(*panel.bounds)
     if panel.zero or panel.unit == "share" or (panel.unit == "count" and len(rows) > 1):
         left, right = ax.get_xlim()
         if not panel.zero:
             ax.set_xlim(min(left, -0.02 * right), right)  # shares start at zero; an unbiased estimate may fall below
         ax.axvline(0, color=QUIET, lw=0.8, zorder=1)
-    elif panel.bounds is not None:
-        ax.set_xlim(*panel.bounds)
-    elif barred:
+    elif panel.bounds is None and barred:
         _cut_axis(ax, np.array([at for at, _ in barred]), low, high)
     ax.spines["left"].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    _language_marks(ax, language)
+    if panel.unit == "count" or is_whole(panel):
+        ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def _largest(panel: Intervals) -> Sequence[IntervalRow]:
@@ -188,9 +201,16 @@ def _axis_text(panel: Intervals, drawn: int, of: int, language: Language) -> str
 
 
 def _language_marks(ax: Any, language: Language) -> None:
-    """Ticks with the decimal mark of the language."""
-    if language.french:
-        ax.xaxis.set_major_formatter(lambda value, _: language.plain(value))
+    """Ticks with the decimal mark of the language; powers of ten and names have none."""
+    from matplotlib.ticker import ScalarFormatter
+
+    class Comma(ScalarFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return super().__call__(x, pos).replace(".", ",")
+
+    for axis in (ax.xaxis, ax.yaxis) if language.french else ():
+        if type(axis.get_major_formatter()) is ScalarFormatter:
+            axis.set_major_formatter(Comma())
 
 
 def _cut_axis(ax: Any, y: Any, low: Any, high: Any) -> None:

@@ -38,6 +38,21 @@ FIGURES = {  # figures that are named after what they are
 }
 
 
+def figure_name(label: str) -> str:
+    """The name of a figure in the reader's language, where the software named it; else the label as it is."""
+    if label.startswith("quantile "):
+        try:
+            return Phrase("quantile {q:g}", q=float(label.removeprefix("quantile ")))
+        except ValueError:
+            return label
+    return FIGURES.get(label, label)
+
+
+def _named_by_software(estimate: Estimate) -> bool:
+    """Whether no label can be a group or a value of somebody's table."""
+    return estimate.unit != "share" and all(isinstance(figure_name(str(label)), Phrase) for label in estimate.labels)
+
+
 def no_figure(estimate: Estimate) -> bool:
     return bool(np.isnan(estimate.mean).all())
 
@@ -52,14 +67,15 @@ def figures_of(
     bounds: tuple[float, float] | None = None,
     label: str = "",
     counts: bool | None = None,
-    named: bool = False,
+    named: bool | None = None,
 ) -> Intervals:
     """The figures of an estimate that has some.
 
     each: the level of one interval, where all of several estimates hold at once. counts: of shares, how many people
     too (None: of noisy ones; of reports it is the share times the people again). named: figures are named after what
-    they are, in the reader's language.
+    they are, in the reader's language (None: if all labels are such names).
     """
+    named = _named_by_software(estimate) if named is None else named
     rows, _ = estimate.rows_and_method(each or level, target)
     with_counts = estimate.unit == "share" and (estimate.noisy if counts is None else counts)
     whole = estimate.unit == "count"  # of people: the ends are whole, rounded outward
@@ -68,7 +84,7 @@ def figures_of(
         low, high = row.get("low"), row.get("high")
         if whole and low is not None and high is not None and math.isfinite(low) and math.isfinite(high):
             low, high = float(math.floor(low)), float(math.ceil(high))
-        name = FIGURES.get(row["label"], row["label"]) if named else str(row["label"])
+        name = figure_name(str(row["label"])) if named else str(row["label"])
         known = None if truth is None else float(truth[i])
         figures.append(IntervalRow(name, row[estimate.unit], low, high, known, row["count"] if with_counts else None))
     why = None if truth is None else SIMULATED
@@ -312,7 +328,12 @@ def panel_of(
 
 
 def plot_estimates(
-    estimates: Estimates, target: Any = None, level: float = 0.95, truth: Any = None, simultaneous: bool = False
+    estimates: Estimates,
+    target: Any = None,
+    level: float = 0.95,
+    truth: Any = None,
+    simultaneous: bool = False,
+    title: str = "",
 ) -> Any:
     """One panel per column, in two stacks; a column without figures says why. To a figure, or to a file.
 
@@ -328,4 +349,4 @@ def plot_estimates(
         panel_of(estimate, name, level, truths.get(name), each, estimates.bounds(name))
         for name, estimate in estimates.items()
     ]
-    return draw_all(plt, panels, target)
+    return draw_all(plt, panels, target, title=title)

@@ -315,7 +315,8 @@ class CorrelationResult(ColumnMomentsResult, Drawable):
         if len(rows) > MAX_DRAWN:
             rows = sorted(rows, key=lambda row: -abs(row.estimate))[:MAX_DRAWN]
             title = Phrase("The {n} strongest correlations", n=MAX_DRAWN)
-        return [Intervals(title, tuple(rows), "value", zero=True, picture=True, axis=Phrase("correlation"))]
+        axis = Phrase("correlation")
+        return [Intervals(title, tuple(rows), "value", bounds=(-1, 1), zero=True, picture=True, axis=axis)]
 
     @property
     def notes(self) -> list[str]:

@@ -146,13 +146,13 @@ class ECDFResult(CumulativeResult, Drawable):
         return [self._curve(0.05)]
 
     def _curve(self, alpha: float) -> Curves:
-        low, high = (np.array([0.0, *v]) for v in self.band(alpha))
-        x = np.array([float(self.distribution.cells[0].low), *self.points])
-        F = np.array([0.0, *self.shares])
         if all(cell.low == cell.high for cell in self.distribution.cells):
             # single values: F is constant between them
-            curve = _line(x, F, low, high, step=True)
+            curve = _line(self.points, self.shares, *self.band(alpha), step=True)
         else:  # between two points of the grid, F lies between its values there
+            low, high = (np.array([0.0, *v]) for v in self.band(alpha))
+            x = np.array([float(self.distribution.cells[0].low), *self.points])
+            F = np.array([0.0, *self.shares])
             x, F = (np.repeat(v, 2)[1:-1] for v in (x, F))
             curve = _line(x, F, np.repeat(low[:-1], 2), np.repeat(high[1:], 2), step=False)
         title = Phrase("Share of rows up to each value, with its {level}% band", level=level_percent(1 - alpha))
@@ -165,7 +165,7 @@ class ECDFResult(CumulativeResult, Drawable):
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """The steps and their band; to an axis or a file."""
-        return draw_picture(self._curve(alpha), ax)
+        return draw_picture(self._curve(alpha), ax, self.title)
 
 
 def _line(x: Floats, y: Floats, low: Floats, high: Floats, step: bool) -> Curve:

@@ -292,7 +292,7 @@ class Survival(ModelResult, Drawable):
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """Steps with their bands, a colour for each group; to an axis or a file."""
-        return draw_picture(self._steps(alpha), ax)
+        return draw_picture(self._steps(alpha), ax, self.title)
 
 
 class _KaplanMeierFollowUp(FollowUp):

@@ -35,7 +35,7 @@ from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.example_tables import STUDY, STUDY_ROWS
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
-from murmure.econometrics.results.result import ModelResult
+from murmure.econometrics.results.result import HIGH, LOW, ModelResult
 from murmure.show.document import Table, sentences
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -247,8 +247,8 @@ class MantelHaenszelResult(ModelResult):
             (Phrase("strata"), len(self.strata)),
             (Phrase("common odds ratio"), self.odds_ratio),
             (Phrase("std err of its logarithm"), self.log_odds_se),
-            (Phrase("95 % from"), low),
-            (Phrase("95 % to"), high),
+            (LOW, low),
+            (HIGH, high),
             (Phrase("CMH, continuity corrected"), self.statistic),
             (Phrase("Prob(>CMH), corrected"), self.pvalue),
             ("CMH", self.uncorrected),

@@ -31,7 +31,7 @@ from murmure.econometrics.errors import FitFailed, NoVariation
 from murmure.econometrics.fit import ask
 from murmure.econometrics.model import Example, OneRound
 from murmure.econometrics.results.cumulative_counts import Cell, cells_between, count_cells
-from murmure.econometrics.results.result import Drawable, ModelResult, number_name
+from murmure.econometrics.results.result import HIGH, LOW, Drawable, ModelResult, number_name
 from murmure.show.document import Curve, Curves, Intervals, Table
 from murmure.statistics.estimates.cell_counts import CellCounts
 from murmure.statistics.exact.cells import Cells
@@ -222,8 +222,8 @@ class ROCResult(ModelResult, Drawable):
             (Phrase("no"), self.negatives),
             ("AUC", self.auc),
             (Phrase("std err (Hanley-McNeil)"), self.se),
-            (Phrase("95 % from"), low),
-            (Phrase("95 % to"), high),
+            (LOW, low),
+            (HIGH, high),
             (Phrase("error of the grid, at most"), self.error),
         ]
 
@@ -235,7 +235,7 @@ class ROCResult(ModelResult, Drawable):
 
     def pictures(self) -> list[Intervals | Curves]:
         curve = Curve(Phrase("AUC {auc:.3f}", auc=self.auc), tuple(map(float, self.fpr)), tuple(map(float, self.tpr)))
-        title = Phrase("The curve, and that of pure chance as a dashed line")
+        title = Phrase("ROC curve; dashed: pure chance")
         return [Curves(title, (curve,), Phrase("false positives"), Phrase("true positives"), diagonal=True)]
 
     def explanations(self) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from murmure.core.certificate_blocks import RELATION_NAMES
 from murmure.core.errors import Phrase, Plural
 from murmure.core.notices import REHEARSAL_NOTICE, rehearsed
 from murmure.core.types import Certificate, Statistic
@@ -217,7 +218,12 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
         more = dict.fromkeys(statements) if isinstance(privacy, Secure) else {}
         return [who, *more, Phrase("The sums are exact: no differential privacy.")]
     reader = guarantees["reader"]
+<<<<<<< HEAD
     cost = {"unit": _protected(noise), "epsilon": reader.epsilon, "relation": reader.relation}
+=======
+    unit: str = Phrase("one row") if noise.unit == "row" else Phrase("one person ({unit})", unit=noise.unit)
+    cost = {"unit": unit, "epsilon": reader.epsilon, "relation": RELATION_NAMES[reader.relation]}
+>>>>>>> look
     if not reader.delta:
         promise = Phrase("Differential privacy of {unit}: epsilon = {epsilon:.6g} ({relation}).", **cost)
     else:

@@ -378,7 +378,7 @@ class Regression(ModelResult, Drawable):
 
     def plot(self, ax: Any = None, alpha: float = 0.05) -> Any:
         """Coefficients with their intervals, to an axis or a file (needs the `plots` extra)."""
-        return draw_picture(self._coefficients(alpha), ax)
+        return draw_picture(self._coefficients(alpha), ax, self.title)
 
 
 ENDS = (Phrase("[{end:g}", end=0.025), Phrase("{end:g}]", end=0.975))  # of a 95% interval

@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 from murmure.catalogue import persisted_name
 from murmure.core.errors import Phrase
 from murmure.show import data
+from murmure.show.cells import as_precise
 from murmure.show.document import Block, Curves, Document, Facts, Intervals, Shown, Table, paragraphs
 
 if TYPE_CHECKING:
     from murmure.econometrics.results.provenance import How
+
+
+LOW, HIGH = Phrase("95 % from"), Phrase("95 % to")  # facts
 
 
 class ModelResult(Shown):
@@ -76,7 +80,7 @@ class ModelResult(Shown):
         return []
 
     def document(self) -> Document:
-        facts, pictures = [*self.facts(), *self.further_facts()], self.pictures()
+        facts, pictures = _for_people([*self.facts(), *self.further_facts()]), self.pictures()
         blocks: tuple[Block, ...] = (
             *([Facts(tuple(facts))] if facts else []),
             *pictures[:1],
@@ -111,23 +115,38 @@ class ModelResult(Shown):
         return str(self.summary())
 
 
+def _for_people(facts: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Without those that are unknown; the two limits of an interval, which JSON has apart, are one fact."""
+    facts = [(name, value) for name, value in facts if value is not None or not name]
+    ends = dict(facts)
+    low, high = ends.get(LOW), ends.get(HIGH)
+    if low is None or high is None:
+        return facts
+    low, high = as_precise(low, high)
+    both = (Phrase("95% interval"), Phrase("{low} to {high}", low=low, high=high))
+    return [both if name == LOW else (name, value) for name, value in facts if name != HIGH]
+
+
 class Drawable:
     """A result with a picture."""
 
     if TYPE_CHECKING:
 
+        @property
+        def title(self) -> str: ...
+
         def pictures(self) -> list[Intervals | Curves]: ...
 
     def plot(self, ax: Any = None) -> Any:
         """To an axis, to a file, or to a new figure; returns the axis (needs the `plots` extra)."""
-        return draw_picture(self.pictures()[0], ax)
+        return draw_picture(self.pictures()[0], ax, self.title)
 
 
-def draw_picture(picture: Intervals | Curves, target: Any) -> Any:
+def draw_picture(picture: Intervals | Curves, target: Any, title: str) -> Any:
     from murmure.core.plotting import pyplot
     from murmure.show.plot import draw
 
-    return draw(pyplot(), picture, target)
+    return draw(pyplot(), picture, target, title=title)
 
 
 def number_name(value: Any, short: bool = False) -> str:

@@ -200,6 +200,7 @@ def _shares(title: Phrase, question: DemoQuestion) -> Intervals:
 
 def _guarantees(survey: DemoSurvey) -> Section:
     from murmure.core.certificate_blocks import method_explained
+    from murmure.ledger.figures import rounded_up
 
     head = (Phrase("mechanism"), Phrase("epsilon"), Phrase("how it was found"), Phrase("witness"))
     rows = []
@@ -214,7 +215,7 @@ def _guarantees(survey: DemoSurvey) -> Section:
             a=Quoted(LABELS[a]),
             b=Quoted(LABELS[b]),
         )
-        epsilon = Phrase("epsilon {epsilon:.10g}", epsilon=certificate.epsilon)
+        epsilon = Phrase("{epsilon}", epsilon=rounded_up(certificate.epsilon))
         rows.append((question.name, epsilon, method_explained(certificate.method), tells))
     both = survey.coins.certificate.epsilon + survey.grr.certificate.epsilon
     found = Phrase(

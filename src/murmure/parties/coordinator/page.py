@@ -127,11 +127,8 @@ def _results(view: StatusView) -> Section:
 def _state(view: StatusView) -> tuple[Block, ...]:
     study, progress = view.study, view.progress
     joined = progress.closed[0][2] if progress.closed else len(progress.answered)
-    state = STATES[progress.state]
-    if progress.state == "running" and progress.stage in STAGES:
-        state = Phrase("running: the parties {doing}", doing=STAGES[progress.stage])
     facts: list[tuple[str, Any]] = [
-        (Phrase("state"), state),
+        (Phrase("state"), STATES[progress.state]),
         (Phrase("parties joined"), Phrase("{done} of {every}", done=joined, every=len(study.roster))),
         (Phrase("needed at least"), study.sharing.minimum),
     ]
@@ -144,8 +141,8 @@ def _state(view: StatusView) -> tuple[Block, ...]:
     facts.append((Phrase("figures"), Phrase("noisy") if noisy else Phrase("exact")))
     why: tuple[str, ...] = ()
     if progress.ended is not None and progress.ended.kind:
-        message = Phrase("The software says: {words}", words=Quoted(progress.ended.words))
-        why = (REASONS.get(progress.ended.kind, OTHER_REASON), message)
+        kind, words = progress.ended.kind, Quoted(progress.ended.words)
+        why = (REASONS[kind],) if kind in REASONS else (OTHER_REASON, Phrase("The software says: {words}", words=words))
     return (Facts(tuple(facts)), *paragraphs(why, "warning"))
 
 

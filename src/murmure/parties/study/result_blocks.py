@@ -7,6 +7,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from murmure.catalogue import persisted_name
+from murmure.core.estimates.estimate_blocks import figure_name
 from murmure.parties.study.costs import study_cost_in_words
 from murmure.parties.study.earlier_protocol import NOTE
 from murmure.parties.study.question_words import describe_plainly
@@ -92,7 +93,7 @@ def _figures(figures: RoundFigures) -> tuple[Block, ...]:
         return (Table("", head, tuple((row.label, _cell(row.said)) for row in figures.rows)),)
     shown = figures.rows[:MAX_FIGURES]
     rows = tuple(
-        IntervalRow(row.label, _float(row.said), low=_float(row.low, None), high=_float(row.high, None))
+        IntervalRow(figure_name(row.label), _float(row.said), low=_float(row.low, None), high=_float(row.high, None))
         for row in shown
     )
     more = len(figures.rows) - len(shown)

@@ -19,6 +19,7 @@ from murmure.core.estimates.estimate_blocks import (
 from murmure.core.estimates.method_words import KNOWN_EXACTLY, SCORE, SCORE_WEIGHTED, explained
 from murmure.run.report.question_section import domains_of, figure_kind
 from murmure.run.report.report_content import ReportColumn, ReportContent
+from murmure.show.cells import as_precise
 from murmure.show.document import Block, Facts, Fold, Intervals, Paragraph, Section, paragraphs, sentences
 from murmure.show.phrase import Phrase, commas
 
@@ -103,12 +104,11 @@ def _mean_note(content: ReportContent, column: ReportColumn) -> Phrase | None:
     if column.mean is None or no_figure(column.mean) or column.mean.estimator is None:
         return None
     rows, method = column.mean.rows_and_method(content.each_level, content.target_of(column.mean))
-    fields = {"mean": rows[0]["value"], "low": rows[0]["low"], "high": rows[0]["high"]}
     if method == KNOWN_EXACTLY:
-        return Phrase("Mean {mean:,.5g}, known exactly.", mean=fields["mean"])
-    return Phrase(
-        "Mean {mean:,.5g}, {low:,.5g} to {high:,.5g} (interval by {method}).", method=explained(method), **fields
-    )
+        return Phrase("Mean {mean:,.5g}, known exactly.", mean=rows[0]["value"])
+    low, high, mean = as_precise(rows[0]["low"], rows[0]["high"], rows[0]["value"])
+    how = explained(method)
+    return Phrase("Mean {mean}, {low} to {high} (interval by {method}).", mean=mean, low=low, high=high, method=how)
 
 
 def _notes(content: ReportContent, figures: list[Intervals]) -> list[Phrase]:
