@@ -218,12 +218,7 @@ def _revealed(privacy: Privacy, guarantees: Mapping[str, Certificate], plans: Se
         more = dict.fromkeys(statements) if isinstance(privacy, Secure) else {}
         return [who, *more, Phrase("The sums are exact: no differential privacy.")]
     reader = guarantees["reader"]
-<<<<<<< HEAD
-    cost = {"unit": _protected(noise), "epsilon": reader.epsilon, "relation": reader.relation}
-=======
-    unit: str = Phrase("one row") if noise.unit == "row" else Phrase("one person ({unit})", unit=noise.unit)
-    cost = {"unit": unit, "epsilon": reader.epsilon, "relation": RELATION_NAMES[reader.relation]}
->>>>>>> look
+    cost = {"unit": _protected(noise), "epsilon": reader.epsilon, "relation": RELATION_NAMES[reader.relation]}
     if not reader.delta:
         promise = Phrase("Differential privacy of {unit}: epsilon = {epsilon:.6g} ({relation}).", **cost)
     else:
