@@ -62,7 +62,7 @@ def _estimates(bad: str) -> Any:
 def _kmeans(bad: str) -> Any:
     schema = mu.Schema({bad: mu.Integers(0, 6), "y": mu.Integers(0, 4)})
     people = {bad: _people(bad)["x"], "y": _people(bad)["y"]}
-    return KMeans(schema, n_clusters=2, privacy=mu.Clear()).fit(people)
+    return KMeans(n_clusters=2, schema=schema, privacy=mu.Clear()).fit(people)
 
 
 def _receipt(bad: str, folder: Path) -> Any:

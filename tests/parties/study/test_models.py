@@ -427,7 +427,7 @@ def test_words_say_what_products_of_own_totals_tell() -> None:
     ):
         words, mots = asked(OLS(design), model)
         assert said in words and "Anyone who knew those of all but two could work out both" in words
-        assert dit in mots and "en déduire les deux derniers" in mots
+        assert dit in mots and "en déduire ceux des deux dernières" in mots
         assert hidden not in words and caché not in mots
 
 
