@@ -141,7 +141,7 @@ def test_numbers_have_means() -> None:
     said = flat(read(report_html(release)).text["en"])
     mean = release.estimate.means["children"]
 
-    assert f"Mean {mean.mean[0]:.5g}" in said and f"(interval by {mean.interval_and_method()[1]} (" in said
+    assert f"Mean {mean.mean[0]:.2f}, " in said and f"(interval by {mean.interval_and_method()[1]} (" in said
     assert "18 99" in said  # the ends of the picture of age
 
 
