@@ -1,0 +1,135 @@
+"""What axes, ticks and cells look like: the geometry of pictures, and the digits of numbers."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import murmure as mu
+from murmure.core.errors import Phrase
+from murmure.core.estimates.estimate_blocks import figures_of
+from murmure.show.cells import as_precise, body
+from murmure.show.chart import Scale, numbered, plane_of
+from murmure.show.document import Curve, Curves, Document, IntervalRow, Intervals, Table
+from murmure.show.html import html_language
+from murmure.show.language import NARROW, Language, significant
+from murmure.show.plot import draw
+
+
+def _curves(x: tuple[float, ...], y: tuple[float, ...]) -> Curves:
+    return Curves("", (Curve("", x, y),), "x", "y")
+
+
+@pytest.mark.parametrize("panel", [Intervals("", (IntervalRow("a", 0.55, 0.5, 0.6),)), _curves((0.1, 0.9), (0.2, 0.7))])
+def test_ticks_have_the_decimal_mark_of_the_language(panel: Intervals | Curves) -> None:
+    for lang, mark, other in (("fr", ",", "."), ("en", ".", ",")):
+        ax = draw(plt, panel, lang=lang)  # type: ignore[arg-type]
+        ax.figure.canvas.draw()
+        ticks = [label.get_text() for label in ax.get_xticklabels()]
+        ticks += [label.get_text() for label in ax.get_yticklabels()] if isinstance(panel, Curves) else []
+        plt.close(ax.figure)
+
+        assert any(mark in tick for tick in ticks) and not any(other in tick for tick in ticks)
+
+
+def test_a_new_figure_has_the_title_and_an_axis_of_somebody_has_none() -> None:
+    ax = draw(plt, _curves((0, 1), (0, 1)), title="mean of age")
+    assert ax.figure.get_suptitle() == "mean of age"
+    figure, mine = plt.subplots()
+    draw(plt, _curves((0, 1), (0, 1)), mine, title="mean of age")
+    assert figure.get_suptitle() == ""
+    plt.close("all")
+
+
+def test_figures_of_the_software_are_named_in_the_language_and_labels_of_people_are_not() -> None:
+    domain = mu.Integers(0, 9)
+    column = [i % 10 for i in range(4000)]
+    asked = mu.Quantile(domain, (0.25, 0.5))
+    estimate = mu.run(mu.Plan(asked, curator=mu.DiscreteLaplace(5.0)), column, rng=mu.Random.seeded(1)).estimate
+    assert [Language("fr").say(row.label) for row in figures_of(estimate).rows] == ["quantile 0,25", "médiane"]
+    assert list(estimate.labels) == ["quantile 0.25", "median"]  # stored
+
+    words = mu.Categories(["mean", "count"])
+    shares = mu.run(
+        mu.Plan(mu.Histogram(words), person=mu.GRR(words, 3.0)), ["mean", "count"] * 50, rng=mu.Random.seeded(1)
+    )
+    assert [Language("fr").say(row.label) for row in figures_of(shares.estimate).rows] == ["mean", "count"]
+
+
+def test_labels_that_do_not_fit_leave_an_even_row() -> None:
+    scale = Scale(0.0, 10.0, tuple(map(float, range(11))))
+    every = [label.text for label in scale.labels(Language(), 2000)]
+    some = [label.text for label in scale.labels(Language(), 200)]
+
+    assert every == [str(i) for i in range(11)]
+    assert some == ["0", "2", "4", "6", "8", "10"]
+
+
+def test_numbered_things_have_their_own_ticks() -> None:
+    components, times = _curves((1, 2, 3), (0.5, 0.3, 0.2)), _curves((0.0, 1.5), (1, 0))
+
+    assert numbered(components) == plane_of(components).x.ticks == (1, 2, 3)
+    assert numbered(times) == ()
+
+
+def test_lines_below_zero_stay_off_the_edge() -> None:
+    y = plane_of(_curves((0.5, 2.5), (-0.013, 0.047))).y
+
+    assert y.low < -0.013 and y.high > 0.047 and y.low == y.ticks[0] and y.high == y.ticks[-1]
+    assert plane_of(_curves((0.5, 2.5), (0.3, 0.9))).y.low == 0
+
+
+def _cells(*rows: float, head: str = "value") -> list[str]:
+    table = Table("", ("", head), tuple(("row", value) for value in rows))
+    return [row[1] for row in body(table, Language())]
+
+
+def test_whole_columns_have_no_decimals() -> None:
+    assert _cells(21.0, 15.0) == ["21", "15"]
+    assert _cells(21.0, 15.5) == ["21.000", "15.500"]
+    assert _cells(21.0) == ["21.000"]  # one number may be whole by chance
+    assert _cells(0.0, 1.0) == ["0", "1.0000"]  # shares
+    assert _cells(2.0, 3.0, head="t") == ["2.000", "3.000"]
+
+
+def test_pages_write_powers_and_text_writes_exponents() -> None:
+    table = Table("", ("", "R-squared"), (("a", 7.2958e-05),))
+
+    assert body(table, html_language("fr"))[0][1] == f"7,2958{NARROW}·{NARROW}10⁻⁵"
+    assert body(table, Language())[0][1] == "7.2958e-05"
+
+
+def test_significant_digits_are_those_of_the_rounded_number() -> None:
+    for value in (9.999, 9.99, 0.09996, 123.4, 0.5, -9.996):
+        written = f"{value:.{significant(value, 3)}f}".lstrip("-0.").replace(".", "")
+        assert len(written) == 3, value
+    assert significant(0.0, 3) == significant(np.inf, 3) == 0
+
+
+def test_ends_of_an_interval_have_the_same_decimals() -> None:
+    low, high, mean = as_precise(1.4321, 2.2, 1.83)
+
+    assert [Language("fr").say(end) for end in (low, high, mean)] == ["1,43", "2,20", "1,83"]
+
+
+def test_french_percentages_do_not_break() -> None:
+    assert Language("fr").say(Phrase("95% interval")) == f"intervalle à 95{NARROW}%"
+
+
+def test_facts_that_are_unknown_are_left_out_and_limits_are_one() -> None:
+    from murmure.econometrics.results.result import HIGH, LOW, ModelResult
+
+    class Made(ModelResult):
+        how = None
+
+        def facts(self) -> list[tuple[str, float | None]]:
+            return [("AUC", 0.7), (LOW, 0.6), (HIGH, 0.8), ("n", None)]
+
+        def tables(self) -> list[Table]:
+            return []
+
+    shown: Document = Made().document()
+    said = str(Made().summary())
+    assert "0.60 to 0.80" in said and "n:" not in said and shown.title == "Made"
+    assert {"95 % from", "95 % to", "n"} <= set(Made().to_dict()["facts"])
