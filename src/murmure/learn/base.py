@@ -55,7 +55,7 @@ from murmure.plan.privacy import (
 )
 from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
-from murmure.show.document import Document, Table
+from murmure.show.document import Document, Shown, Table
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
 PRIVACY_PREFIX = "privacy__"
@@ -77,7 +77,7 @@ class NotFitted(MurmureError, ValueError, AttributeError):
     """Raised by a learner that was not fitted yet."""
 
 
-class Learner:
+class Learner(Shown):
     """The base of learners. Their parameters are those of their constructor, and nothing happens before `fit`."""
 
     kind: ClassVar[str] = "classifier"  # scikit-learn's words: classifier, regressor, clusterer
@@ -317,17 +317,13 @@ class Learner:
 
         return learner_document(self)
 
-    def summary(self, lang: Any = None) -> str:
+    def summary(self, lang: Any = None) -> Any:
         """What was learned and what it cost, as text; in a notebook, as tables."""
-        from murmure.show.summary import Summary
-
         self._require_fitted()
-        return Summary(self.document(), lang)
+        return super().summary(lang)
 
-    def _repr_html_(self) -> str:
-        from murmure.show.html import snippet
-
-        return snippet(self.document())
+    def __str__(self) -> str:
+        return repr(self)  # as scikit-learn's are: its parameters
 
     # -- scikit-learn's conventions -------------------------------------------------------------------
 

@@ -141,11 +141,7 @@ def test_numbers_have_means() -> None:
     said = flat(read(report_html(release)).text["en"])
     mean = release.estimate.means["children"]
 
-<<<<<<< HEAD
-    assert f"Mean {mean.mean[0]:.1f}" in said and f"(interval by {mean.interval_and_method()[1]} (" in said
-=======
     assert f"Mean {mean.mean[0]:.2f}, " in said and f"(interval by {mean.interval_and_method()[1]} (" in said
->>>>>>> look
     assert "18 99" in said  # the ends of the picture of age
 
 
