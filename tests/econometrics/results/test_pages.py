@@ -92,3 +92,18 @@ def test_warnings_come_first_and_an_epsilon_is_explained() -> None:
     assert "changes the odds by a factor of at most 2.72" in " ".join(noisy.summary().split())
     huge = ec.describe(rows, ["y"], schema=schema, privacy=mu.Central(epsilon=1e6), rng=mu.Random.seeded(1))
     assert "keeps almost nothing hidden" in huge.summary()
+
+
+def test_with_delta_only_a_guess_is_bounded() -> None:
+    """No factor bounds the odds when delta > 0. The sentence names what is protected, and what it rests on."""
+    schema = mu.Schema({"y": mu.Integers(0, 60), "x": mu.Integers(0, 99)})
+    rows = {"y": ROWS["y"], "x": ROWS["x"]}
+    loose = mu.Central(epsilon=1.0, delta=0.01)
+    told = " ".join(ec.describe(rows, ["y"], schema=schema, privacy=loose, rng=mu.Random.seeded(1)).summary().split())
+    assert "by a factor of" not in told
+    assert "guesses whether one row is in the table, from even odds, is right at most 73.4 times in 100" in told
+
+    parts = [{name: column[k::5] for name, column in rows.items()} for k in range(5)]
+    between = mu.Secure(epsilon=1.0, rows=1000, rows_are_public=True)
+    shared = ec.describe(parts, ["y"], schema=schema, privacy=between, rng=mu.Random.seeded(1))
+    assert "This holds provided" in " ".join(shared.summary().split())

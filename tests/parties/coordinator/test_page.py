@@ -288,3 +288,16 @@ def test_status_for_machines(hands: Any) -> None:
     assert held["results"][0]["sums"][1] == str(2**60 + 1)
     assert held["results"][0]["figures"][0]["said"] == str(2**60 + 1)
     assert held["state"] == "done" and [p["state"] for p in held["parties"]] == ["done"] * 5
+
+
+def test_a_study_of_an_earlier_protocol_promises_less(tmp_path: Path) -> None:
+    """It did not guard against a coordinator that shows different lists to different parties."""
+    study = hands_of.Hands(tmp_path).study
+    told = [
+        " ".join(text_of(study_document(StatusView(study, StudyProgress(), (), earlier))).split())
+        for earlier in (False, True)
+    ]
+
+    assert ["even if the coordinator shows different lists" in text for text in told] == [True, False]
+    assert "if the coordinator showed every party the same lists" in told[1]
+    assert all("This holds provided X25519" in text for text in told)
