@@ -229,7 +229,7 @@ def test_columns_are_aligned_and_shared_notes_appear_once() -> None:
     assert said.count("600 people, of whom 150 reported each column") == 1
     assert said.count("the 2 answers 'no', 'yes' of column 'smoker'") == 1 and "Public to all:" in said
     assert said.count("for these people (fixed population)") == 1
-    assert re.search(r"intervals of smoker, .* by Clopper-Pearson mapped \(every share under which", said)
+    assert re.search(r"intervals of smoker, .* by Clopper-Pearson mapped \(every value under which", said)
     assert re.search(r"intervals of mean of children, age by Gaffke \(limits for any answers", said)
     assert "provided rows stand in random order" in said
     assert "epsilon = 3, delta = 0" in said and "about one attribute" in said
@@ -419,7 +419,7 @@ def test_a_learner_is_summed_up(kind: str) -> None:
         "SEEDED RANDOMNESS",
         "cost: epsilon = 20",
         "curator: no differential privacy; the curator sees every row",
-        "reader: epsilon = 20, delta = 0 for the record of one person (add/remove)",
+        "reader: epsilon = 20, delta = 0 for the record of one person (add/remove: somebody is in the data or not)",
     ):
         assert part in words, part
     assert MARKUP not in page and ("&lt;b&gt;bold&lt;/b&gt;" in page or kind == "KMeans")

@@ -49,7 +49,7 @@ class DiscreteLaplace(Noise):
     epsilon = 1, delta = 0
       protects: the record of one person (add/remove: somebody is in the data or not)
       computed by: discrete Laplace: closed form, rounding of the tables counted (a formula of the
-        integers that run)
+        probabilities)
       public: the 2 answers 'no', 'yes'; the noise and its integers
     """
 

@@ -95,7 +95,7 @@ class Certificate(Shown):
     >>> print(certificate)
     epsilon = 1, delta = 0
       protects: the record of one person (replace: what somebody holds is exchanged for anything else)
-      computed by: closed form over classes of reports (a formula of the integers that run)
+      computed by: closed form over classes of reports (a formula of the probabilities)
       public: the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
       witness, the report that tells most: the report 'yes' is 2.718 times likelier from 'yes' than from
         'no'
@@ -588,7 +588,7 @@ class Release(Shown, Generic[Answer]):
     --------------------
     epsilon = 1, delta = 0
       protects: the record of one person (replace: what somebody holds is exchanged for anything else)
-      computed by: closed form over classes of reports (a formula of the integers that run)
+      computed by: closed form over classes of reports (a formula of the probabilities)
       public: the 2 answers 'no', 'yes'; the mechanism and its integers; who takes part
       witness, the report that tells most: the report 'yes' is 2.718 times likelier from 'yes' than from
         'no'

@@ -67,7 +67,7 @@ class Central(Privacy):
     epsilon = 1, delta = 0
       protects: the record of one person (add/remove: somebody is in the data or not)
       computed by: discrete Laplace: closed form, rounding of the tables counted; 2 answers add up (a
-        formula of the integers that run)
+        formula of the probabilities)
       public: the 2 answers 'no', 'yes' of column 'smoker'; the noise and its integers
     """
 

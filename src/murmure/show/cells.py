@@ -11,7 +11,7 @@ import numpy as np
 
 from murmure.show.document import IntervalRow, Intervals, Number, Table
 from murmure.show.language import Language
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, Written
 
 UNKNOWN = "-"
 MAX_ROWS, FIRST, LAST = 40, 30, 10  # longer tables show their first and last rows; frames and JSON have all
@@ -146,10 +146,10 @@ def level_percent(level: float) -> str:
     return f"{100 * level:.{max(1, math.ceil(-math.log10(100 * (1 - level))))}f}".removesuffix(".0")
 
 
-def as_precise(low: float, high: float, *values: float) -> list[Phrase]:
+def as_precise(low: float, high: float, *values: float) -> list[Written]:
     """The numbers with just enough decimals to tell the two ends of an interval apart."""
     digits = interval_digits(Intervals("", (IntervalRow("", low, low, high),), "value"))
-    return [Phrase(f"{{value:,.{digits}f}}", value=value) for value in (low, high, *values)]
+    return [Written(value, f"{value:,.{digits}f}") for value in (low, high, *values)]
 
 
 def interval_digits(figures: Intervals) -> int:

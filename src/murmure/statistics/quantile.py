@@ -59,7 +59,7 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     quantile 0.75        71        71        72
     <BLANKLINE>
     about 3,590 people; 95% intervals by inversion of the distribution function (every value with a
-      number of people below it that the noise allows), for these people (fixed population)
+      number of people below it that the errors allow), for these people (fixed population)
     Rows left out (their number is missing or not in the schema): about 0 (0 to 6)
     """
 

@@ -36,8 +36,8 @@ class Variance(MomentsStatistic):
                  value       low      high
     variance   95.7016   59.4290  131.9741
     <BLANKLINE>
-    about 893 people; 95% intervals by delta (a normal curve, with the standard error of the formula),
-      for these people (fixed population)
+    about 893 people; 95% intervals by delta (the errors of what goes into the formula, carried through
+      by its slopes), for these people (fixed population)
     Rows left out (their number is missing or not in the schema): about 3 (0 to 13)
     >>> print(estimate.interval(0.95, target="superpopulation"))
     [[ 32.66552936 176.50266772]]

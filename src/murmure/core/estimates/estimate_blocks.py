@@ -174,15 +174,20 @@ def left_out_notes(
         texts.append(about if len(rows) == 1 else Phrase("{label} {about}", label=str(row["label"]), about=about))
     if len(rows) > MAX_LISTED:
         texts.append(Phrase("... {more:,} more", more=len(rows) - MAX_LISTED))
+    told = Phrase("Rows left out (their number is missing or not in the schema): {rows}", rows=commas(texts))
     if column:
-        return [
-            Phrase(
-                "Rows left out of {column} (their number is missing or not in the schema): {rows}",
-                column=column,
-                rows=commas(texts),
-            )
-        ]
-    return [Phrase("Rows left out (their number is missing or not in the schema): {rows}", rows=commas(texts))]
+        told = Phrase(
+            "Rows left out of {column} (their number is missing or not in the schema): {rows}",
+            column=column,
+            rows=commas(texts),
+        )
+    outside = any(not math.floor(r["low"]) <= round(r["count"]) <= math.ceil(r["high"]) for r in rows[:MAX_LISTED])
+    if outside:
+        told = Phrase(
+            "{told} (a noisy number can fall outside what is possible, and its interval keeps to what is possible)",
+            told=told,
+        )
+    return [told]
 
 
 # -- several columns ---------------------------------------------------------------------------------------------------
