@@ -230,7 +230,7 @@ def test_columns_are_aligned_and_shared_notes_appear_once() -> None:
     assert said.count("the 2 answers 'no', 'yes' of column 'smoker'") == 1 and "Public to all:" in said
     assert said.count("for these people (fixed population)") == 1
     assert re.search(r"intervals of smoker, .* by Clopper-Pearson mapped \(every value under which", said)
-    assert re.search(r"intervals of mean of children, age by Gaffke \(limits for any answers", said)
+    assert re.search(r"intervals of mean of children, age by Gaffke \(limits for answers", said)
     assert "provided rows stand in random order" in said
     assert "epsilon = 3, delta = 0" in said and "about one attribute" in said
     assert "... 5 more rows ..." in said

@@ -64,7 +64,8 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
     about 892 people; 95% intervals by Fieller, and the whole public range (too few people to divide by)
       in 1 of 3, for these people (fixed population)
     Rows left out (their number is missing or not in the schema): north about 3 (0 to 13), south about
-      -4 (0 to 6), west about 0 (0 to 10)
+      -4 (0 to 6), west about 0 (0 to 10) (a noisy number can fall outside what is possible, and its
+      interval keeps to what is possible)
     """
 
     statistic: Any
