@@ -475,7 +475,10 @@ def answer_document(answer: Answer, options: IntervalOptions) -> Document:
     learned = certificate_blocks(reader, asked=True)
     title = Phrase("What someone who sees these reports can learn")
     if plan.of_records:
-        learned, title = both_certificates(plan, release.guarantees), Phrase("What someone who sees these rows can learn")
+        learned, title = (
+            both_certificates(plan, release.guarantees),
+            Phrase("What someone who sees these rows can learn"),
+        )
     protects = Phrase("It protects {protects}.", protects=answer.protects)
     blocks.append(Section(title, (*learned, Paragraph(promise(reader)), Paragraph(protects))))
     return Document(_title(answer), tuple(blocks))

@@ -56,6 +56,7 @@ from murmure.plan.privacy import (
 from murmure.run.billing import LedgerRequest
 from murmure.run.driver import drive
 from murmure.show.document import Document, Shown, Table
+from murmure.show.language import LanguageCode
 
 EXECUTION_PARAMETERS = ("engine", "ledger", "rng")  # where it runs and who pays: these decide nothing that is asked
 PRIVACY_PREFIX = "privacy__"
@@ -317,7 +318,7 @@ class Learner(Shown):
 
         return learner_document(self)
 
-    def summary(self, lang: Any = None) -> Any:
+    def summary(self, lang: LanguageCode | None = None) -> str:
         """What was learned and what it cost, as text; in a notebook, as tables."""
         self._require_fitted()
         return super().summary(lang)

@@ -9,9 +9,12 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from murmure.show.phrase import Phrase
+
+if TYPE_CHECKING:
+    from murmure.show.language import LanguageCode
 
 Kind = Literal["text", "note", "warning", "motto"]
 Unit = Literal["share", "count", "value"]
@@ -247,25 +250,25 @@ class Shown:
     def document(self) -> Document:
         raise NotImplementedError(f"{type(self).__name__} must say what it shows")
 
-    def summary(self, lang: Any = None) -> Any:
+    def summary(self, lang: LanguageCode | None = None) -> str:
         """As text; in a notebook, as a table."""
         from murmure.show.summary import Summary
 
         return Summary(self.document(), lang)
 
-    def to_html(self, lang: Any = None) -> str:
+    def to_html(self, lang: LanguageCode | None = None) -> str:
         """A part of a page, for notebooks; `to_page` is a whole one."""
         from murmure.show.html import snippet
 
         return snippet(self.document(), lang)
 
-    def to_page(self, heading: Heading | None = None, lang: Any = None) -> str:
+    def to_page(self, heading: Heading | None = None, lang: LanguageCode | None = None) -> str:
         """A page in one file: both languages, no script, nothing from outside. lang: the one that is shown first."""
         from murmure.show.html import page
 
         return page(self.document(), heading, lang)
 
-    def to_latex(self, lang: Any = None) -> str:
+    def to_latex(self, lang: LanguageCode | None = None) -> str:
         """Plain tabulars: no package is needed."""
         from murmure.show.latex import latex
 
