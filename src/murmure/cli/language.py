@@ -20,10 +20,9 @@ from murmure.show.language import (
     NAMES,
     WIDE,
     LanguageCode,
-    current_language,
     language,
     locale_language,
-    set_language,
+    speaking,
 )
 from murmure.show.phrase import Phrase
 
@@ -41,14 +40,10 @@ lang_option = click.Option(
 @contextmanager
 def spoken_language(args: Sequence[str]) -> Iterator[None]:
     """The language of a command with these arguments, wherever --lang stands among them. JSON keeps to English."""
-    before, code = current_language(), _chosen_language(args) or locale_language()
+    code = _chosen_language(args) or locale_language()
     english = "--json" in args and not HELP_OPTIONS & set(args)
-    set_language(code)
-    try:
-        with _language_of_click("en" if english else code):
-            yield
-    finally:
-        set_language(before)
+    with speaking(code), _language_of_click("en" if english else code):
+        yield
 
 
 def _chosen_language(args: Sequence[str]) -> LanguageCode | None:

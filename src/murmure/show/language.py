@@ -12,7 +12,8 @@ import math
 import os
 import re
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
@@ -105,7 +106,7 @@ class Language:
             return self.escape(self.value(phrase))
         out = []
         for literal, name, spec, conversion in string.Formatter().parse(phrase.translated(self.catalogue)):
-            out.append(self.escape(_french_spaces(literal) if self.french else literal))
+            out.append(self.escape(literal.replace(" %", f"{NARROW}%") if self.french else literal))
             if name is not None:
                 out.append(self._field(phrase.fields[name], spec or "", conversion))
         return "".join(out)
@@ -186,21 +187,10 @@ class Language:
         inner = quotable(str(text))
         return f"«{NARROW}{inner}{NARROW}»" if self.french else f"\u201c{inner}\u201d"
 
-    def listed(self, items: Iterable[str]) -> str:
-        return join(list(items), self.catalogue(" and "))
-
     def date(self, day: datetime.date) -> str:
         month = self.catalogue(MONTHS[day.month - 1])
         first = "1er" if self.french and day.day == 1 else str(day.day)
         return f"{first} {month} {day.year}"
-
-
-def _french_spaces(literal: str) -> str:
-    """Before "%"; and marks between fields, which no catalogue has since there are no words: "{name}: {text}", "; "."""
-    literal = literal.replace(" %", f"{NARROW}%")
-    if any(letter.isalpha() for letter in literal):
-        return literal
-    return re.sub(r"^: ", f"{WIDE}: ", re.sub(r"^; ", f"{NARROW}; ", literal))
 
 
 def _is_number(value: Any) -> bool:
@@ -209,7 +199,8 @@ def _is_number(value: Any) -> bool:
 
 # -- which language ---------------------------------------------------------------------------------------------------
 
-_chosen: ContextVar[LanguageCode | None] = ContextVar("language", default=None)
+_default: LanguageCode = "en"  # of the whole process: notebooks run their cells in contexts of their own
+_spoken: ContextVar[LanguageCode | None] = ContextVar("language", default=None)
 
 
 def set_language(code: LanguageCode | None) -> None:
@@ -223,13 +214,24 @@ def set_language(code: LanguageCode | None) -> None:
     True
     >>> mu.set_language(None)
     """
+    global _default
     if code is not None and code not in NAMES:
         raise ValueError(f"language must be one of {', '.join(NAMES)}, got {code!r}")
-    _chosen.set(code)
+    _default = code or "en"
+
+
+@contextmanager
+def speaking(code: LanguageCode) -> Iterator[None]:
+    """The language of what is said inside, whatever was set."""
+    token = _spoken.set(code)
+    try:
+        yield
+    finally:
+        _spoken.reset(token)
 
 
 def current_language() -> LanguageCode:
-    return _chosen.get() or "en"
+    return _spoken.get() or _default
 
 
 def language(code: LanguageCode | None = None) -> Language:
