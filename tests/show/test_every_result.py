@@ -116,10 +116,11 @@ def blocks_of(result: Any) -> Document:
 @pytest.mark.parametrize("name", RESULTS)
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_results_are_inert(name: str, hostile: str, tmp_path: Path) -> None:
-    try:
-        shown = blocks_of(RESULTS[name](hostile, tmp_path))
-    except MurmureError:
-        pytest.skip("refused before it could be shown")
+    if name in ("ledger", "account") and not hostile.isprintable():  # a name that cannot be seen is no name there
+        with pytest.raises(MurmureError):
+            RESULTS[name](hostile, tmp_path)
+        return
+    shown = blocks_of(RESULTS[name](hostile, tmp_path))
     heading = Heading(hostile, hostile, hostile)
 
     for lang in ("en", "fr"):
