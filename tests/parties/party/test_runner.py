@@ -90,10 +90,11 @@ class Hub:
 
     def receive(self, raw: bytes) -> None:
         with self.changed:
+            session = parse_message(raw).session  # a child that is killed while it sends leaves half a message: refused
             self.file.write(len(raw).to_bytes(4, "little") + raw)
             now = self.rounds[-1]
             of = {one.session.digest: one for one in self.rounds}
-            of.get(parse_message(raw).session, now).receive(raw)
+            of.get(session, now).receive(raw)
             self.began = time.monotonic()  # late: since the last message, however slow the machine is
             if not now.waiting:
                 self.close()
