@@ -6,6 +6,7 @@ import click
 
 from murmure import __version__
 from murmure.cli.advise import advise
+from murmure.cli.attack import attack
 from murmure.cli.certify import certify
 from murmure.cli.commands import MurmureGroup
 from murmure.cli.completion import completion
@@ -76,7 +77,22 @@ def main(ctx: click.Context) -> None:
 
 
 # Models of econometrics bring their commands along; these have a file each.
-OTHERS = (advise, certify, completion, demo, estimate, ledger, party, predict, query, sanitise, schema, study, train)
+OTHERS = (
+    advise,
+    attack,
+    certify,
+    completion,
+    demo,
+    estimate,
+    ledger,
+    party,
+    predict,
+    query,
+    sanitise,
+    schema,
+    study,
+    train,
+)
 for command in OTHERS:
     main.add_command(command)
 

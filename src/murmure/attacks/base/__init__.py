@@ -1,0 +1,1 @@
+"""What attacks share: who attacks, how well it went, and how a result is shown."""

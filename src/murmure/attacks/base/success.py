@@ -1,0 +1,82 @@
+"""How well an attack went in one setting: a figure, what guessing without the reports would give, and an interval.
+
+Three kinds of figure, and no other:
+    exact      computed from the law: there is no interval, because nothing was drawn
+    counted    hits among trials that are drawn independently: the exact interval of a binomial chance
+    repeated   the mean over repetitions of the whole experiment: Student's interval over repetitions
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from murmure.core.errors import InvalidParameter
+from murmure.core.estimates.intervals import clopper_pearson
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Success:
+    attacker: str  # how the guess is made: "exact rule"; lines of a plot are attackers
+    value: float
+    baseline: float  # the best guess without the reports, or by chance
+    low: float | None = None  # both None: the figure is exact, or one repetition gives no interval
+    high: float | None = None
+    at: float | None = None  # its place on the axis, mostly epsilon
+    repetitions: int | None = None  # None: computed, not measured
+    setting: Mapping[str, Any] = field(default_factory=dict)  # what else it was measured for
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "attacker": str(self.attacker),
+            **{name: _plain(value) for name, value in self.setting.items()},
+            "at": self.at,
+            "value": _plain(self.value),
+            "low": self.low,
+            "high": self.high,
+            "baseline": self.baseline,
+            "repetitions": self.repetitions,
+        }
+
+
+def exact(attacker: str, value: float, baseline: float, at: float | None = None, **setting: Any) -> Success:
+    """A figure computed from the law."""
+    return Success(attacker, float(value), float(baseline), at=at, setting=setting)
+
+
+def counted(
+    attacker: str, hits: float, trials: int, baseline: float, at: float | None = None, **setting: Any
+) -> Success:
+    """Hits among independent trials."""
+    if trials < 1 or not 0 <= hits <= trials:
+        raise InvalidParameter("hits must be between 0 and {trials}, got {got}.", trials=trials, got=hits)
+    low, high = clopper_pearson([hits], trials, LEVEL)[0]
+    return Success(attacker, hits / trials, float(baseline), float(low), float(high), at, 1, setting)
+
+
+def repeated(
+    attacker: str, values: Sequence[float], baseline: float, at: float | None = None, **setting: Any
+) -> Success:
+    """The mean over repetitions of an experiment, each drawn afresh."""
+    measured = np.asarray(values, float)
+    if not len(measured) or not np.isfinite(measured).all():
+        raise InvalidParameter("an attack needs at least one repetition with a finite figure.")
+    n, mean = len(measured), float(measured.mean())
+    if n == 1:
+        return Success(attacker, mean, float(baseline), at=at, repetitions=1, setting=setting)
+    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+
+    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * measured.std(ddof=1) / math.sqrt(n))
+    return Success(attacker, mean, float(baseline), mean - half, mean + half, at, n, setting)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, int | float | bool) else str(value)

@@ -1,0 +1,1 @@
+"""Attacks on exact sums between parties."""
