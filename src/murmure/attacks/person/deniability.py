@@ -35,11 +35,7 @@ Oracle = str | Callable[[Domain, float], Any]
 
 HASHES = 1_000  # of a repetition, where the bins of a hash cannot be counted in closed form
 REPETITIONS = 20
-GUESSED = {
-    "uniform": Phrase("never the same attribute twice"),
-    "non-uniform": Phrase("attributes may repeat, all surveys differ"),
-    "memoised": Phrase("attributes may repeat, with the same report"),
-}
+METRIC_NAMES = {"uniform": Phrase("uniform"), "non-uniform": Phrase("non-uniform"), "memoised": Phrase("memoised")}
 
 
 def plausible_deniability(
@@ -96,25 +92,21 @@ def plausible_deniability(
     sizes = [last] if many else list(range(1, last + 1))
     rows: list[Success] = []
     averaged = False
-    steps = [(number, kind, e) for number, kind in enumerate(oracles) for e in epsilons]
-    for number, kind, e in with_bar(steps, Phrase("guessing profiles")):
-        chances = _Chances(kind, schema, e, rng.child(number))
+    wanted = [(s, each) for each in metrics for s in sizes]
+    steps = [(kind, e) for kind in oracles for e in epsilons]
+    for number, (kind, e) in enumerate(with_bar(steps, Phrase("guessing profiles"))):
+        chances = _Chances(kind, schema, e, rng.child(number, 0))
         averaged |= chances.averaged
-        wanted = [(s, each) for each in metrics for s in sizes]
-        drawn = (
-            repeat(lambda r, c=chances, w=wanted: c.drawn(w, people, r), repetitions, rng.child(number, 1))
-            if repetitions
-            else []
-        )  # type: ignore[misc]
+        drawn = chances.repeated_draws(wanted, people, repetitions, rng.child(number, 1))
         for place, (s, each) in enumerate(wanted):
             at = e if many else float(s)
-            setting = {"metric": GUESSED[each]} if len(metrics) > 1 else {}
+            setting = {"metric": METRIC_NAMES[each]} if len(metrics) > 1 else {}
             rows.append(chances.row(s, each, at, setting))
             if drawn:
                 measured = Phrase("{oracle}, measured", oracle=chances.name)
                 values = [values[place] for values in drawn]
                 rows.append(repeated(measured, values, rows[-1].baseline, at, **setting))
-    notes = [_meaning(metrics)]
+    notes = _meaning(metrics)
     if averaged:
         notes.append(
             Phrase(
@@ -149,7 +141,7 @@ class _Chances:
         self.name = type(self.parts[0]).__name__
         self.exact = [value_success(part.channel, f) for part, f in zip(self.parts, self.even, strict=True)]
         self.averaged = None in self.exact
-        self.samples = repeat(self._average, REPETITIONS, rng.child(0)) if self.averaged else []
+        self.samples = repeat(self._average, REPETITIONS, rng) if self.averaged else []
 
     def _average(self, rng: Random) -> list[float]:
         """The same with a mean over hashes where no closed form is known."""
@@ -168,7 +160,12 @@ class _Chances:
             return repeated(self.name, values, baseline, at, **setting)
         return exact(self.name, profile_success(self.exact, s, metric), baseline, at, **setting)  # type: ignore[arg-type]
 
-    def drawn(self, wanted: Sequence[tuple[int, Metric]], people: int, rng: Random) -> list[float]:
+    def repeated_draws(
+        self, wanted: Sequence[tuple[int, Metric]], people: int, repetitions: int, rng: Random
+    ) -> list[list[float]]:
+        return repeat(lambda r: self._drawn(wanted, people, r), repetitions, rng) if repetitions else []
+
+    def _drawn(self, wanted: Sequence[tuple[int, Metric]], people: int, rng: Random) -> list[float]:
         """The share of right profiles among drawn people, after each number of surveys and by each metric."""
         hits = np.array(
             [drawn_value_hits(p.channel, f, people, rng) for p, f in zip(self.parts, self.even, strict=True)]
@@ -203,13 +200,18 @@ def _checked(domain: Any, epsilon: Any) -> tuple[Schema, list[float]]:
     return domain, epsilons
 
 
-def _meaning(metrics: Sequence[Metric]) -> str:
-    if "non-uniform" in metrics:
-        return Phrase(
-            "Each survey costs a person its epsilon anew. Where attributes may repeat, the non-uniform metric counts a "
-            "profile only if all surveys asked different attributes."
-        )
-    return Phrase("Each survey costs a person its epsilon anew, unless the same attribute is asked and memoised.")
+def _meaning(metrics: Sequence[Metric]) -> list[str]:
+    words = {
+        "uniform": Phrase("uniform: no survey asks an attribute that an earlier one asked."),
+        "non-uniform": Phrase(
+            "non-uniform: surveys may ask the same attribute, and a profile counts only if all of them asked different "
+            "ones."
+        ),
+        "memoised": Phrase(
+            "memoised: surveys may ask the same attribute, which the person then answers with the same report."
+        ),
+    }
+    return [words[metric] for metric in metrics]
 
 
 _ADULT = Schema({"age": Categories(74), "job": Categories(7), "school": Categories(16)})

@@ -31,6 +31,7 @@ from murmure.local.rsfd import RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL
 from murmure.run.tables.sanitiser import sanitise
+from murmure.run.tables.table_format import record_schema
 
 MAX_PAIRS = 10**9  # of a report and a person that differ from the others
 
@@ -78,7 +79,7 @@ def linkage(
     if targets is not None:
         check_count("targets", targets)
     stored = read_sanitised(sanitised, plan, ())
-    schema = stored.plan.statistic.domain
+    schema = record_schema(stored.plan)
     people, public = read_identified(identified, schema)
     stored = read_sanitised(sanitised, plan, public) if public else stored
     reports, mechanism = stored.reports, stored.plan.person
@@ -135,7 +136,7 @@ def _drawn(
 def _all_chances(scores: LinkScores, tops: Sequence[int], truth: bool) -> Floats:
     """For every k (rows) and report that is looked at, the chance that its person is among the first k."""
     plan = scores.plan()
-    pairs = sum(len(rows) * len(candidates.people) for rows, _, candidates in plan)
+    pairs = sum(len(group.rows) * len(group.candidates.people) for group in plan)
     if pairs > MAX_PAIRS:
         raise InvalidParameter(
             "{pairs:,} pairs of a report and a person would have to be compared, and at most {most:,} are.",
@@ -145,8 +146,8 @@ def _all_chances(scores: LinkScores, tops: Sequence[int], truth: bool) -> Floats
             targets=max(1, int(len(scores.wanted) * MAX_PAIRS / pairs)),
         )
     find = top_chances if truth else posterior_chances
-    blocks = ([block] for block in scores.blocks(plan))
-    found = [find(b[0], tops) for b in with_progress(blocks, None, Phrase("comparing reports with people"))]
+    blocks = with_progress(scores.blocks(plan), len(scores.wanted), Phrase("comparing reports with people"))
+    found = [find(block, tops) for block in blocks]
     return np.concatenate(found, axis=1)
 
 

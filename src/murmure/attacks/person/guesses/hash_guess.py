@@ -36,7 +36,7 @@ def bins_in_use(k: int, m: int) -> float:
     """
     chance, size = np.zeros(m + 1), np.zeros(m + 1)
     chance[0] = 1.0
-    full = 2.0 ** np.arange(m + 1)
+    full = np.ldexp(1.0, np.arange(m + 1)).astype(np.float64)
     for j in range(k.bit_length() - 1):
         chance, size = _add_column(chance, size, full, m, bool(k >> j & 1))
     # the last bit of k: the images of all 2**j values, and those of the k mod 2**j beyond them

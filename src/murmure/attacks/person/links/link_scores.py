@@ -42,6 +42,32 @@ class Candidates:
 
 
 @dataclass(frozen=True)
+class LinkGroup:
+    """Reports that show the same attributes, and the people they are compared with.
+
+    bundles: small attributes are looked up together; with each, its code of every candidate.
+    """
+
+    rows: Ints
+    candidates: Candidates
+    bundles: tuple[tuple[tuple[int, ...], Ints], ...]
+
+
+def _bundles(
+    shown: Sequence[int], sizes: Sequence[int], candidates: Candidates
+) -> Iterator[tuple[tuple[int, ...], Ints]]:
+    room = max(1, len(candidates.people) // 8)  # a table is made for every report: it must stay small beside the scores
+    attributes: tuple[int, ...] = ()
+    codes, size = np.zeros(len(candidates.people), np.int64), 1
+    for i, k, column in zip(shown, sizes, candidates.codes, strict=False):
+        if attributes and size * k > room:
+            yield attributes, codes
+            attributes, codes, size = (), np.zeros(len(candidates.people), np.int64), 1
+        attributes, codes, size = (*attributes, i), codes * k + column, size * k
+    yield attributes, codes
+
+
+@dataclass(frozen=True)
 class LinkBlock:
     """Scores of some reports: scores[c, r] is that of candidate c for report rows[r]."""
 
@@ -50,17 +76,20 @@ class LinkBlock:
     scores: Floats
     logarithms: bool  # whether scores are logarithms of likelihoods
 
+    def __len__(self) -> int:
+        return len(self.rows)
+
 
 @dataclass(frozen=True)
 class LinkScores:
-    """The scores of reports (`wanted` of them) and people. public: codes of what both tables show openly, 0 if nothing."""
+    """The scores of reports and people. public: codes of what both tables show openly; all 0 if they show nothing."""
 
     channel: RecordChannel
     reports: Records
     people: tuple[Array, ...]
     report_public: Ints
     people_public: Ints
-    wanted: Ints
+    wanted: Ints  # the reports that are looked at
 
     def groups(self) -> Iterator[tuple[Ints, tuple[int, ...]]]:
         """Reports that show the same attributes."""
@@ -75,27 +104,32 @@ class LinkScores:
         for number, shown in enumerate(sets):
             yield self.wanted[which.reshape(-1) == number], tuple(int(i) for i in np.flatnonzero(shown))
 
-    def plan(self) -> list[tuple[Ints, tuple[int, ...], Candidates]]:
+    def plan(self) -> list[LinkGroup]:
         """The same with the people who can be told apart."""
         publics = int(max(self.people_public.max(initial=0), self.report_public.max(initial=0))) + 1
         out = []
         for rows, shown in self.groups():
             sizes = [self.channel.inputs[i] for i in shown]
             columns = [self.people[i] for i in shown]
-            out.append((rows, shown, Candidates.of([*columns, self.people_public], [*sizes, publics])))
+            candidates = Candidates.of([*columns, self.people_public], [*sizes, publics])
+            out.append(LinkGroup(rows, candidates, tuple(_bundles(shown, sizes, candidates))))
         return out
 
-    def blocks(self, plan: list[tuple[Ints, tuple[int, ...], Candidates]]) -> Iterator[LinkBlock]:
-        for rows, shown, candidates in plan:
-            step = max(1, BLOCK // len(candidates.people))
-            for a in range(0, len(rows), step):
-                yield self._block(rows[a : a + step], shown, candidates)
+    def blocks(self, plan: list[LinkGroup]) -> Iterator[LinkBlock]:
+        for group in plan:
+            step = max(1, BLOCK // len(group.candidates.people))
+            for a in range(0, len(group.rows), step):
+                yield self._block(group.rows[a : a + step], group)
 
-    def _block(self, rows: Ints, shown: tuple[int, ...], candidates: Candidates) -> LinkBlock:
-        hidden = isinstance(self.channel, Hidden)
+    def _block(self, rows: Ints, group: LinkGroup) -> LinkBlock:
+        hidden, candidates = isinstance(self.channel, Hidden), group.candidates
         scores = np.zeros((len(candidates.people), len(rows)))
-        for i, codes in zip(shown, candidates.codes, strict=False):
-            scores += np.take(self._table(i, rows, hidden), codes, axis=0)
+        for attributes, codes in group.bundles:
+            table = np.zeros((1, len(rows)))
+            for i in attributes:
+                part = self._table(i, rows, hidden)
+                table = (table[:, None, :] + part[None, :, :]).reshape(-1, len(rows))
+            scores += np.take(table, codes, axis=0)
         if self.people_public.any() or self.report_public.any():  # what is public must agree
             scores[candidates.codes[-1][:, None] != self.report_public[rows][None, :]] = -math.inf
         return LinkBlock(rows, candidates, scores, not hidden)

@@ -18,11 +18,14 @@ TIE = 1e-10  # relative difference of scores that counts as none: far above roun
 
 def top_chances(block: LinkBlock, tops: Sequence[int]) -> Floats:
     """The chance that the person of each report is among the first k, for every k (rows). Person i sent report i."""
-    scores, people = block.scores, block.candidates.people.astype(np.float64)
+    scores, people = block.scores, block.candidates.people.astype(np.float32)  # exact up to 2**24 people
     true = scores[block.candidates.place[block.rows], np.arange(len(block.rows))]
     margin = TIE * np.maximum(1.0, np.abs(true)) if block.logarithms else TIE * np.abs(true)
-    above = people @ (scores > true + margin)
-    same = people @ (scores >= true - margin) - above
+    above, reached = (
+        (people @ fits.astype(np.float32)).astype(np.float64)
+        for fits in (scores > true + margin, scores >= true - margin)
+    )
+    same = reached - above
     return np.array([np.clip((k - above) / same, 0.0, 1.0) for k in tops])
 
 
