@@ -299,7 +299,7 @@ def build_solution(
         whom = Phrase(" (for {people:,} people; --people N says how many)", people=ASSUMED_PEOPLE)
         how = Phrase("auto chose {chosen}{whom}: ", chosen=chosen, whom="" if known_people else whom)
         return BuiltSolution(name, mechanism, how)
-    settings = {key: _parse_setting(key, value, schema) for key, value in given.items()}
+    settings = {key: parse_setting(key, value, schema) for key, value in given.items()}
     if "priors" in takes and "priors" not in settings:
         raise UsageError(
             "--solution {name} needs --priors.", "public shares of every column, or an earlier release", name=name
@@ -344,7 +344,8 @@ def _count_rows(source: Any, schema: Schema) -> int | None:
     return open_table(source, list(schema), schema.kinds).rows or None
 
 
-def _parse_setting(name: str, value: Any, schema: Schema) -> Any:
+def parse_setting(name: str, value: Any, schema: Schema) -> Any:
+    """--weights, --oracle and --priors as mechanisms take them; other settings as they are."""
     if name == "weights" and value != "balanced":
         return {column: _parse_weight(column, text) for column, text in _parse_pairs("--weights", value).items()}
     if name == "oracle" and "=" in value:

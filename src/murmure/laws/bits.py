@@ -52,6 +52,19 @@ def unpack(packed: Words64, bits: int) -> NDArray[np.uint8]:
     return np.unpackbits(packed.astype("<u8").view(np.uint8), axis=1, bitorder="little")[:, :bits]
 
 
+def mass_of_set_bits(packed: Words64, shares: Floats) -> Floats:
+    """The shares of the bits that are set, added up for every report: eight bits at a time, from a table."""
+    octets = np.ascontiguousarray(packed).astype("<u8", copy=False).view(np.uint8)
+    out = np.zeros(len(octets))
+    for at in range(0, len(shares), 8):
+        some = np.asarray(shares[at : at + 8], float)
+        out += (_OCTETS[:, : len(some)] @ some)[octets[:, at // 8]]
+    return out
+
+
+_OCTETS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").astype(float)
+
+
 def first_bits(count: int, bits: int) -> Words64:
     """One packed report with bits 0 .. count-1 set."""
     out = np.zeros(packed_words(bits), np.uint64)

@@ -28,7 +28,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
 from murmure.core.random import Random, RandomWords
 from murmure.core.types import Array, Floats, Mask
-from murmure.laws.bits import BitsChannel, bits_log_prob, bits_prob, set_bit, unpack
+from murmure.laws.bits import BitsChannel, bits_log_prob, bits_prob, mass_of_set_bits, set_bit
 from murmure.laws.cut import Cut
 from murmure.laws.kernel_loader import kernels_for, native, threads
 from murmure.laws.records import Columns, Records, Row, every_outcome
@@ -76,6 +76,12 @@ class FakeCode:
     def fake_log_prob(self, y: Array) -> Floats:
         return np.log(self.fake.shares())[np.asarray(y).astype(np.int64)]
 
+    def real_log_ratio(self, y: Array, shares: Floats) -> Floats:
+        """ln(real / fake): how much likelier this code is where the person's value, drawn from shares, was reported."""
+        p, q = float(self.real.prob(0, 0)), float(self.real.prob(0, 1))
+        ratios = np.log((q + (p - q) * shares) / self.fake.shares())
+        return np.asarray(ratios[np.asarray(y).astype(np.int64)])
+
     def integers(self) -> dict[str, Any]:
         return {"kind": "fake code", "real": self.real.integers(), "fake": self.fake.integers()}
 
@@ -90,6 +96,12 @@ class UnaryFake:
 
     def outcomes(self) -> Iterator[Words64] | None:
         return self.real.outcomes()
+
+    def value_log_ratio(self, y: Array, shares: Floats) -> Floats:
+        """ln(P[y | a value from shares] / P[y | nobody]): only the bit of the value differs, so their mass decides."""
+        p, q = self.real.p, self.real.q
+        off, on = float((1 - p) / (1 - q)), float(p / q)
+        return np.log(off + (on - off) * mass_of_set_bits(y, shares))
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,9 @@ class FakeZeros(UnaryFake):
     def fake_log_prob(self, y: Array) -> Floats:
         ones = np.bitwise_count(y).sum(axis=1).astype(np.int64)
         return np.asarray(ones * math.log(self.real.q) + (self.real.inputs - ones) * math.log(1 - self.real.q))
+
+    def real_log_ratio(self, y: Array, shares: Floats) -> Floats:
+        return self.value_log_ratio(y, shares)
 
     def integers(self) -> dict[str, Any]:
         return {"kind": "fake zeros", "real": self.real.integers()}
@@ -156,10 +171,10 @@ class FakeValue(UnaryFake):
         return sum((self.fake.prob(v) * self.real.prob(v, y) for v in range(self.fake.size)), Fraction(0))
 
     def fake_log_prob(self, y: Array) -> Floats:
-        base = FakeZeros(self.real).fake_log_prob(y)
-        mass = unpack(y, self.real.inputs) @ self.fake.shares()  # the prior mass of the bits that are set
-        p, q = self.real.p, self.real.q
-        return np.asarray(base + np.log(float((1 - p) / (1 - q)) * (1 - mass) + float(p / q) * mass))
+        return FakeZeros(self.real).fake_log_prob(y) + self.value_log_ratio(y, self.fake.shares())
+
+    def real_log_ratio(self, y: Array, shares: Floats) -> Floats:
+        return self.value_log_ratio(y, shares) - self.value_log_ratio(y, self.fake.shares())
 
     def integers(self) -> dict[str, Any]:
         return {"kind": "fake value", "real": self.real.integers(), "fake": self.fake.integers()}
@@ -223,11 +238,20 @@ class Hidden:
         return [(1, 0), *((part.words, 0) for part in self.parts if part.words), *string, *[(1, 0)] * self.zeros]
 
     def sample(self, x: Columns, rng: Random, first: int = 0) -> Records:
+        return self.sample_with_tag(x, rng)[1]
+
+    def sample_with_tag(self, x: Columns, rng: Random) -> tuple[Array, Records]:
+        """The same records from the same words, and which attribute of each is real: for whoever replays the law."""
         n = len(x[0])
-        return Records(n, self.draw(x, [rng.reserve(n, *width) for width in self.ranges]))
+        tag, parts = self.draw_with_tag(x, [rng.reserve(n, *width) for width in self.ranges])
+        return tag, Records(n, parts)
 
     def draw(self, x: Columns, words: Sequence[RandomWords]) -> tuple[Array, ...]:
         """One record per person; these ranges of words are its only randomness."""
+        return self.draw_with_tag(x, words)[1]
+
+    def draw_with_tag(self, x: Columns, words: Sequence[RandomWords]) -> tuple[Array, tuple[Array, ...]]:
+        """Which attribute is real, and the record."""
         n, x = len(x[0]), [native(np.asarray(column)) for column in x]
         ranges = iter(words)
         tag = self._tag(n, next(ranges))
@@ -246,7 +270,7 @@ class Hidden:
                 part.set_value_bits(bits, x[i], tag, i, part_words[i])
             return bits
 
-        return tuple(draw(i) for i in range(len(self.parts)))
+        return tag, tuple(draw(i) for i in range(len(self.parts)))
 
     def _tag(self, n: int, words: RandomWords) -> Array:
         """Which attribute is real."""
@@ -277,6 +301,14 @@ class Hidden:
             for j, part in enumerate(self.parts)
         ]
         return np.asarray(np.sum(fakes, axis=0) + np.logaddexp.reduce(ratios, axis=0))
+
+    def real_log_odds(self, y: Records, shares: Sequence[Floats]) -> Floats:
+        """ln(s_j real_j(y_j) / fake_j(y_j)), person by attribute: the posterior of "j is real", up to a person's sum.
+
+        shares: of the values of each attribute. All other factors of P[y, j is real] are the same for every j.
+        """
+        ratios = [part.real_log_ratio(yi, f) for part, yi, f in zip(self.parts, y.parts, shares, strict=True)]
+        return np.column_stack(ratios) + np.log(self.chances.shares())
 
     def outcomes(self) -> Iterator[Row] | None:
         return every_outcome(self.parts)
