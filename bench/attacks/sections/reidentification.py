@@ -1,0 +1,226 @@
+"""Re-identification on Adult over five surveys, with the settings of Arcolezi et al., PVLDB 16(5), 2023.
+
+    reidentification.py [--minutes M] [--page]      runs what is missing; --page writes the page of its own
+
+A cell is one repetition of one setting at ten epsilons. Repetition r draws the same surveys in every setting. Settings
+come in the order of their importance, so that a run that is stopped has something of each.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent))
+sys.path.insert(0, str(HERE.parent))
+
+from datasets import available, table  # noqa: E402
+from environments import PLACE, ROOT  # noqa: E402
+
+import murmure as mu  # noqa: E402
+from murmure.attacks import reidentification  # noqa: E402
+
+TITLE = "Re-identification over five surveys"
+PAGE = ROOT / "docs" / "explanation-reidentification-measured.md"
+KEPT = PLACE / "attacks" / "reidentification.jsonl"
+SEED = 2023
+EPSILONS = [float(e) for e in range(1, 11)]
+SURVEYS, TOP = 5, (1, 5, 10)
+ORACLES = ("GRR", "SUE", "OUE", "OLH", "SubsetSelection")
+FAKES = ("GRR", "SUE-z", "OUE-z", "SUE-r", "OUE-r")
+EQUAL, EXACT = "equal attributes", "exact posterior"
+# Targets that are compared with everybody by the exact posterior of RS+FD, whose cost is their number times all people.
+FAKE_TARGETS = 500
+
+
+def setting(solution, oracle, metric="uniform", knowledge="full", score=EQUAL):
+    return {"solution": solution, "oracle": oracle, "metric": metric, "knowledge": knowledge, "score": score}
+
+
+MAIN = [setting("smp", o) for o in ORACLES]
+STAGES = (  # settings, and how many repetitions each gets at this point
+    (MAIN, 5),
+    ([setting("rsfd", o) for o in FAKES], 3),
+    ([setting("smp", o, score=EXACT) for o in ORACLES[1:]], 2),  # of GRR both scores are the same
+    ([setting("smp", o, metric="non-uniform") for o in ORACLES], 3),
+    ([setting("smp", o, knowledge="partial") for o in ORACLES], 3),
+    (MAIN, 20),
+    ([setting("rsfd", o, score=EXACT) for o in FAKES[:3]], 2),
+    ([setting("rsfd", o) for o in FAKES], 20),
+    ([setting("smp", o, metric="non-uniform") for o in ORACLES], 20),
+    ([setting("smp", o, knowledge="partial") for o in ORACLES], 20),
+    ([setting("smp", o, "non-uniform", "partial") for o in ORACLES], 5),
+    ([setting("smp", o, score=EXACT) for o in ORACLES[1:]], 20),
+)
+
+
+def cells():
+    if not available("Adult"):
+        return
+    listed = set()
+    for settings, repetitions in STAGES:
+        for r in range(repetitions):
+            for one in settings:
+                if (*one.values(), r) not in listed:
+                    listed.add((*one.values(), r))
+                    yield {**one, "repetition": r}
+
+
+def measure(cell):
+    """figures[e][s][k]: share found at EPSILONS[e] after s + 1 surveys among the best TOP[k]."""
+    schema, people = table("Adult")
+    targets = FAKE_TARGETS if (cell["solution"], cell["score"]) == ("rsfd", EXACT) else None
+    began = time.process_time()
+    result = reidentification(
+        people, schema, EPSILONS, solution=cell["solution"], oracle=cell["oracle"], metric=cell["metric"],
+        knowledge=cell["knowledge"], scores=[cell["score"]], surveys=SURVEYS, top=TOP, targets=targets,
+        repetitions=1, rng=mu.Random.seeded(SEED).child(cell["repetition"]),
+    )  # fmt: skip
+    at = {(row.setting["epsilon"], row.at, row.setting["top"]): row.value for row in result.rows}
+    found = [[[at[e, s, k] for k in TOP] for s in range(1, SURVEYS + 1)] for e in EPSILONS]
+    return {"found": found, "cpu_seconds": time.process_time() - began}
+
+
+def kept():
+    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
+    return [(record["cell"], record["figures"]) for record in map(json.loads, lines)]
+
+
+def by_setting(found):
+    """Setting -> (repetitions, epsilons, surveys, top)."""
+    out = {}
+    for cell, figures in found:
+        key = tuple(cell[name] for name in ("solution", "oracle", "metric", "knowledge", "score"))
+        out.setdefault(key, []).append(figures["found"])
+    return {key: np.array(values) for key, values in out.items()}
+
+
+def interval(values):
+    """Mean and half width over repetitions, Student's, in per cent."""
+    from scipy import stats
+
+    n = len(values)
+    half = (
+        stats.t.ppf(0.975, n - 1) * values.std(axis=0, ddof=1) / n**0.5 if n > 1 else np.full(values.shape[1:], np.nan)
+    )
+    return 100 * values.mean(axis=0), 100 * half
+
+
+def name_of(key):
+    solution, oracle, *_ = key
+    return f"{'SMP' if solution == 'smp' else 'RS+FD'}[{'SS' if oracle == 'SubsetSelection' else oracle}]"
+
+
+def text_table(rows, head):
+    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(["---"] + ["---:"] * (len(head) - 1)) + " |"]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)]) + "\n"
+
+
+def tables(data, metric, knowledge, score, solution):
+    """RID-ACC after five surveys, one table for each k."""
+    keys = [key for key in data if key[0] == solution and key[2:] == (metric, knowledge, score)]
+    if not keys:
+        return ""
+    keys.sort(key=lambda key: (*ORACLES, *FAKES).index(key[1]))
+    out = ""
+    for k, top in enumerate(TOP):
+        rows = []
+        for key in keys:
+            mean, half = interval(data[key])
+            rows.append(
+                [name_of(key), *(f"{m:.2f} ± {h:.2f}" for m, h in zip(mean[:, -1, k], half[:, -1, k], strict=True))]
+            )
+        out += f"\nTop-{top}:\n\n" + text_table(rows, ["", *(f"ε = {e:g}" for e in EPSILONS)])
+    return out
+
+
+def draw(data, n, file):
+    """Columns: top-1, 5, 10; rows: protocols; lines: after 2 to 5 surveys."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "murmure"
+    import matplotlib.pyplot as plt
+
+    keys = [("smp", o, "uniform", "full", EQUAL) for o in ORACLES if ("smp", o, "uniform", "full", EQUAL) in data]
+    figure, axes = plt.subplots(
+        len(keys), len(TOP), figsize=(10, 2.4 * len(keys)), sharex=True, sharey="row", squeeze=False
+    )
+    for row, key in zip(axes, keys, strict=True):
+        mean, half = interval(data[key])
+        for k, (axis, top) in enumerate(zip(row, TOP, strict=True)):
+            for s in range(1, SURVEYS):
+                (line,) = axis.plot(EPSILONS, mean[:, s, k], marker="o", markersize=3, label=f"{s + 1} surveys")
+                axis.fill_between(EPSILONS, *(mean[:, s, k] + sign * half[:, s, k] for sign in (-1, 1)),
+                                  color=line.get_color(), alpha=0.2)  # fmt: skip
+            axis.axhline(100 * top / n, color="black", linewidth=0.8, label="guessing")
+            axis.set_title(f"{name_of(key)}, top-{top}", fontsize=9)
+        row[0].set_ylabel("RID-ACC (%)")
+    axes[0][0].legend(fontsize=7)
+    for axis in axes[-1]:
+        axis.set_xlabel("epsilon")
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+    plt.close(figure)
+
+
+WORDS = (
+    ("Reports of one column (SMP), nobody twice, all columns known", ("uniform", "full", EQUAL, "smp")),
+    ("The same, matched by the exact posterior", ("uniform", "full", EXACT, "smp")),
+    ("A column may come again and is then repeated (non-uniform)", ("non-uniform", "full", EQUAL, "smp")),
+    ("The attacker knows some of the columns (partial)", ("uniform", "partial", EQUAL, "smp")),
+    ("Both", ("non-uniform", "partial", EQUAL, "smp")),
+    ("Fake data (RS+FD): the real column is predicted first", ("uniform", "full", EQUAL, "rsfd")),
+    ("RS+FD matched by the exact posterior", ("uniform", "full", EXACT, "rsfd")),
+)
+
+
+def render(found, figures):
+    data = by_setting(found)
+    n = len(next(iter(table("Adult")[1].values())))
+    figures.mkdir(exist_ok=True)
+    draw(data, n, figures / "reidentification-adult.svg")
+    guessing = ", ".join(f"{100 * k / n:.4f}% (top-{k})" for k in TOP)
+    out = [
+        f"![RID-ACC on Adult](figures/reidentification-adult.svg)\n\nGuessing finds {guessing} of {n:,} people. All "
+        "figures below are per cent after five surveys, mean and 95% interval over repetitions.\n"
+    ]
+    for title, key in WORDS:
+        shown = tables(data, *key)
+        if shown:
+            count = sorted({len(v) for k, v in data.items() if (*k[2:], k[0]) == key})
+            what = f"{count[0]}" if len(count) == 1 else f"{count[0]} to {count[-1]}"
+            extra = f", {FAKE_TARGETS} people drawn at random as targets" if key[2:] == (EXACT, "rsfd") else ""
+            out.append(f"### {title}\n\n{what} repetitions{extra}.\n{shown}")
+    return "\n".join(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, help="stop after so many minutes")
+    parser.add_argument("--page", action="store_true", help="write the page")
+    options = parser.parse_args()
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    have = {json.dumps(cell, sort_keys=True) for cell, _ in kept()}
+    began = time.monotonic()
+    for cell in cells():
+        if options.minutes is not None and time.monotonic() - began > 60 * options.minutes:
+            break
+        if json.dumps(cell, sort_keys=True) not in have:
+            figures = measure(cell)
+            print(*cell.values(), f"{figures['cpu_seconds']:.1f} s", file=sys.stderr, flush=True)
+            with KEPT.open("a") as file:
+                file.write(json.dumps({"cell": cell, "figures": figures}) + "\n")
+    if options.page:
+        begin = "<!-- bench/attacks/sections/reidentification.py writes from here -->"
+        PAGE.write_text(
+            PAGE.read_text().partition(begin)[0] + begin + "\n\n" + render(kept(), ROOT / "docs" / "figures")
+        )
+
+
+if __name__ == "__main__":
+    main()
