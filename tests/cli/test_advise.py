@@ -55,7 +55,7 @@ def test_json_is_the_advice_and_nothing_else() -> None:
     result = run("--categories", "4", "--epsilon", "1", "--people", "1000", "--json")
     held = json.loads(result.stdout)
 
-    assert set(held) == {"domain", "people", "statistic", "rank_by", "rows", "sentence", "plot"}
+    assert set(held) == {"domain", "people", "statistic", "rank_by", "rows", "sentence", "caution", "plot"}
     assert held["domain"] == {"type": "Categories", "values": 4, "column": None}
     assert (held["people"], held["statistic"], held["rank_by"], held["plot"]) == (1000, "histogram", "mean", None)
     assert all(set(row) == ROW for row in held["rows"])
@@ -260,7 +260,7 @@ def test_a_schema_as_json(schema: str, tmp_path: Path) -> None:
     result = run("--schema", schema, "--epsilon", "1,8", "--people", "500", "--json", "--plot", str(picture))
     held = json.loads(result.stdout)
 
-    assert set(held) == {"schema", "people", "rank_by", "rows", "sentence", "plot"}
+    assert set(held) == {"schema", "people", "rank_by", "rows", "sentence", "caution", "plot"}
     assert held["schema"]["type"] == "Schema" and held["plot"] == str(picture)
     assert sum(row["best"] for row in held["rows"]) == 2
     plain = [row for row in held["rows"] if row["mechanism"] == "Plain"]

@@ -11,6 +11,7 @@ import numpy as np
 
 from murmure.advise.document import RANK_KEYS
 from murmure.catalogue import load
+from murmure.certify.leverage import leverage
 from murmure.core.domain import Decimals, Domain, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.fixed import positive_epsilon
@@ -57,6 +58,12 @@ class Advice(Ranking):
         from murmure.advise.document import sentence
 
         return sentence(self)
+
+    def caution(self) -> Phrase | None:
+        """What forged reports could do, where one of them counts for many people."""
+        from murmure.advise.document import caution
+
+        return caution(self.rows, "mechanism")
 
     def plot(self, target: Any = None) -> Any:
         """Variance against epsilon, one line per mechanism; to an axis, or to an .svg or .png file."""
@@ -209,6 +216,7 @@ def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -
         "worst_variance": worst,
         "var_star": star,
         "report_bits": float(mechanism.report_bits),
+        "leverage": leverage(mechanism).largest,
         "detail": mechanism.detail,
         "best": False,
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.core.domain import Categories, Domain, Interval
 from murmure.core.errors import Phrase, Plural
-from murmure.show.document import Block, Curve, Curves, Document, Items, Number, Paragraph, Section, Table
+from murmure.show.document import Block, Curve, Curves, Document, Items, Number, Section, Table, paragraphs
 from murmure.show.language import significant
 from murmure.show.phrase import Written
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NEAR_BEST = 1.05  # a standard error within 5% of the best is as good in practice
 RANK_KEYS = {"mean": "mean_variance", "worst": "worst_variance", "var-star": "var_star"}
 BITS = Phrase("bits: the size of one report")
+LEVERAGE = Phrase("leverage: how many honest people one forged report counts for, at most")
+MAX_LEVERAGE = 10.0  # above it, the advice warns of forged reports
 
 
 # -- one question ------------------------------------------------------------------------------------------------------
@@ -35,6 +37,7 @@ def advice_document(advice: Advice) -> Document:
         (Phrase("error"), lambda row: figure(standard_error(row["mean_variance"], shares))),
         (Phrase("worst"), lambda row: figure(standard_error(row["worst_variance"], shares))),
         (Phrase("bits"), lambda row: Number(float(f"{row['report_bits']:.4g}"), "plain")),
+        (Phrase("leverage"), lambda row: figure(row["leverage"])),
     ]
     if shares:
         columns.insert(2, (Phrase("Var*"), lambda row: row["var_star"]))
@@ -42,7 +45,7 @@ def advice_document(advice: Advice) -> Document:
         columns.append((Phrase("settings"), lambda row: row["detail"]))
     tables = ranking(advice.rows, Phrase("mechanism"), "mechanism", columns)
     pictures = [] if len(tables) < 2 else [advice_curves(advice)]
-    return Document(title, (*tables, *pictures, legend(shares), Paragraph(advice.sentence())), kind="Advice")
+    return Document(title, (*tables, *pictures, legend(shares), *_conclusion(advice)), kind="Advice")
 
 
 def ranking(
@@ -62,14 +65,35 @@ def ranking(
 def legend(shares: bool) -> Items:
     if not shares:
         error = Phrase("error: standard error of the mean, averaged over values")
-        return Items((error, Phrase("worst: the same if all held the worst value"), BITS))
+        return Items((error, Phrase("worst: the same if all held the worst value"), BITS, LEVERAGE))
     return Items(
         (
             Phrase("error: standard error of a share in percentage points, averaged over answers"),
             Phrase("worst: the same at the worst share"),
             Phrase("Var*: the variance at share 0, that of a rare answer: right for choosing, wrong as an error bar"),
             BITS,
+            LEVERAGE,
         )
+    )
+
+
+def _conclusion(advice: Advice | RecordAdvice) -> tuple[Block, ...]:
+    """What the ranking means and, where forged reports weigh much, a warning."""
+    return tuple(paragraphs([advice.sentence(), advice.caution()]))
+
+
+def caution(rows: Sequence[dict[str, Any]], key: str) -> Phrase | None:
+    """Of the best choice at the smallest epsilon, where one forged report weighs the most."""
+    best = max((row for row in rows if row["best"]), key=lambda row: row["leverage"] or 0.0)
+    if (best["leverage"] or 0.0) <= MAX_LEVERAGE:
+        return None
+    return Phrase(
+        "Caution: with {choice} at epsilon {epsilon:.6g}, one forged report counts for up to {people} people. Where "
+        "reports may be forged, choose a smaller leverage or a larger epsilon, and let the intervals allow for some "
+        "(murmure estimate --forged).",
+        choice=best[key],
+        epsilon=best["epsilon"],
+        people=written(best["leverage"]),
     )
 
 
@@ -199,6 +223,7 @@ def record_advice_document(advice: RecordAdvice) -> Document:
             (Phrase("attribute"), lambda row: Number(float(f"{row['epsilon_attribute']:.4g}"), "plain")),
             (Phrase("pairs"), lambda row: f"{row['pairs']}/{row['pairs_in_all']}"),
             (Phrase("bits"), lambda row: Number(float(f"{row['report_bits']:.4g}"), "plain")),
+            (Phrase("leverage"), lambda row: figure(row["leverage"])),
         ],
     )
     notes = {row["solution"]: row["note"] for row in advice.rows if row["note"]}
@@ -213,11 +238,12 @@ def record_advice_document(advice: RecordAdvice) -> Document:
             Phrase("attribute: epsilon when one attribute of it may"),
             Phrase("pairs: of how many pairs of columns the joint shares can be estimated"),
             BITS,
+            LEVERAGE,
             *(Phrase("{solution}: {note}", solution=name, note=note) for name, note in notes.items()),
         )
     )
     more: list[Block] = [_protocols(advice)] if len(tables) == 1 else [record_curves(advice)]
-    return Document(title, (*tables, meaning, *more, Paragraph(advice.sentence())), kind="RecordAdvice")
+    return Document(title, (*tables, meaning, *more, *_conclusion(advice)), kind="RecordAdvice")
 
 
 def _protocols(advice: RecordAdvice) -> Section:

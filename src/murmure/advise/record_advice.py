@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.advise.advice import Ranking, check_people, epsilon_list
-from murmure.advise.document import RANK_KEYS, record_advice_document, record_curves, records_sentence
+from murmure.advise.document import RANK_KEYS, caution, record_advice_document, record_curves, records_sentence
 from murmure.certify.certificate import certify
+from murmure.certify.leverage import leverages
 from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
@@ -125,6 +126,10 @@ class RecordAdvice(Ranking):
         """What the ranking means, in one sentence."""
         return records_sentence(self)
 
+    def caution(self) -> Phrase | None:
+        """What forged reports could do, where one of them counts for many people."""
+        return caution(self.rows, "solution")
+
     def plot(self, target: Any = None) -> Any:
         """Standard error against epsilon, one line per solution; to an axis, or to an .svg or .png file."""
         from murmure.core.plotting import pyplot
@@ -223,10 +228,18 @@ def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Flo
         "pairs": sum(mechanism.why_no_pair(i, j) is None for i, j in pairs),
         "pairs_in_all": len(pairs),
         "report_bits": float(mechanism.report_bits),
+        "leverage": _largest_leverage(mechanism),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},
         "note": "" if complete else Phrase("biased, no figure: {names}", names=_first_names(biased)),
         "best": False,
     }
+
+
+def _largest_leverage(mechanism: Any) -> float | None:
+    """Of the figures that are compared above; None where there is none."""
+    means = [name for name, part in zip(mechanism.columns, mechanism.parts, strict=True) if by_mean(part.domain)]
+    each = [one.largest for one in leverages(mechanism, means=means).values() if one.reason is None]
+    return max(each, default=None)
 
 
 def _first_names(names: list[str], count: int = 3) -> str:

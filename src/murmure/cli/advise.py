@@ -115,6 +115,7 @@ def advise(
                 "rank_by": rank_by,
                 "rows": rows,
                 "sentence": advice.sentence(),
+                "caution": advice.caution(),
                 "plot": None if plot is None else str(plot),
             }
         )
@@ -156,6 +157,7 @@ def advise_schema(
                 "rank_by": rank_by,
                 "rows": advice.rows,
                 "sentence": advice.sentence(),
+                "caution": advice.caution(),
                 "plot": None if plot is None else str(plot),
             }
         )

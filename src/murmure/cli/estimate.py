@@ -49,6 +49,9 @@ REPORTS_EXAMPLE = Phrase("murmure estimate --mechanism two-coins --counts no=300
 @click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
 @interval_options
 @click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once.")
+@click.option(
+    "--forged", type=int, default=0, metavar="M", help="Intervals that hold although up to M reports are forged."
+)
 @click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals.")
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file.")
@@ -77,6 +80,7 @@ def estimate(
     level: float,
     target: Any,
     simultaneous: bool,
+    forged: int,
     consistent: bool,
     plot: Path | None,
     html: Path | None,
@@ -129,6 +133,14 @@ def estimate(
     )
     check_picture_format(plot, "estimates.svg")
     check_level(level)
+    if forged < 0:
+        raise UsageError(
+            "--forged must be a whole number, at least 0, got {got}.",
+            "--forged 25: up to 25 forged reports",
+            got=forged,
+        )
+    if forged and (weights is not None or pairs):
+        raise UsageError("--forged is for columns without weights.", "leave out --weights and --pair")
     if weights is not None and pairs:
         raise UsageError("--weights are for columns; --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
@@ -142,6 +154,7 @@ def estimate(
         answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
     else:
         answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
+    answer.allow_forged(forged)
     if truth is not None:
         answer.compare(truth)
         if not answer.release.seeded:
@@ -220,6 +233,7 @@ class Answer:
     true_rows: int | None = None
     true_left_out: int = 0
     from_counts: bool = False  # --counts alone named the answers
+    forged: int = 0  # so many reports may be forged, and the intervals hold
 
     def each_level(self, level: float) -> float:
         """The level of one interval, when all that are shown are to cover together."""
@@ -238,6 +252,16 @@ class Answer:
         return Phrase(
             "one report: each further report of the same person adds epsilon = {epsilon:.6g}", epsilon=epsilon
         )
+
+    def allow_forged(self, forged: int) -> None:
+        """Widen all intervals for up to this many forged reports."""
+        if not forged:
+            return
+        self.forged = forged
+        self.release = replace(self.release, estimate=self.release.estimate.with_forged(forged))
+        for figure in self.figures:
+            if figure.bars:
+                figure.estimate = figure.estimate.with_forged(forged)
 
     def compare(self, original: str) -> None:
         """Put the figures of the original table beside the estimated ones."""
@@ -429,6 +453,7 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
         "simultaneous": options.simultaneous,
         "target": options.target,
         "weights": options.weights,
+        "forged": answer.forged,
         "figures": parts["shares"] + parts["mean"],
         "pairs": parts["pair"],
         "unit": answer.plan.unit,

@@ -80,11 +80,21 @@ class Estimates(Mapping[str, Estimate], Releasable, Shown):
                 out[name] = mean_of(estimate, *self.numbers[name])
         return Estimates(out, self.n, target=self.target, remark=self.remark, noisy=self.noisy)
 
-    def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> dict[str, Floats]:
-        """Rows (low, high) for every column that has error bars; simultaneous: over all figures of all columns."""
+    def interval(
+        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False, forged: int = 0
+    ) -> dict[str, Floats]:
+        """Rows (low, high) for every column that has error bars; simultaneous: over all figures of all columns.
+
+        forged: up to this many of the people's reports may be forged, and the intervals hold whatever they say.
+        """
         with_bars = {name: e for name, e in self.by_column.items() if e.estimator is not None}
         each = level_of_each(level, sum(len(e.mean) for e in with_bars.values()), simultaneous)
-        return {name: e.interval(each, target) for name, e in with_bars.items()}
+        return {name: e.interval(each, target, forged=forged) for name, e in with_bars.items()}
+
+    def with_forged(self, forged: int) -> Estimates:
+        """The same figures, with intervals that hold although up to `forged` people forged their reports."""
+        columns = {name: e if e.estimator is None else e.with_forged(forged) for name, e in self.by_column.items()}
+        return replace(self, by_column=columns)
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:
         """One dictionary per figure, with its column."""

@@ -7,7 +7,7 @@ Every interval names its target. *fixed*: the people who answered are the popula
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -305,17 +305,34 @@ class Estimate(Releasable, Shown):
         check_target(target)
         return self._estimator().variance(target)
 
-    def interval(self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False) -> Floats:
-        """(low, high) of every figure, in rows, for the "fixed" population or for the "superpopulation"."""
-        return self.interval_and_method(level, target, simultaneous)[0]
+    def interval(
+        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False, forged: int = 0
+    ) -> Floats:
+        """(low, high) of every figure, in rows, for the "fixed" population or for the "superpopulation".
+
+        forged: up to this many reports may be forged, and the intervals hold whatever they say.
+        """
+        return self.interval_and_method(level, target, simultaneous, forged)[0]
 
     def interval_and_method(
-        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False
+        self, level: float = 0.95, target: Target = "fixed", simultaneous: bool = False, forged: int = 0
     ) -> tuple[Floats, str]:
         """The interval, and the name of the method that gave it."""
         check_level(level)
         check_target(target)
-        return self._estimator().interval(float(level), target, simultaneous)
+        estimator = self._estimator() if isinstance(forged, int) and forged == 0 else self.with_forged(forged).estimator
+        assert estimator is not None
+        return estimator.interval(float(level), target, simultaneous)
+
+    def with_forged(self, forged: int) -> Estimate:
+        """The same figures, with intervals that hold although up to `forged` of the reports are forged."""
+        from murmure.core.estimates.forged_reports import ForgedEstimator, check_forged
+
+        m = check_forged(forged)
+        base = self._estimator()
+        if isinstance(base, ForgedEstimator):
+            base = base.base
+        return replace(self, estimator=ForgedEstimator(base, m) if m else base)
 
     def _estimator(self) -> Estimator:
         if self.estimator is None:
@@ -338,9 +355,13 @@ class Estimate(Releasable, Shown):
                 shape=matrix.shape,
             )
         mean = matrix @ self.mean + constant
-        estimator = None
-        if self.estimator is not None and np.isfinite(self.mean).all():
-            estimator = LinearEstimator(self.estimator, matrix, mean, rounding)
+        estimator: Any = None
+        base: Any = self.estimator
+        if base is not None and np.isfinite(self.mean).all():
+            forged = getattr(base, "forged", 0)
+            estimator = LinearEstimator(base.base if forged else base, matrix, mean, rounding)
+            if forged:
+                estimator = replace(base, base=estimator)
         return Estimate(labels, mean, self.n, "value", estimator, self.reason, self.target, self.noisy, self.left_out)
 
     def to_rows(self, level: float = 0.95, target: Target | None = None) -> list[dict[str, Any]]:

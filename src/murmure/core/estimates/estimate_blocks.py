@@ -256,8 +256,9 @@ def _people_note(estimates: Estimates, methods: dict[str, list[str]], level: flo
 def reports_per_column(estimates: Estimates) -> tuple[int, int] | None:
     """The fewest and the most people who reported a column, where not everybody reports every one."""
     from murmure.core.estimates.estimate import SampledEstimator
+    from murmure.core.estimates.forged_reports import as_unforged
 
-    estimators = [e.estimator for e in estimates.values()]
+    estimators = [as_unforged(e.estimator) for e in estimates.values()]
     reports = [estimator.shown for estimator in estimators if isinstance(estimator, SampledEstimator)]
     return (min(reports), max(reports)) if reports else None
 

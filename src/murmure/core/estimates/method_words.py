@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from murmure.show.phrase import Phrase
+from murmure.show.phrase import Phrase, Plural
 
 KNOWN_EXACTLY = Phrase("known exactly")
 EXACT_INVERSION = Phrase("exact inversion")
@@ -58,9 +58,23 @@ def simultaneous_name(method: str, simultaneous: bool) -> str:
     return Phrase("{method}, simultaneous (Bonferroni)", method=method) if simultaneous else method
 
 
+def forged_name(method: str, forged: int) -> str:
+    """The name of a method whose intervals hold although some reports are forged."""
+    if method == KNOWN_EXACTLY:
+        return Plural("what {n:,} forged report can change", "what {n:,} forged reports can change", n=forged)
+    return Plural(
+        "{method}, widened for up to {n:,} forged report",
+        "{method}, widened for up to {n:,} forged reports",
+        n=forged,
+        method=method,
+    )
+
+
 def plain_name(method: str) -> str:
-    """The name without that its intervals hold at once."""
-    return method.fields["method"] if isinstance(method, Phrase) and "method" in method.fields else method
+    """The name without what was done to its intervals: that they hold at once, or although reports are forged."""
+    while isinstance(method, Phrase) and "method" in method.fields:
+        method = method.fields["method"]
+    return method
 
 
 def explained(method: str) -> str:

@@ -10,6 +10,7 @@ from murmure.core.catalogue_entries import NoiseEntry, RecordEntry
 from murmure.core.domain import Categories
 from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.estimates.estimate_blocks import no_figure
+from murmure.core.estimates.forged_reports import as_unforged
 from murmure.core.schema import Schema
 from murmure.run.report.report_content import ReportContent
 from murmure.show.document import Block, Facts, Number, Paragraph, Section, Table, paragraphs, sentences
@@ -206,7 +207,7 @@ def _contents(content: ReportContent) -> tuple[Block, ...]:
     """Of many columns: what is shown of each, and how it was randomised."""
     if len(content.columns) < MIN_CONTENTS:
         return ()
-    estimators = [column.estimate.estimator for column in content.columns]
+    estimators = [as_unforged(column.estimate.estimator) for column in content.columns]
     shown = [e.shown if isinstance(e, SampledEstimator) else None for e in estimators]
     sampled = any(n is not None for n in shown)
     protocols = [content.protocol(column.name) for column in content.columns]
