@@ -1,8 +1,9 @@
 # Written by script/stubs from the names of the package. Change the package, then run it again.
 
 from murmure.advise.advice import advise as advise
-from murmure.attacks.neighbours import neighbours as neighbours
-from murmure.attacks.replay_audit import replay_audit as replay_audit
+from murmure.attacks.audits.audit import audit as audit
+from murmure.attacks.audits.neighbours import neighbours as neighbours
+from murmure.attacks.audits.replay_audit import replay_audit as replay_audit
 from murmure.central.discrete_gaussian import DiscreteGaussian as DiscreteGaussian
 from murmure.central.discrete_laplace import DiscreteLaplace as DiscreteLaplace
 from murmure.central.exponential import Exponential as Exponential
@@ -157,6 +158,7 @@ __all__ = [
     "Window",
     "__version__",
     "advise",
+    "audit",
     "certify",
     "check_coverage",
     "check_engine",

@@ -26,9 +26,9 @@ from tests.listing import listed
 import murmure as mu
 import murmure.learn
 import murmure.statistics
-from murmure.attacks.audit_gates import AuditFailed, RecordingGate, ReplayGate
-from murmure.attacks.neighbours import Neighbours, neighbours
-from murmure.attacks.replay_audit import Audit, replay_audit
+from murmure.attacks.audits.audit_gates import AuditFailed, RecordingGate, ReplayGate
+from murmure.attacks.audits.neighbours import Neighbours, neighbours
+from murmure.attacks.audits.replay_audit import Audit, replay_audit
 from murmure.catalogue import load
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost

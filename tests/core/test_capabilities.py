@@ -87,7 +87,7 @@ PROBED = {
         "cli/party_join.py": "text",
         "show/html.py": "value",
         "show/phrase.py": "plural text",
-        "attacks/released_values.py": "__dict__ ?",
+        "attacks/audits/released_values.py": "__dict__ ?",
         "econometrics/steps/digest_of_code.py": "__closure__ __code__ __defaults__ __globals__ __kwdefaults__",
     },
 }

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.attacks.replay_audit import replay_audit
+from murmure.attacks.audits.replay_audit import replay_audit
 from murmure.central.base.gate import Gate
 from murmure.core.errors import InvalidParameter
 from murmure.learn import KMeans, LogisticRegression, NaiveBayes

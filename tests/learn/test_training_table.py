@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.attacks.replay_audit import replay_audit
+from murmure.attacks.audits.replay_audit import replay_audit
 from murmure.learn import NaiveBayes
 
 SCHEMA = mu.Schema({"c": mu.Categories(["1", "2"]), "x": mu.Integers(0, 9), "y": mu.Categories(["0", "1"])})

@@ -16,7 +16,7 @@ from tests.show.test_renderers import CONTROLS, KNOWN_COMMANDS, check_page
 
 import murmure as mu
 from murmure import econometrics
-from murmure.attacks.replay_audit import Audit
+from murmure.attacks.audits.replay_audit import Audit
 from murmure.core.blocks import Cost
 from murmure.core.errors import MurmureError
 from murmure.learn import KMeans, LinearRegression, NaiveBayes

@@ -14,7 +14,7 @@ MurmureError
 |-- BudgetExhausted       a charge that the people's budget does not cover: nothing is released
 |-- AlreadyPaid           the same question was answered in the meantime: nothing was charged
 |-- LedgerFailed          a ledger that cannot be read, trusted or written: nothing is released
-|-- AuditFailed           an answer moved further than declared, or did not repeat (murmure.attacks.replay_audit)
+|-- AuditFailed           an answer moved further than declared, or did not repeat (murmure.attacks.audits.replay_audit)
 `-- MissingExtra          an optional part is not installed (also an ImportError)
 
 SchemaWarning             the schema may describe another table than the one given (a UserWarning)

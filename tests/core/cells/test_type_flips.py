@@ -25,7 +25,7 @@ import pyarrow.parquet
 import pytest
 
 import murmure as mu
-from murmure.attacks.replay_audit import replay_audit
+from murmure.attacks.audits.replay_audit import replay_audit
 from murmure.learn import KMeans, LinearRegression, NaiveBayes
 from murmure.run.masked_sum import party_sum
 

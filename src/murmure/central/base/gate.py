@@ -1,7 +1,7 @@
 """The one gate: the only place in the package where noise is drawn or added, or a choice is drawn, for a release.
 
-A test walks the source and refuses any other. An audit passes another gate (attacks/replay_audit.py), which sees every
-question, the true answer, and how far one person can move it according to the plan.
+A test walks the source and refuses any other. An audit passes another gate (attacks/audits/replay_audit.py), which
+sees every question, the true answer, and how far one person can move it according to the plan.
 """
 
 from __future__ import annotations

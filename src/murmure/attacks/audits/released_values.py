@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.attacks.audit_gates import AuditFailed
+from murmure.attacks.audits.audit_gates import AuditFailed
 from murmure.core.random import Random
 from murmure.learn.base import Learner
 

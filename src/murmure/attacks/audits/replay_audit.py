@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from murmure.attacks.audit_gates import SEED, Passage, RecordingGate, ReplayGate
-from murmure.attacks.audit_gates import AuditFailed as AuditFailed
-from murmure.attacks.released_values import released_values
+from murmure.attacks.audits.audit_gates import SEED, Passage, RecordingGate, ReplayGate
+from murmure.attacks.audits.audit_gates import AuditFailed as AuditFailed
+from murmure.attacks.audits.released_values import released_values
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Cost
 from murmure.core.errors import Phrase, Plural, shorten

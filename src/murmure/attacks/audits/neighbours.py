@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from murmure.attacks.audit_gates import SEED
+from murmure.attacks.audits.audit_gates import SEED
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random

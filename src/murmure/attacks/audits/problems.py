@@ -1,0 +1,64 @@
+"""What went wrong while a randomiser was sampled, item by item: it is told, and the run goes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from murmure.core.errors import Phrase, Plural, shorten
+
+MAX_TOLD = 20  # items that are listed; further ones are counted
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that went wrong."""
+
+    kind: str  # "crashed", "timed out", "printed", "type changed", "deterministic", "repeats", "depends", "stopped"
+    text: str  # for people
+    item: int | None = None  # the number of the call, from 0, where it was one
+    value: Any = None  # what the call was about
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "item": self.item, "value": shorten(self.value), "text": str(self.text)}
+
+
+@dataclass
+class Problems:
+    """Collected over a run; the same kind is listed up to MAX_TOLD times."""
+
+    told: list[Problem] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: str, text: str, item: int | None = None, value: Any = None) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        if self.counts[kind] <= MAX_TOLD:
+            self.told.append(Problem(kind, text, item, value))
+
+    def listed(self) -> tuple[Problem, ...]:
+        """All of them, and how many more there were."""
+        more = [
+            Problem(kind, Plural("and {n} more that {kind}", "and {n} more that {kind}", n=count - MAX_TOLD, kind=kind))
+            for kind, count in self.counts.items()
+            if count > MAX_TOLD
+        ]
+        return (*self.told, *more)
+
+    def has(self, *kinds: str) -> bool:
+        return any(self.counts.get(kind) for kind in kinds)
+
+
+def crashed(item: int, value: Any, error: BaseException) -> Phrase:
+    return Phrase(
+        "call {item:,}, about {value}: it raised {kind}: {error}",
+        item=item,
+        value=shorten(value),
+        kind=type(error).__name__,
+        error=shorten(str(error), 120),
+    )
+
+
+def timed_out(item: int, value: Any, seconds: float) -> Phrase:
+    return Phrase(
+        "call {item:,}, about {value}: no report within {seconds:g} s", item=item, value=shorten(value), seconds=seconds
+    )

@@ -1,0 +1,330 @@
+"""Where reports come from: a function, a command that reads and writes lines, or a URL. Each call is on its own.
+
+A call that raises, or that takes too long, has an outcome too: no report, and why. Leaving it out would hide that some
+values crash more often than others.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from murmure.attacks.audits.problems import Problems, crashed, timed_out
+from murmure.attacks.audits.sent_reports import NoReport, SentReports, sent_array, sent_lines, sent_objects
+from murmure.core.errors import InvalidParameter, Phrase, shorten
+from murmure.core.random import Random
+from murmure.core.types import Ints
+
+MAX_SILENT = 3  # calls without an answer in time; then the randomiser is not called again
+CHUNK = 5_000  # lines that one process reads
+AT_ONCE = 4  # requests
+
+
+class Exhausted(Exception):
+    """The randomiser does not answer any more."""
+
+
+class ReportSource(Protocol):
+    """Anything that gives reports about values, from fresh state each time."""
+
+    default_samples: int
+
+    def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
+        """counts[i] reports about values[i]."""
+        ...
+
+
+def shuffled(counts: Sequence[int], rng: Random) -> Ints:
+    """Which value each call is about, in random order: what changes over time concerns all values alike."""
+    order = np.repeat(np.arange(len(counts)), counts)
+    return order[np.argsort(rng.words(len(order)), kind="stable")]
+
+
+def _apart(
+    order: Ints, reports: Sequence[Any], kinds: int, sent: Callable[[list[Any]], SentReports]
+) -> list[SentReports]:
+    by_value: list[list[Any]] = [[] for _ in range(kinds)]
+    for which, report in zip(order.tolist(), reports, strict=False):
+        by_value[which].append(report)
+    return [sent(part) for part in by_value]
+
+
+# -- Python ---------------------------------------------------------------------------
+
+
+@dataclass
+class FunctionSource:
+    """f(value) -> report, or with batched f(value, n) -> n reports."""
+
+    function: Callable[..., Any]
+    batched: bool = False
+    time_limit: float = 10.0
+    default_samples: int = 100_000
+    calls: int = 0
+    silent: int = 0
+
+    def __post_init__(self) -> None:
+        if self.batched:
+            self.default_samples = 1_000_000
+
+    def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
+        if self.batched:
+            return [self._batch(value, n, problems) for value, n in zip(values, counts, strict=True)]
+        order = shuffled(counts, rng)
+        jobs: list[tuple[Any, ...]] = [(values[i],) for i in order.tolist()]
+        return _apart(order, self._call_all(jobs, problems), len(values), sent_objects)
+
+    def _batch(self, value: Any, n: int, problems: Problems) -> SentReports:
+        if n == 0:
+            return sent_objects([])
+        (reports,) = self._call_all([(value, n)], problems)
+        if isinstance(reports, NoReport):  # one call stands for all of them: nothing can be counted
+            raise Exhausted
+        if not isinstance(reports, np.ndarray):
+            reports = list(reports)
+        if len(reports) != n:
+            raise InvalidParameter(
+                "the randomiser gave {got:,} reports about {value}, asked for {n:,}.",
+                hint="with batched=True, f(value, n) returns n reports; without it, f(value) returns one",
+                got=len(reports),
+                value=shorten(value),
+                n=n,
+            )
+        return sent_array(reports) if isinstance(reports, np.ndarray) else sent_objects(reports)
+
+    def _call_all(self, jobs: Sequence[tuple[Any, ...]], problems: Problems) -> list[Any]:
+        """All calls in one thread, which is left behind when a call takes too long; another takes over."""
+        out: list[Any] = []
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            while len(out) < len(jobs):
+                if self.silent >= MAX_SILENT:
+                    raise Exhausted
+                caller = _Caller(self.function, jobs[len(out) :])
+                caller.run_until_silent(self.time_limit)
+                out.extend(caller.reports)
+                if len(out) < len(jobs):
+                    item, value = self.calls + len(out), jobs[len(out)][0]
+                    problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
+                    out.append(NoReport("timed out"))
+                    self.silent += 1
+        for place, error in ((i, one.error) for i, one in enumerate(out) if isinstance(one, _Raised)):
+            item, value = self.calls + place, jobs[place][0]
+            problems.add("crashed", crashed(item, value, error), item, value)
+            out[place] = NoReport(type(error).__name__)
+        if printed.getvalue():
+            text = shorten(printed.getvalue(), 80)
+            problems.add("printed", Phrase("it printed to the terminal: {text}", text=text), self.calls)
+        self.calls += len(jobs)
+        return out
+
+
+@dataclass(frozen=True)
+class _Raised:
+    error: BaseException
+
+
+class _Caller:
+    """A thread that makes calls one after the other, and can be left behind."""
+
+    def __init__(self, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> None:
+        self.reports: list[Any] = []
+        self._function, self._jobs = function, jobs
+        self._left = False
+        self._thread = threading.Thread(target=self._work, daemon=True)
+
+    def _work(self) -> None:
+        reports, function = self.reports, self._function
+        for job in self._jobs:
+            report: Any
+            try:
+                report = function(*job)
+            except BaseException as error:  # sys.exit() in a randomiser is a crash of it, not of the audit
+                report = _Raised(error)
+            if self._left:
+                return
+            reports.append(report)
+
+    def run_until_silent(self, seconds: float) -> None:
+        self._thread.start()
+        done, since = 0, time.monotonic()
+        while True:
+            self._thread.join(min(0.05, seconds / 4))
+            if not self._thread.is_alive():
+                return
+            if len(self.reports) > done:
+                done, since = len(self.reports), time.monotonic()
+            elif time.monotonic() - since > seconds:
+                self._left = True
+                self.reports = self.reports[:]  # what comes late is not counted
+                _interrupt(self._thread)
+                return
+
+
+def _interrupt(thread: threading.Thread) -> None:
+    """End a loop in Python that never returns; a call that waits elsewhere stays where it is."""
+    import ctypes
+
+    if thread.ident is not None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Command:
+    """A program that reads one JSON value a line and writes one report a line: Command(["node", "randomiser.js"])."""
+
+    words: tuple[str, ...]
+
+    def __init__(self, words: Sequence[str]) -> None:
+        if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
+            raise InvalidParameter(
+                "Command takes a list of words, got {got}.",
+                hint='Command(["node", "randomiser.js"])',
+                got=shorten(words),
+            )
+        object.__setattr__(self, "words", tuple(words))
+
+
+@dataclass
+class CommandSource:
+    """Each process gets some thousand lines, then the end of its input: it may write when it likes until then."""
+
+    command: Command
+    time_limit: float = 10.0
+    default_samples: int = 20_000
+    lines: int = 0
+    silent: int = 0
+
+    def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
+        order = shuffled(counts, rng)
+        inputs = [json.dumps(value, ensure_ascii=False) for value in values]
+        out: list[str | NoReport] = []
+        while len(out) < len(order):
+            part = order[len(out) : len(out) + CHUNK]
+            out.extend(self._run([inputs[i] for i in part.tolist()], [values[i] for i in part.tolist()], problems))
+        return _apart(order, out, len(values), sent_lines)
+
+    def _run(self, lines: list[str], values: list[Any], problems: Problems) -> list[str | NoReport]:
+        """The reports about the first lines: all of them, or up to one that got none."""
+        if self.silent >= MAX_SILENT:
+            raise Exhausted
+        try:
+            process = subprocess.Popen(
+                self.command.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            raise InvalidParameter(
+                "cannot start {command}: {error}.", command=self.command.words[0], error=error.strerror or str(error)
+            ) from None
+        late = False
+        sent = "".join(f"{line}\n" for line in lines).encode()
+        try:
+            written, complained = process.communicate(sent, timeout=self.time_limit + 0.01 * len(lines))
+        except subprocess.TimeoutExpired:
+            late = True
+            process.kill()
+            written, complained = process.communicate()
+        reports: list[str | NoReport] = list(written.decode("utf-8", "backslashreplace").splitlines())
+        if len(reports) > len(lines):
+            raise InvalidParameter(
+                "{command} wrote {got:,} lines for {n:,} values: which report is about which value is unknown.",
+                hint="write one line for each line that is read; write messages to the error output",
+                command=self.command.words[0],
+                got=len(reports),
+                n=len(lines),
+            )
+        if len(reports) < len(lines):
+            item, value = self.lines + len(reports), values[len(reports)]
+            self.silent = self.silent + 1 if not reports else 1
+            if late:
+                problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
+                reports.append(NoReport("timed out"))
+            else:
+                last = complained.decode("utf-8", "backslashreplace").strip().splitlines()[-1:] or [""]
+                text = Phrase(
+                    "line {item:,}, about {value}: the process ended with status {status} {message}",
+                    item=item,
+                    value=shorten(value),
+                    status=process.returncode,
+                    message=shorten(last[0], 120),
+                )
+                problems.add("crashed", text, item, value)
+                reports.append(NoReport("the process ended"))
+        else:
+            self.silent = 0
+        self.lines += len(reports)
+        return reports
+
+
+# -- URLs --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class UrlSource:
+    """POST {"value": ...} as JSON; the body of the answer is the report."""
+
+    url: str
+    time_limit: float = 10.0
+    default_samples: int = 2_000
+    asked: int = 0
+    silent: int = field(default=0)
+
+    def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
+        order = shuffled(counts, rng)
+        bodies = [json.dumps({"value": value}).encode() for value in values]
+        out: list[str | NoReport] = []
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for start in range(0, len(order), 64):
+                if self.silent >= MAX_SILENT:
+                    raise Exhausted
+                part = order[start : start + 64].tolist()
+                for place, answer in enumerate(pool.map(lambda i: self._post(bodies[i]), part)):
+                    item, value = self.asked + place, values[part[place]]
+                    if isinstance(answer, str):
+                        self.silent = 0
+                        out.append(answer)
+                        continue
+                    if answer.why == "timed out":
+                        self.silent += 1
+                        problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
+                    else:
+                        self.silent += answer.why == "no connection"
+                        text = Phrase(
+                            "request {item:,}, about {value}: {why}", item=item, value=shorten(value), why=answer.why
+                        )
+                        problems.add("crashed", text, item, value)
+                    out.append(answer)
+                self.asked += len(part)
+        return _apart(order, out, len(values), sent_lines)
+
+    def _post(self, body: bytes) -> str | NoReport:
+        request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=self.time_limit) as answer:
+                return str(answer.read().decode("utf-8", "backslashreplace"))
+        except urllib.error.HTTPError as error:
+            return NoReport(f"status {error.code}")
+        except TimeoutError:
+            return NoReport("timed out")
+        except (urllib.error.URLError, OSError) as error:
+            slow = isinstance(getattr(error, "reason", None), TimeoutError)
+            return NoReport("timed out" if slow else "no connection")
+
+
+def is_url(text: Any) -> bool:
+    return isinstance(text, str) and text.lower().startswith(("http://", "https://"))
