@@ -8,7 +8,11 @@ import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from pathlib import Path
 
+import murmure
+
+SOURCES = Path(murmure.__file__).parent
 ROOTS = {"MurmureError", "UsageError"}
 FRAGMENT_ARGUMENTS = {"MissingExtra", "MissingJava"}  # errors that put parts of a sentence into their own
 CODE = re.compile(r"\s*(murmure |--|\w+ = )")  # a command or a line of TOML, the same in every language
@@ -194,6 +198,15 @@ class Checker:
                         yield from self.sentence(other, function, node.value, set())
                     elif function.returns is not None and "str" in ast.unparse(function.returns):
                         yield from self.part(other, function, node.value, follow=False)
+
+
+@cache
+def package() -> tuple[Checker, list[str]]:
+    """The checker of the whole package, and what it found: reading all sources takes seconds, so once a process."""
+    checker = Checker(
+        {path.relative_to(SOURCES.parent).as_posix(): path.read_text() for path in sorted(SOURCES.rglob("*.py"))}
+    )
+    return checker, checker.problems()
 
 
 def _family(nodes: Iterable[ast.AST]) -> set[str]:

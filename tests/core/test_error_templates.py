@@ -7,10 +7,9 @@ import importlib
 import inspect
 import pickle
 import pkgutil
-from pathlib import Path
 
 import pytest
-from tests.core.error_sentences import Checker
+from tests.core.error_sentences import Checker, package
 
 import murmure
 from murmure.cli.commands import UsageError
@@ -26,7 +25,6 @@ from murmure.core.errors import (
 )
 from murmure.econometrics.errors import Collinear
 
-SOURCES = Path(murmure.__file__).parent
 FRENCH = {
     "{message}\n  Hint: {hint}": "{message}\n  Conseil : {hint}",
     "{owner}: row {row} {rest}": "{owner} : la ligne {row} {rest}",
@@ -42,9 +40,9 @@ class InvalidParameter(MurmureError): ...
 
 def test_every_sentence_is_a_template() -> None:
     """A literal template, a field for each placeholder and no other, and words inside fields as phrases."""
-    checker = Checker({path.relative_to(SOURCES.parent).as_posix(): path.read_text() for path in SOURCES.rglob("*.py")})
+    checker, problems = package()
 
-    assert checker.problems() == []
+    assert problems == []
     assert len(checker.templates) > 1_500  # it has not lost sight of them
 
 

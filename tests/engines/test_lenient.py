@@ -305,7 +305,7 @@ def test_spark_guesses_types_and_one_row_changes_no_other(spark: Any, tmp_path: 
         assert np.abs(sums[name] - sums[None]).sum() <= len(schema)
 
 
-def test_files_of_signed_and_unsigned_numbers(spark: Any, tmp_path: Path) -> None:
+def test_spark_and_memory_read_files_of_signed_and_unsigned_numbers(spark: Any, tmp_path: Path) -> None:
     """A type that holds both: a row beyond 2**63 stays beyond, also where Spark's workers read the files themselves."""
     from murmure.catalogue import load
     from murmure.engines.spark import Spark

@@ -230,7 +230,7 @@ def test_a_support_counter_does_not_wrap() -> None:
 
 
 @pytest.mark.parametrize("how", ["reference", "compiled"])
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 9, 100, 65_535, 65_536, 65_537, 200_000])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 8, 9, 100, 2048, 2049, 65_535, 65_536, 65_537, 200_000])
 def test_column_sums_are_sums_of_columns(use: Use, n: int, how: str) -> None:
     """Full adders give what unpacking and adding gives, at every number of rows."""
     use(how)
@@ -238,6 +238,7 @@ def test_column_sums_are_sums_of_columns(use: Use, n: int, how: str) -> None:
     expected = [int(((packed[:, v // 64] >> np.uint64(v % 64)) & np.uint64(1)).sum()) for v in range(100)]
 
     assert tallies.column_sums(packed, 100).tolist() == expected
+    assert tallies._carry_save(packed, 100).tolist() == expected  # also where so few rows are unpacked
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 5, 8192, 70_001])

@@ -15,15 +15,12 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 
-from tests.core.error_sentences import Checker
+from tests.core.error_sentences import SOURCES, package
 
-import murmure
 from murmure.catalogue import MECHANISMS, load
 from murmure.cli.certify import one_sentence
 
-SOURCES = Path(murmure.__file__).parent
 Key = str | tuple[str, str]  # a sentence, or its singular and plural
 HELP = {"help", "short_help", "epilog"}
 ENTRY_WORDS: Mapping[str, tuple[set[str], int | None]] = {  # fields, and the positional argument that is words
@@ -39,9 +36,7 @@ COMMANDS = {"command", "group"}
 @cache
 def sentences() -> dict[Key, list[str]]:
     """Every sentence, and where it is."""
-    texts = {path.relative_to(SOURCES.parent).as_posix(): path.read_text() for path in sorted(SOURCES.rglob("*.py"))}
-    checker = Checker(texts)
-    checker.problems()  # it collects templates while it looks for sentences that are not
+    checker, _ = package()  # it collects templates while it looks for sentences that are not
     found: dict[Key, list[str]] = {}
     for where, template in sorted(checker.templates):
         found.setdefault(template, []).append(where)

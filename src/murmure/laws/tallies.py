@@ -10,6 +10,7 @@ from murmure.laws.bits import unpack
 from murmure.laws.kernel_loader import kernels_for, native
 
 BLOCK = 1 << 16  # rows that are added at a time: their words stay in the cache
+FEW = 1 << 12  # words that are sooner unpacked than added
 
 
 def histogram(codes: Array, size: int) -> Ints:
@@ -36,6 +37,8 @@ def column_sums(packed: Words64, bits: int) -> Ints:
         for j in range(len(packed).bit_length()):
             out += unpack(planes[:, j][None], bits)[0].astype(np.int64) << j
         return out
+    if packed.size <= FEW:
+        return unpack(packed, bits).sum(axis=0, dtype=np.int64)
     for a in range(0, len(packed), BLOCK):
         out += _carry_save(packed[a : a + BLOCK], bits)
     return out

@@ -304,13 +304,18 @@ class Digits:
         near = logs[np.where(far, -1, m)] - np.where(m > 0, math.log(2), 0.0)
         return np.asarray(near + np.where(far, self.log_magnitude(np.where(far, m - self.size, 0)), 0.0))
 
-    def integers(self) -> dict[str, Any]:
+    @cached_property
+    def _sha256(self) -> str:
+        """Of all ends: the first table's, the top digit's, ... Thousands of them, asked for with every digest."""
         ends = ",".join(str(end) for table in self._all for end in table.ends)
+        return hashlib.sha256(ends.encode()).hexdigest()
+
+    def integers(self) -> dict[str, Any]:
         return {
             "law": "digits",
             "rate": str(self.rate),
             "sizes": [len(table.ends) for table in self._all],
-            "sha256": hashlib.sha256(ends.encode()).hexdigest(),  # of all ends: the first table's, the top digit's, ...
+            "sha256": self._sha256,
         }
 
     # the sampler
