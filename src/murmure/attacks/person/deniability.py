@@ -62,8 +62,8 @@ def plausible_deniability(
     >>> adult = mu.Schema({"age": mu.Categories(74), "job": mu.Categories(7), "school": mu.Categories(16)})
     >>> for row in attacks.plausible_deniability(adult, epsilon=4.0, oracle="GRR").rows:
     ...     print(f"{row.at:.0f} surveys: {row.value:.4f}, {row.baseline:.5f} without the reports")
-    1 surveys: 0.7045, 0.07298
-    2 surveys: 0.4760, 0.00391
+    1 surveys: 0.7045, 0.07296
+    2 surveys: 0.4760, 0.00390
     3 surveys: 0.3024, 0.00012
     """
     schema, epsilons = _checked(domain, epsilon)
