@@ -162,7 +162,7 @@ def test_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "needs --epsilon and --schema"),
+        ([], "needs --epsilon and --categories"),
         (["--epsilon", "1", "--categories", "3.5"], "must be whole numbers"),
         (["--epsilon", "1", "--categories", "3", "--schema", "s.toml"], "exclude one another"),
         (["--epsilon", "1", "--categories", "3,4", "--oracle", "GR"], "there is no oracle 'GR'"),
