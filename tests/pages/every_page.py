@@ -136,6 +136,18 @@ def study_of_a_model(folder: Path) -> str:
     return page_of(folder, "study", "result", town.served.path)
 
 
+def attack(words: str) -> Callable[[Path], str]:
+    """An attack that needs no data."""
+    return lambda folder: page_of(folder, "attack", *shlex.split(words))
+
+
+def linked_table(folder: Path) -> str:
+    """A sanitised table, linked with the one that it was made from."""
+    (people, schema), out = write_people(folder), folder / "out.csv"
+    murmure("sanitise", people, "--schema", schema, "--epsilon", 9, "--solution", "spl", "--seed", 2, "-o", out)
+    return page_of(folder, "attack", "link", out, people, "--same-order")
+
+
 FILES: dict[str, Callable[[Path], str]] = {
     "demo": demo,
     "estimate": survey(),
@@ -147,6 +159,9 @@ FILES: dict[str, Callable[[Path], str]] = {
     "query table": query("table --column smoker,region --no-ledger --seed 1"),
     "query quantile": query("quantile --column kids --at 0.25,0.5,0.75 --no-ledger --seed 1"),
     "query mode": query("mode --column region --no-ledger --seed 1"),
+    "attack bayes": attack("bayes GRR OUE --categories 4 --epsilon 0.5,1,2"),
+    "attack deniability": attack("deniability --categories 9,5,3 --epsilon 2 --oracle GRR,OLH --metric all --seed 1"),
+    "attack link": linked_table,
     "study result": study_of_sums,
     "study result of a model": study_of_a_model,
     "ols with noise": model('ols "stay ~ age" {t} --schema {schema} --epsilon 5 --ledger {ledger} --budget 9'),

@@ -115,10 +115,29 @@ class AttackResult(Shown):
             y, low, high = (tuple(_or(row, name) for row in ordered) for name in ("value", "low", "high"))
             band = any(row.low is not None for row in ordered)
             curves.append(Curve(self._label(ordered[0]), x, y, low=low if band else None, high=high if band else None))
-        chance: dict[float, float] = {float(row.at): row.baseline for row in self.rows if row.at is not None}
-        at = tuple(sorted(chance))
-        curves.append(Curve(Phrase("without the reports"), at, tuple(chance[x] for x in at)))
-        return Curves(self.measure, tuple(curves), self.axis or "", self.measure, table=self._table())
+        return Curves(
+            self.measure, (*curves, *self._chance_curves()), self.axis or "", self.measure, table=self._table()
+        )
+
+    def _chance_curves(self) -> list[Curve]:
+        """What guessing alone gives: one line, or one for each setting where that makes a difference."""
+        lines: dict[str, tuple[Success, dict[float, float]]] = {}
+        for row in self.rows:
+            if row.at is not None:
+                key = str(Several(row.setting.values(), Phrase(", ")))
+                lines.setdefault(key, (row, {}))[1][float(row.at)] = row.baseline
+        merged: dict[float, float] = {}
+        for _, line in lines.values():
+            merged.update(line)
+        if all(merged[x] == y for _, line in lines.values() for x, y in line.items()):
+            at = tuple(sorted(merged))
+            return [Curve(Phrase("without the reports"), at, tuple(merged[x] for x in at))]
+        out = []
+        for row, line in lines.values():
+            settings = Several(row.setting.values(), Phrase(", "))
+            label = Phrase("without the reports ({settings})", settings=settings)
+            out.append(Curve(label, tuple(sorted(line)), tuple(line[x] for x in sorted(line))))
+        return out
 
     def _table(self) -> Table:
         style: Any = "share" if self.unit == "share" else "plain"

@@ -16,16 +16,18 @@ from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.repetitions import check_count, repeat, with_bar
 from murmure.attacks.base.success import Success, exact, repeated
 from murmure.attacks.base.threat_model import ThreatModel
+from murmure.attacks.person.guesses.hash_guess import HASHES
 from murmure.attacks.person.guesses.targets import GuessTarget
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
+from murmure.laws.hashed import Hashed
 from murmure.local.grr import GRR
 from murmure.local.rsfd import RSFD
 from murmure.local.unary import OUE
 
-REPETITIONS = 20  # where the law cannot be added up
+REPETITIONS = 20  # where the law cannot be added up, or every hash listed
 
 
 def bayes_guess(
@@ -41,8 +43,8 @@ def bayes_guess(
 
     prior: the shares that the attacker expects, in the order of the answers or by label; of a record, by column. None:
     all answers are equally likely. attribute: the column of a record that is guessed; None: the whole record.
-    The figure is computed from the law. repetitions: how often it is measured beside it, on that many people; a law
-    with too many reports to add up is measured in any case.
+    The figure is computed from the law, where need be as a mean over hashes. repetitions: how often it is measured
+    beside it, on that many people; what cannot be computed is measured in any case.
 
     >>> import murmure as mu
     >>> from murmure import attacks
@@ -65,19 +67,21 @@ def bayes_guess(
     places = [_epsilon(target) for target in targets]
     on_axis = None not in places
     rows: list[Success] = []
-    measured_only = []
+    measured_only, hashed = [], []
     for i, (target, label) in enumerate(with_bar(list(zip(targets, _labels(targets, places), strict=True)), ATTACKING)):
         at, setting = places[i] if on_axis else None, {"mechanism": label}
-        value = target.success()
+        value, times = target.success(), repetitions or 0
         if value is not None:
-            rows.append(exact(FROM_LAW, value, target.baseline, at, **setting))
+            rows.append(exact(COMPUTED, value, target.baseline, at, **setting))
+        elif isinstance(target.channel, Hashed):
+            means = repeat(lambda r, t=target: t.hash_mean(r), REPETITIONS, rng.child(i, 0))  # type: ignore[misc]
+            rows.append(repeated(COMPUTED, means, target.baseline, at, **setting))
+            hashed.append(label)
         else:
             measured_only.append(label)
-        times = (REPETITIONS if value is None else 0) if repetitions is None else repetitions
-        if value is None:
-            times = max(1, times)
+            times = times or REPETITIONS
         if times:
-            values = repeat(lambda r, target=target: target.drawn(people, r), times, rng.child(i))  # type: ignore[misc]
+            values = repeat(lambda r, t=target: t.drawn(people, r), times, rng.child(i, 1))  # type: ignore[misc]
             rows.append(repeated(MEASURED, values, target.baseline, at, **setting))
     return AttackResult(
         "bayes",
@@ -90,12 +94,12 @@ def bayes_guess(
         Phrase("share of people who are guessed right"),
         tuple(rows),
         Phrase("epsilon") if on_axis else None,
-        notes=_notes(measured_only, people),
+        notes=_notes(hashed, measured_only, people),
         details={"people": people, "prior": "even" if prior is None else "given"},
     )
 
 
-FROM_LAW, MEASURED = Phrase("computed"), Phrase("measured")
+COMPUTED, MEASURED = Phrase("computed"), Phrase("measured")
 ATTACKING = Phrase("guessing")
 
 
@@ -119,18 +123,33 @@ def _known(prior: Any, target: GuessTarget) -> str:
     return Phrase("the law of the mechanism; the shares of the answers")
 
 
-def _notes(measured_only: list[str], people: int) -> tuple[str, ...]:
-    always = Phrase(
-        "No guess from one report is right more often: this is the most that an attacker with this knowledge can do."
-    )
-    if not measured_only:
-        return (always,)
-    why = Phrase(
-        "{names}: too many reports to add up, so the figure is measured, on {people:,} people in each repetition.",
-        names=", ".join(dict.fromkeys(measured_only)),
-        people=people,
-    )
-    return always, why
+def _notes(hashed: list[str], measured_only: list[str], people: int) -> tuple[str, ...]:
+    notes = [
+        Phrase(
+            "No guess from one report is right more often: this is the most that an attacker with this knowledge can "
+            "do."
+        )
+    ]
+    if hashed:
+        notes.append(
+            Phrase(
+                "{names}: too many hashes to list, so the figure is a mean over {hashes:,} of them in each of "
+                "{repetitions} repetitions.",
+                names=", ".join(dict.fromkeys(hashed)),
+                hashes=HASHES,
+                repetitions=REPETITIONS,
+            )
+        )
+    if measured_only:
+        notes.append(
+            Phrase(
+                "{names}: too many reports to add up, so the figure is measured, on {people:,} people in each "
+                "repetition.",
+                names=", ".join(dict.fromkeys(measured_only)),
+                people=people,
+            )
+        )
+    return tuple(notes)
 
 
 _PAIR = Schema({"smoker": Categories(["no", "yes"]), "region": Categories(4)})

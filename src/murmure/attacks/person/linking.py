@@ -200,7 +200,7 @@ def _result(
         counted_hits if truth else promised,
         tuple(rows),
         notes=tuple(notes),
-        details={"rows": n, "targets": targets, "people": len(people), "truth_known": truth},
+        details={"reports": n, "targets": targets, "people": len(people), "truth_known": truth},
     )
 
 

@@ -25,7 +25,7 @@ EXAMPLE = Phrase("murmure attack deniability --categories 74,7,16 --epsilon 4")
     type=click.Choice(["uniform", "non-uniform", "memoised", "all"]),
     default="uniform",
     show_default=True,
-    help="Never the same attribute twice; or it may repeat: see below.",
+    help="Never the same attribute twice; or it may repeat: see above.",
 )
 @click.option("--people", type=WholeNumber(), default=2000, show_default=True, metavar="N", help="Drawn each time.")
 @click.option("--repetitions", type=int, default=0, metavar="R", help="Measure it too, R times.")
@@ -60,7 +60,7 @@ def command(
     heading = page_heading(title, question, author)
     check_outputs(html, plot, **heading)
     require_options(
-        Phrase("murmure attack deniability"), {"--epsilon": epsilon, "--schema": schema or categories}, EXAMPLE
+        Phrase("murmure attack deniability"), {"--epsilon": epsilon, "--categories": schema or categories}, EXAMPLE
     )
     assert epsilon is not None
     if schema is not None and categories is not None:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from murmure.core.random import Random
-from murmure.core.types import Array, Floats
+from murmure.core.types import Array, Floats, Ints
 from murmure.laws.hashed import Hashed
 
+HASHES = 1_000  # drawn for one mean
 MAX_FREE_BITS = 16  # of all seeds together, for which every hash is listed
 BLOCK = 1 << 22  # hashed values at a time
 
@@ -73,14 +74,27 @@ def hash_success(channel: Hashed, f: Floats, seeds: Array) -> Floats:
     """The chance that the best guess is right, hash by hash."""
     inside, outside = (float(channel.bins.prob(0, y)) for y in (0, 1))
     out = np.empty(len(seeds))
-    rows = max(1, BLOCK // max(channel.g, 1))
+    rows = max(1, BLOCK // max(channel.g, 1 << channel.value_bits))
     for start in range(0, len(seeds), rows):
-        block = seeds[start : start + rows]
-        best, at = np.zeros((len(block), channel.g)), np.arange(len(block))
-        for x in np.argsort(f, kind="stable"):  # the likeliest value of a bin is written last
-            best[at, channel.bin_of(channel.hash(block, np.array([x])))] = f[x]
+        bins = _bins_of_values(channel, seeds[start : start + rows])
+        best = np.zeros((len(bins), channel.g))
+        np.maximum.at(best, (np.arange(len(bins))[:, None], bins), f[None, :])
+        # Where two bins share the largest value, the largest of the others is that value too: second equals first.
         second, first = np.partition(best, -2, axis=1)[:, -2:].T
         other = np.where(best == first[:, None], second[:, None], first[:, None])
-        # Where two bins share the largest value, the largest of the others is that value too: second equals first.
         out[start : start + rows] = np.maximum(inside * best, outside * other).sum(axis=1)
     return out
+
+
+def _bins_of_values(channel: Hashed, seeds: Array) -> Ints:
+    """The bin of every value (columns) by every hash (rows): h(v + 2**i) = h(v) ^ a_i for v < 2**i."""
+    h = np.empty((len(seeds), 1 << channel.value_bits), seeds.dtype)
+    h[:, 0] = seeds[:, 0]
+    for i in range(channel.value_bits):
+        np.bitwise_xor(h[:, : 1 << i], seeds[:, 1 + i, None], out=h[:, 1 << i : 2 << i])
+    return channel.bin_of(h[:, : channel.inputs])
+
+
+def mean_hash_success(channel: Hashed, f: Floats, rng: Random) -> float:
+    """The mean over random hashes, where there are too many to list."""
+    return float(hash_success(channel, f, random_hashes(channel, HASHES, rng)).mean())

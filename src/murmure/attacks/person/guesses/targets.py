@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.person.guesses.drawn_guess import drawn_record_hits, drawn_value_hits
+from murmure.attacks.person.guesses.hash_guess import mean_hash_success
 from murmure.attacks.person.guesses.priors import shares_of, shares_of_columns
 from murmure.attacks.person.guesses.record_guess import record_success
 from murmure.attacks.person.guesses.value_guess import value_success
@@ -64,6 +65,10 @@ class GuessTarget:
         if self.is_record:
             return record_success(self.channel, self.shares, self.column)
         return value_success(self.channel, self.shares[0])
+
+    def hash_mean(self, rng: Random) -> float:
+        """Of a hashed report: what is computed for one hash, on average over random ones."""
+        return mean_hash_success(self.channel, self.shares[0], rng)
 
     def drawn(self, people: int, rng: Random) -> float:
         """The share of people who are guessed right, by drawing them and their reports."""
