@@ -10,7 +10,7 @@ import numpy as np
 import murmure as mu
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-FILES = {"ACSEmployment": "db_ACSEmployement.csv", "Adult": "adult.data.gz", "Nursery": "nursery.data.gz"}
+FILES = {"Adult": "adult.data.gz", "ACSEmployment": "db_ACSEmployement.csv", "Nursery": "nursery.data.gz"}
 ADULT = {  # the columns of the attacks of PVLDB 2023
     "age": 0,
     "workclass": 1,

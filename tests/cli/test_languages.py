@@ -62,6 +62,9 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "party status --home p",
     "party history --home p",
     "study init c --name Asker",
+    "attack attributes people.csv --schema s.toml --epsilon 1 --seed 1 --repetitions 2",
+    "attack attributes people.csv --schema s.toml --epsilon 1,2 --solution rsfd-oue-z --calibrate paper --seed 1 "
+    "--repetitions 2 --knowledge hybrid --html attributes.html",
     "study models",
     "study models ols",
     *(f"{name} {words}" for name, words in CALLS.items()),

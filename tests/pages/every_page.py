@@ -105,6 +105,17 @@ def query(words: str) -> Callable[[Path], str]:
     return make
 
 
+def attributes(*options: str) -> Callable[[Path], str]:
+    """`attack attributes` on a table of people."""
+
+    def make(folder: Path) -> str:
+        people, schema = write_people(folder)
+        command = ("attack", "attributes", people, "--schema", schema, "--seed", 1, "--repetitions", 2)
+        return page_of(folder, *command, *options)
+
+    return make
+
+
 def model(words: str) -> Callable[[Path], str]:
     """The command of one model; {t}, {t2} and {t3} are tables, as in tests/cli/test_econometrics.py."""
 
@@ -149,6 +160,7 @@ def linked_table(folder: Path) -> str:
 
 
 FILES: dict[str, Callable[[Path], str]] = {
+    "attack attributes": attributes("--epsilon", "1,2,4", "--solution", "rsfd-oue-z", "--calibrate", "paper"),
     "demo": demo,
     "estimate": survey(),
     "estimate with truth": survey("--truth", "PEOPLE", "--simultaneous"),

@@ -30,7 +30,7 @@ def cells():
     for name, protocol, epsilon in itertools.product(tables, RSFD + RSRFD, EPSILONS):
         yield {"table": name, "protocol": protocol, "epsilon": epsilon, "rule": "exact", "repetitions": REPETITIONS}
     for repetition, profiles in itertools.product(range(REPETITIONS), PROFILES):
-        for name, protocol, epsilon in itertools.product(tables, RSFD + RSRFD, TREE_EPSILONS):
+        for name, protocol, epsilon in itertools.product(reversed(tables), RSFD + RSRFD, TREE_EPSILONS):
             yield {
                 "table": name,
                 "protocol": protocol,

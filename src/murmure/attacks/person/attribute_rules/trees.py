@@ -28,6 +28,7 @@ SETTINGS: dict[str, Any] = {
     "l2_regularization": 1.0,
     "early_stopping": False,
 }
+FEW_CELLS = 1_000_000
 
 
 def new_trees(seed: int, bins: int = 255) -> Any:
@@ -66,8 +67,10 @@ def scores_by_trees(law: Hidden, training: list[tuple[Records, Array]], records:
         scores[:, classes] = 0.0
         return scores
     trees = new_trees(int(rng.words(1)[0] >> np.uint64(33)), int(x.max()) + 1)
-    trees.fit(x, tag)
-    # A class that never occurs in the training records is never guessed.
-    with np.errstate(divide="ignore"):
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped, unused-ignore]  # scikit-learn needs it
+
+    # On few rows threads wait for one another longer than they work. A class that never occurs is never guessed.
+    with threadpool_limits(1 if x.size < FEW_CELLS else None, "openmp"), np.errstate(divide="ignore"):
+        trees.fit(x, tag)
         scores[:, classes] = np.log(trees.predict_proba(features(law, records)))
     return scores
