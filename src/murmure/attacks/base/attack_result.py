@@ -88,8 +88,7 @@ class AttackResult(Shown):
     def _label(self, row: Success) -> str:
         if not row.setting:
             return row.attacker
-        settings = Several(row.setting.values(), Phrase(", "))
-        return Phrase("{attacker} ({settings})", attacker=row.attacker, settings=settings)
+        return Phrase("{attacker} ({settings})", attacker=row.attacker, settings=_words(row.setting))
 
     @property
     def _is_curve(self) -> bool:
@@ -115,10 +114,25 @@ class AttackResult(Shown):
             y, low, high = (tuple(_or(row, name) for row in ordered) for name in ("value", "low", "high"))
             band = any(row.low is not None for row in ordered)
             curves.append(Curve(self._label(ordered[0]), x, y, low=low if band else None, high=high if band else None))
-        chance: dict[float, float] = {float(row.at): row.baseline for row in self.rows if row.at is not None}
-        at = tuple(sorted(chance))
-        curves.append(Curve(Phrase("without the reports"), at, tuple(chance[x] for x in at)))
+        curves += self._chance()
         return Curves(self.measure, tuple(curves), self.axis or "", self.measure, table=self._table())
+
+    def _chance(self) -> list[Curve]:
+        """What is reached without the reports: one line, or one for each setting that it depends on."""
+        shared: dict[tuple[tuple[float, float], ...], dict[str, Any]] = {}
+        for line in self._lines.values():
+            points = tuple(sorted((float(row.at), row.baseline) for row in line if row.at is not None))
+            setting = dict(line[0].setting)
+            if points in shared:  # what all lines with this baseline have in common
+                setting = {name: value for name, value in shared[points].items() if setting.get(name) == value}
+            shared[points] = setting
+        out = []
+        for points, setting in shared.items():
+            label = Phrase("without the reports")
+            if len(shared) > 1 and setting:
+                label = Phrase("{attacker} ({settings})", attacker=label, settings=_words(setting))
+            out.append(Curve(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
+        return out
 
     def _table(self) -> Table:
         style: Any = "share" if self.unit == "share" else "plain"
@@ -140,6 +154,15 @@ class AttackResult(Shown):
             for row in self.rows
         )
         return Table("", tuple(head), rows)
+
+
+def _words(setting: Mapping[str, Any]) -> Several:
+    """Words as they are; numbers with what they are: epsilon 2, top 5."""
+    named = (
+        Phrase("{name} {value:g}", name=name, value=value) if type(value) in (int, float) else value
+        for name, value in setting.items()
+    )
+    return Several(named, Phrase(", "))
 
 
 def _or(row: Success, name: str) -> float:
