@@ -88,8 +88,7 @@ class AttackResult(Shown):
     def _label(self, row: Success) -> str:
         if not row.setting:
             return row.attacker
-        settings = Several(row.setting.values(), Phrase(", "))
-        return Phrase("{attacker} ({settings})", attacker=row.attacker, settings=settings)
+        return Phrase("{attacker} ({settings})", attacker=row.attacker, settings=_words(row.setting))
 
     @property
     def _is_curve(self) -> bool:
@@ -115,28 +114,24 @@ class AttackResult(Shown):
             y, low, high = (tuple(_or(row, name) for row in ordered) for name in ("value", "low", "high"))
             band = any(row.low is not None for row in ordered)
             curves.append(Curve(self._label(ordered[0]), x, y, low=low if band else None, high=high if band else None))
-        return Curves(
-            self.measure, (*curves, *self._chance_curves()), self.axis or "", self.measure, table=self._table()
-        )
+        curves += self._chance()
+        return Curves(self.measure, tuple(curves), self.axis or "", self.measure, table=self._table())
 
-    def _chance_curves(self) -> list[Curve]:
-        """What guessing alone gives: one line, or one for each setting where that makes a difference."""
-        lines: dict[str, tuple[Success, dict[float, float]]] = {}
-        for row in self.rows:
-            if row.at is not None:
-                key = str(Several(row.setting.values(), Phrase(", ")))
-                lines.setdefault(key, (row, {}))[1][float(row.at)] = row.baseline
-        merged: dict[float, float] = {}
-        for _, line in lines.values():
-            merged.update(line)
-        if all(merged[x] == y for _, line in lines.values() for x, y in line.items()):
-            at = tuple(sorted(merged))
-            return [Curve(Phrase("without the reports"), at, tuple(merged[x] for x in at))]
+    def _chance(self) -> list[Curve]:
+        """What is reached without the reports: one line, or one for each setting that it depends on."""
+        shared: dict[tuple[tuple[float, float], ...], dict[str, Any]] = {}
+        for line in self._lines.values():
+            points = tuple(sorted((float(row.at), row.baseline) for row in line if row.at is not None))
+            setting = dict(line[0].setting)
+            if points in shared:  # what all lines with this baseline have in common
+                setting = {name: value for name, value in shared[points].items() if setting.get(name) == value}
+            shared[points] = setting
         out = []
-        for row, line in lines.values():
-            settings = Several(row.setting.values(), Phrase(", "))
-            label = Phrase("without the reports ({settings})", settings=settings)
-            out.append(Curve(label, tuple(sorted(line)), tuple(line[x] for x in sorted(line))))
+        for points, setting in shared.items():
+            label = Phrase("without the reports")
+            if len(shared) > 1 and setting:
+                label = Phrase("{attacker} ({settings})", attacker=label, settings=_words(setting))
+            out.append(Curve(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
         return out
 
     def _table(self) -> Table:
@@ -159,6 +154,15 @@ class AttackResult(Shown):
             for row in self.rows
         )
         return Table("", tuple(head), rows)
+
+
+def _words(setting: Mapping[str, Any]) -> Several:
+    """Words as they are; numbers with what they are: epsilon 2, top 5."""
+    named = (
+        Phrase("{name} {value:g}", name=name, value=value) if type(value) in (int, float) else value
+        for name, value in setting.items()
+    )
+    return Several(named, Phrase(", "))
 
 
 def _or(row: Success, name: str) -> float:

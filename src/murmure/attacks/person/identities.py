@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
+from murmure.attacks.base.codes_of_people import codes_of_people
 from murmure.attacks.base.draws import shuffled, some_of
 from murmure.attacks.base.repetitions import check_count, repeat
 from murmure.attacks.base.success import repeated
@@ -63,10 +64,10 @@ def reidentification(
 ) -> AttackResult:
     """How many of these people can be found again from their reports to several surveys?
 
-    people: a table of the schema's columns, one row for each person. The attacker knows it, all columns of it
-    (knowledge="full") or a random set of them ("partial": at least half of them, and not all). Each survey asks about a
-    random set of columns; a person reports one (solution="smp"), or one real and the others invented ("rsfd", at the
-    epsilon of `calibrate`).
+    people: a table of the schema's columns (a frame, a file, several files), one row for each person. The attacker
+    knows it: all columns (knowledge="full") or a random set of them ("partial": at least half of them, and not all).
+    Each survey asks about a random set of columns; a person reports one (solution="smp"), or one real and the others
+    invented ("rsfd", at the epsilon of `calibrate`).
     metric: "uniform", nobody reports a column twice; "non-uniform", a column may come again and its report is repeated.
     targets: how many people are looked for, drawn at random; None: everybody. axis: what curves run over.
 
@@ -97,7 +98,7 @@ def reidentification(
         _one_of("scores", score, SCORES)
     if not isinstance(schema, Schema):
         raise InvalidParameter("reidentification: schema must be a Schema, got {got}.", got=shorten(schema))
-    codes = np.stack([np.asarray(column).astype(np.int64) for column in schema.encode(people)], axis=1)
+    codes = np.stack([column.astype(np.int64) for column in codes_of_people(schema, people)], axis=1)
     n, d = codes.shape
     surveys = _check_surveys(surveys, d, metric, solution)
     best = sorted({check_count("top", k) for k in top})
