@@ -40,6 +40,7 @@ class AttackResult(Shown):
     notes: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()  # further tables and pictures
     details: Mapping[str, Any] = field(default_factory=dict)  # further figures, for JSON
+    baseline: str = Phrase("without the reports")  # what a figure is compared with
 
     def document(self) -> Document:
         """What it shows, which text, pages, plots and LaTeX are rendered from."""
@@ -104,7 +105,7 @@ class AttackResult(Shown):
         if self._is_curve:
             return self._curves()
         rows = tuple(IntervalRow(self._label(row), row.value, row.low, row.high, row.baseline) for row in self.rows)
-        chance = Phrase("what the attacker reaches without the reports")
+        chance = Phrase("what the attacker reaches {baseline}", baseline=self.baseline)
         return Intervals(self.measure, rows, unit=self.unit, level=LEVEL, truth=chance, picture=True, axis=self.measure)
 
     def _curves(self) -> Curves:
@@ -117,7 +118,7 @@ class AttackResult(Shown):
             curves.append(Curve(self._label(ordered[0]), x, y, low=low if band else None, high=high if band else None))
         chance: dict[float, float] = {float(row.at): row.baseline for row in self.rows if row.at is not None}
         at = tuple(sorted(chance))
-        curves.append(Curve(Phrase("without the reports"), at, tuple(chance[x] for x in at)))
+        curves.append(Curve(self.baseline, at, tuple(chance[x] for x in at)))
         return Curves(self.measure, tuple(curves), self.axis or "", self.measure, table=self._table())
 
     def _table(self) -> Table:
@@ -127,7 +128,7 @@ class AttackResult(Shown):
             return None if value is None or math.isnan(value) else Number(value, style, 2)
 
         head = [Phrase("attacker"), *([self.axis] if self.axis else []), self.measure]
-        head += [Phrase("low"), Phrase("high"), Phrase("without the reports")]
+        head += [Phrase("low"), Phrase("high"), self.baseline]
         rows = tuple(
             (
                 self._label(row),
