@@ -92,22 +92,20 @@ class ForgeryCheck(Shown):
 
     def document(self) -> Document:
         many = any(test.column for test in self.tests)
-        head = [*([Phrase("column")] if many else []), Phrase("test"), Phrase("what it saw")]
-        head += [Phrase("p-value at most"), Phrase("alarm")]
+        head = [*([Phrase("column")] if many else []), Phrase("test"), Phrase("p-value at most"), Phrase("alarm")]
+        head += [Phrase("what it saw")]
         rows = tuple(
             (
                 *([test.column] if many else []),
                 test.name,
-                test.saw,
                 Number(float(f"{test.p_value:.2g}"), "plain"),
                 Phrase("yes") if test.p_value <= self.each else Phrase("no"),
+                test.saw,
             )
             for test in self.tests
         )
         title = Phrase("Are some reports forged?")
-        return Document(
-            title, (Table("", tuple(head), rows, words=True), *paragraphs([self.sentence()])), "ForgeryCheck"
-        )
+        return Document(title, (Table("", tuple(head), rows), *paragraphs([self.sentence()])), "ForgeryCheck")
 
     def to_dict(self) -> dict[str, Any]:
         """For machines, in English."""
