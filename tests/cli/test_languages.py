@@ -30,6 +30,8 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "certify rsfd-grr --schema s.toml --epsilon 1",
     "certify RAPPOR --categories 4 --epsilon-once 0.5 --epsilon 1 --for-ever",
     "certify --list",
+    "attack poison --categories 4 --epsilon 1 --people 200 --repetitions 2 --seed 1 --html poison.html",
+    "estimate --mechanism two-coins --counts no=300,yes=200 --forged 10 --html forged.html",
     "schema init people.csv -o draft.toml",
     "schema show s.toml",
     "schema check s.toml people.csv",

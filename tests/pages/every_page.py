@@ -94,6 +94,11 @@ def coins(folder: Path) -> str:
     return page_of(folder, "estimate", "--mechanism", "two-coins", "--counts", "no=300,yes=200")
 
 
+def attacked(words: str) -> Callable[[Path], str]:
+    """The page of an attack."""
+    return lambda folder: page_of(folder, "attack", *shlex.split(words))
+
+
 def query(words: str) -> Callable[[Path], str]:
     """One question to a table, charged in a ledger or seeded."""
 
@@ -166,6 +171,8 @@ FILES: dict[str, Callable[[Path], str]] = {
     "estimate with truth": survey("--truth", "PEOPLE", "--simultaneous"),
     "estimate a pair": survey("--pair", "smoker,region", "--consistent"),
     "estimate coins": coins,
+    "estimate forged": survey("--forged", "20"),
+    "attack poison": attacked("poison --categories 4 --epsilon 1,2 --people 200 --repetitions 2 --seed 1"),
     "query count": query("count --where smoker=yes --ledger LEDGER --budget 3"),
     "query mean": query("mean --column income --by region --no-ledger --seed 1"),
     "query table": query("table --column smoker,region --no-ledger --seed 1"),

@@ -113,21 +113,22 @@ def advise(
     >>> import murmure as mu
     >>> print(mu.advise(mu.Categories(16), epsilon=1.0, people=10_000))
     The shares of 16 answers, from 10,000 people
-    ==============================================================================
-    mechanism            error     worst        Var*      bits  settings
-    -----------------------------------------------------------------------------
-    SubsetSelection       1.78      2.08  0.00031107     10.83     w = 4  <- best
-    OUE                   1.94      2.16  0.00036827        16
-    OLH                   1.94      2.22  0.00036917        12     g = 4
-    SUE                   1.98      1.98  0.00039177        16
-    HadamardResponse      2.15      2.16  0.00046827         5
-    BLH                   2.15      2.16  0.00046827         6     g = 2
-    GRR                   2.48      3.72  0.00056624         4
+    =======================================================================================
+    mechanism            error     worst        Var*      bits  leverage  settings
+    ---------------------------------------------------------------------------------------
+    SubsetSelection       1.78      2.08  0.00031107     10.83      3.18     w = 4  <- best
+    OUE                   1.94      2.16  0.00036827        16      3.16
+    OLH                   1.94      2.22  0.00036917        12      3.33     g = 4
+    SUE                   1.98      1.98  0.00039177        16      2.54
+    HadamardResponse      2.15      2.16  0.00046827         5      2.16
+    BLH                   2.15      2.16  0.00046827         6      2.16     g = 2
+    GRR                   2.48      3.72  0.00056624         4      9.73
     <BLANKLINE>
     - error: standard error of a share in percentage points, averaged over answers
     - worst: the same at the worst share
     - Var*: the variance at share 0, that of a rare answer: right for choosing, wrong as an error bar
     - bits: the size of one report
+    - leverage: how many honest people one forged report counts for, at most
     <BLANKLINE>
     With 10,000 people at epsilon 1, SubsetSelection gives every share a standard error of about 1.78
       percentage points on average over the answers (at worst 2.08), and one report costs 10.8 bits.

@@ -27,6 +27,8 @@ ATTACKS = {
 }
 PUBLIC = {
     **ATTACKS,
+    "detect_forgeries": "murmure.attacks.person.forgery.detection",
+    "recover_shares": "murmure.attacks.person.forgery.recovery",
     "AttackResult": "murmure.attacks.base.attack_result",
     "Success": "murmure.attacks.base.success",
     "ThreatModel": "murmure.attacks.base.threat_model",

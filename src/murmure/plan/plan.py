@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from murmure.central.base.bound_noise import BoundNoise
     from murmure.central.base.gate import Gate
     from murmure.central.base.noise_shares import BoundShares
+    from murmure.certify.leverage import Leverage
 
 
 @dataclass(frozen=True)
@@ -268,6 +269,12 @@ class Plan(Promises, Generic[Answer]):
     def guarantees(self) -> Mapping[Observer, Certificate]:
         """What each observer can learn about one person, at most."""
         return guarantees(self)
+
+    def leverage(self) -> Mapping[str, Leverage]:
+        """By column ("" where there is one question): how many honest people one forged report counts for."""
+        from murmure.certify.leverage import leverages
+
+        return leverages(self.person, self.statistic)
 
     @property
     def drops(self) -> bool:

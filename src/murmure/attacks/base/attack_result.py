@@ -40,6 +40,7 @@ class AttackResult(Shown):
     notes: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()  # further tables and pictures
     details: Mapping[str, Any] = field(default_factory=dict)  # further figures, for JSON
+    baseline: str = Phrase("without the reports")  # what a figure is compared with
 
     def document(self) -> Document:
         """What it shows, which text, pages, plots and LaTeX are rendered from."""
@@ -103,7 +104,7 @@ class AttackResult(Shown):
         if self._is_curve:
             return self._curves()
         rows = tuple(IntervalRow(self._label(row), row.value, row.low, row.high, row.baseline) for row in self.rows)
-        chance = Phrase("what the attacker reaches without the reports")
+        chance = Phrase("what the attacker reaches {baseline}", baseline=self.baseline)
         return Intervals(self.measure, rows, unit=self.unit, level=LEVEL, truth=chance, picture=True, axis=self.measure)
 
     def _curves(self) -> Curves:
@@ -128,7 +129,7 @@ class AttackResult(Shown):
             shared[points] = setting
         out = []
         for points, setting in shared.items():
-            label = Phrase("without the reports")
+            label = self.baseline
             if len(shared) > 1 and setting:
                 label = Phrase("{attacker} ({settings})", attacker=label, settings=_words(setting))
             out.append(Curve(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
@@ -141,7 +142,7 @@ class AttackResult(Shown):
             return None if value is None or math.isnan(value) else Number(value, style, 2)
 
         head = [Phrase("attacker"), *([self.axis] if self.axis else []), self.measure]
-        head += [Phrase("low"), Phrase("high"), Phrase("without the reports")]
+        head += [Phrase("low"), Phrase("high"), self.baseline]
         rows = tuple(
             (
                 self._label(row),

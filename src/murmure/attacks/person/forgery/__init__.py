@@ -1,0 +1,1 @@
+"""What forgers send, how they are noticed, and what can be estimated in spite of them."""
