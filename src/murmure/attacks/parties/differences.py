@@ -23,10 +23,11 @@ from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.parties.sums_of_rows.best_values import DifferenceLaw, likeliest
 from murmure.attacks.parties.sums_of_rows.questions import PersonalQuestions
+from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.gate import Gate
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import MurmureError, Phrase
+from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
@@ -67,10 +68,20 @@ def differencing(
     >>> found = differencing(people, schema, ["age"], epsilon=1.0, targets=20, rng=mu.Random.seeded(7))
     >>> for row in found.rows:
     ...     print(f"{row.attacker}; {row.setting['guard']}: {row.value:.0%}")
-    a sum over that person alone; nothing forbids it: 100%
+    their row alone; no guard: 100%
+    their row alone; 5 rows or more: 0%
+    their row alone; rules of parties: 0%
+    all less others; no guard: 100%
+    all less others; 5 rows or more: 100%
+    all less others; rules of parties: 0%
+    before less after; no guard: 100%
+    before less after; one cohort: 0%
+    all less others; epsilon = 1: 5%
     """
     check_count("targets", targets)
     check_count("minimum", minimum)
+    if not isinstance(schema, Schema):
+        raise InvalidParameter("schema must be a Schema, got {got}.", got=shorten(schema))
     names = [knows] if isinstance(knows, str) else list(knows)
     others = tuple(name for name in schema.private if name not in names) if wants is None else tuple(wants)
     used = Schema({name: schema.column_specs[name] for name in schema.private if name in {*names, *others}})
@@ -88,7 +99,9 @@ def differencing(
         Phrase("Two sums that differ in one person"),
         ThreatModel(
             Phrase("exact sums, or noisy ones, over sets that the attacker chooses"),
-            Phrase("{columns} of the person, and how values are shared out among all", columns=Several(names, Phrase(", "))),
+            Phrase(
+                "{columns} of the person, and how values are shared out among all", columns=Several(names, Phrase(", "))
+            ),
             Phrase("{columns} of the same person", columns=Several(others, Phrase(", "))),
         ),
         Phrase("share of people whose values are all recovered"),
@@ -239,7 +252,9 @@ class _Attack:
             run(Plan(question, curator=DiscreteLaplace(epsilon / 2)), self.asked.rows.table, rng=gate.rng, gate=gate)
             answers.append(gate.answers[-1])
         first, second = (np.array(answer.answer, np.int64) for answer in answers)
-        of = answers[0].bound.laws
+        bound = answers[0].bound
+        assert isinstance(bound, BoundNoise)
+        of = bound.laws
         for law in of:
             if law not in laws:
                 laws[law] = DifferenceLaw(law)
@@ -248,7 +263,11 @@ class _Attack:
 
 def _example(**settings: Any) -> AttackResult:
     schema = Schema({"age": Integers(18, 97), "ward": Categories(["A", "B"]), "stay": Integers(0, 60)})
-    people = {"age": [18 + i * 7 % 60 for i in range(80)], "ward": list("AB") * 40, "stay": [i * i % 59 for i in range(80)]}
+    people = {
+        "age": [18 + i * 7 % 60 for i in range(80)],
+        "ward": list("AB") * 40,
+        "stay": [i * i % 59 for i in range(80)],
+    }
     return differencing(people, schema, rng=Random.seeded(1), **settings)
 
 

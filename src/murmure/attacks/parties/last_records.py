@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
+from murmure.attacks.base.repeated_share import repeated_share
 from murmure.attacks.base.repetitions import check_count, with_bar
 from murmure.attacks.base.sampling import sample_rows
-from murmure.attacks.base.success import Success, repeated
+from murmure.attacks.base.success import Success
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.parties.sums_of_rows.colluders import RegressionSums
@@ -59,6 +60,8 @@ def reconstruction(
     >>> for row in found.rows[:3]:
     ...     print(f"{row.at} honest rows: {row.value:.0%} recovered")
     1 honest rows: 100% recovered
+    2 honest rows: 100% recovered
+    3 honest rows: 95% recovered
     """
     check_count("repetitions", repetitions)
     sizes = [check_count("honest", m) for m in np.atleast_1d(np.asarray(honest, object)).tolist()]
@@ -131,7 +134,7 @@ def _trial(sums: RegressionSums, honest: Ints, spent: Sequence[float], rng: Rand
     for number, epsilon in enumerate(spent):
         total, deviation = sums.noisy_sums(honest, epsilon, rng.child(number))
         low, high = (np.array([getattr(b, end) for b in sums.bounds]) for end in ("low", "high"))
-        # One row is its sums; of several, their mean. Where the noise drowns the range, the usual row is a better guess.
+        # One row is its sums; of several, their mean. Where noise drowns the range, the usual row is a better guess.
         nearest = np.clip(np.rint(total / m), low, high).astype(np.int64)
         drowned = (deviation > m * np.maximum(high - low, 1) / 4).any()
         noisy.append(_shared((usual if drowned else np.repeat(nearest[None, :], m, axis=0))[None], truth))
@@ -150,13 +153,13 @@ def _rows(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]], spent: S
     for m, found in trials.items():
         baseline = float(np.mean([t.baseline for t in found]))
         recovered = [t.recovered for t in found]
-        exact.append(repeated(Phrase("exact sums"), recovered, baseline, m))
+        exact.append(repeated_share(Phrase("exact sums"), recovered, baseline, m))
         refused = sums.refused(m)
         allowed = [t.baseline for t in found] if refused else recovered
-        ruled.append(repeated(Phrase("rules of parties"), allowed, baseline, m))
+        ruled.append(repeated_share(Phrase("rules of parties"), allowed, baseline, m))
         for i, e in enumerate(spent):
             label = Phrase("epsilon = {epsilon:g}", epsilon=e)
-            noisy.append(repeated(label, [t.with_noise[i] for t in found], baseline, m))
+            noisy.append(repeated_share(label, [t.with_noise[i] for t in found], baseline, m))
     return [*exact, *ruled, *sorted(noisy, key=lambda row: str(row.attacker))]
 
 
@@ -192,7 +195,11 @@ def _hidden_from(sums: RegressionSums) -> int:
 
 def _example(**settings: Any) -> AttackResult:
     schema = Schema({"age": Integers(18, 57), "ward": Categories(["A", "B"]), "stay": Integers(0, 20)})
-    people = {"age": [18 + i * 7 % 40 for i in range(60)], "ward": list("ABB") * 20, "stay": [i * i % 19 for i in range(60)]}
+    people = {
+        "age": [18 + i * 7 % 40 for i in range(60)],
+        "ward": list("ABB") * 20,
+        "stay": [i * i % 19 for i in range(60)],
+    }
     return reconstruction(people, schema, rng=Random.seeded(1), **settings)
 
 

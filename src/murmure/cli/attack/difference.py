@@ -19,9 +19,18 @@ EXAMPLE = Phrase("murmure attack difference people.csv --schema schema.toml --kn
 @click.option("--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="TOML.  [required]")
 @click.option("--knows", metavar="A,B,...", help="Columns by which the attacker recognises people.  [required]")
 @click.option("--wants", metavar="C,D,...", help="Columns to recover.  [default: all others]")
-@click.option("--epsilon", type=NumberList(), metavar="E", help="Also with noise: 1, or a list 0.5,1,2, or FROM:TO:STEP.")
+@click.option(
+    "--epsilon", type=NumberList(), metavar="E", help="Also with noise: 1, or a list 0.5,1,2, or FROM:TO:STEP."
+)
 @click.option("--targets", type=int, default=50, show_default=True, metavar="T", help="How many people are attacked.")
-@click.option("--minimum", type=int, default=5, show_default=True, metavar="N", help="The rule that sums over fewer rows are refused.")
+@click.option(
+    "--minimum",
+    type=int,
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="The rule that sums over fewer rows are refused.",
+)
 @seed_option
 @output_options
 def command(

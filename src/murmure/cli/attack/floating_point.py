@@ -13,13 +13,22 @@ from murmure.cli.options import NumberList, split_columns
 
 @click.command(cls=MurmureCommand, short_help="Do the last bits of noise show the true answer?")
 @click.option(
-    "--epsilon", type=NumberList(), default="1", show_default=True, metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP."
+    "--epsilon",
+    type=NumberList(),
+    default="1",
+    show_default=True,
+    metavar="E",
+    help="1, or a list 0.5,1,2, or FROM:TO:STEP.",
 )
 @click.option(
-    "--samplers", metavar="A,B,...", help="textbook, numpy, snapping, DiscreteLaplace, Geometric, Staircase.  [default: all]"
+    "--samplers",
+    metavar="A,B,...",
+    help="textbook, numpy, snapping, DiscreteLaplace, Geometric, Staircase.  [default: all]",
 )
 @click.option("--count", type=int, default=0, show_default=True, metavar="N", help="The true count is N or N + 1.")
-@click.option("--draws", type=int, default=4000, show_default=True, metavar="R", help="How many noisy counts are drawn.")
+@click.option(
+    "--draws", type=int, default=4000, show_default=True, metavar="R", help="How many noisy counts are drawn."
+)
 @seed_option
 @output_options
 def command(

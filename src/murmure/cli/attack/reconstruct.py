@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,7 +27,9 @@ EXAMPLE = Phrase('murmure attack reconstruct "stay ~ age + ward" visits.csv --sc
     metavar="M",
     help="How many rows are not the colluders': 2, or a list 1,2,3, or FROM:TO:STEP.",
 )
-@click.option("--epsilon", type=NumberList(), metavar="E", help="Also with noise: 1, or a list 0.5,1,2, or FROM:TO:STEP.")
+@click.option(
+    "--epsilon", type=NumberList(), metavar="E", help="Also with noise: 1, or a list 0.5,1,2, or FROM:TO:STEP."
+)
 @click.option(
     "--repetitions", type=int, default=10, show_default=True, metavar="R", help="How often the experiment is repeated."
 )
@@ -61,8 +64,14 @@ def command(
     from murmure.attacks.parties.last_records import reconstruction
     from murmure.core.schema import Schema
 
-    sizes = [int(m) if float(m).is_integer() else m for m in honest]
+    sizes: list[Any] = [int(m) if float(m).is_integer() else m for m in honest]
     result = reconstruction(
-        table, Schema.load(schema_file), formula, sizes, epsilon or (), repetitions, generator(seed)  # type: ignore[arg-type]
+        table,
+        Schema.load(schema_file),
+        formula,
+        sizes,
+        epsilon or (),
+        repetitions,
+        generator(seed),
     )
     show(result, as_json, html, plot, **heading)

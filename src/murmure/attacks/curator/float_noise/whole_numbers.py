@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import NoiseLaw
 from murmure.core.domain import Categories
@@ -27,8 +28,9 @@ class WholeNumbers:
         plan = Plan(Histogram(Categories(len(people))), curator=self.noise)
         gate = Gate(rng)
         run(plan, np.repeat(np.arange(len(people)), people), rng=rng, gate=gate)
-        (law,) = plan.bound.laws
-        return np.array(gate.answers[-1].answer, np.float64), law
+        bound = gate.answers[-1].bound
+        assert isinstance(bound, BoundNoise) and len(bound.laws) == 1
+        return np.array(gate.answers[-1].answer, np.float64), bound.laws[0]
 
     @staticmethod
     def is_possible(y: Floats, x: float, law: NoiseLaw) -> Mask:

@@ -39,9 +39,7 @@ def _by_fourier(one: Floats) -> Floats:
     return np.asarray(np.maximum(np.fft.fftshift(both), both.max() * 1e-15))
 
 
-def likeliest(
-    difference: Ints, values: Ints, parts: Sequence[slice], laws: Sequence[DifferenceLaw]
-) -> Ints:
+def likeliest(difference: Ints, values: Ints, parts: Sequence[slice], laws: Sequence[DifferenceLaw]) -> Ints:
     """Of every column the value with the highest posterior; its shares among all rows are public."""
     out = np.empty(values.shape[1], np.int64)
     for part in parts:

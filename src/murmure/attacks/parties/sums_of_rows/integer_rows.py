@@ -54,6 +54,7 @@ def sorted_columns(m: int, total: int, squares: int, bounds: ColumnBounds) -> In
             (values >= least[:, None])
             & (k * q_after >= s_after**2)
             & (q_after <= (values + high) * s_after - k * values * high)
+            & (q_after >= 0)  # of one row nothing is left
         )
         at, chosen = np.nonzero(fits)
         if len(at) > MAX_LISTED:

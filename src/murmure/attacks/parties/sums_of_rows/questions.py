@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ class PersonalQuestions:
                 )
         if not self.knows or not self.wants or set(self.knows) & set(self.wants):
             raise InvalidParameter(
-                "differencing needs columns that the attacker knows and others that they want, got {knows} and {wants}.",
+                "differencing needs columns that the attacker knows, and others to recover, got {knows} and {wants}.",
                 hint='knows=["age", "region"], wants=["income"]',
                 knows=shorten(list(self.knows)),
                 wants=shorten(list(self.wants)),
@@ -103,7 +104,7 @@ class PersonalQuestions:
     def parts(self) -> list[slice]:
         """Of every wanted column, where its figures are."""
         ends = np.cumsum([0, *(len(self.expressions[name]) for name in self.wants)]).tolist()
-        return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def _values(domain: Categories) -> list[Any]:
