@@ -1,0 +1,1 @@
+"""Noise in floats, and which true answers can have given a noisy one."""

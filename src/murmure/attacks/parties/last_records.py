@@ -1,0 +1,209 @@
+"""Reconstruction: the last honest rows of a regression, when everybody else colludes.
+
+    X'X, X'y and y'y over all rows, less the colluders' rows  =  the same sums over the m rows that are left
+
+No protocol hides these: the sum over the honest is what colluders learn in the best case. Of one row they are the row.
+Of m rows they fix all but a rotation, and public bounds and whole numbers leave few rotations, or one, while m is not
+much larger than the number of columns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from murmure.attacks.base.attack_result import AttackResult
+from murmure.attacks.base.repeated_share import repeated_share
+from murmure.attacks.base.repetitions import check_count, with_bar
+from murmure.attacks.base.sampling import sample_rows
+from murmure.attacks.base.success import Success
+from murmure.attacks.base.table_rows import TableRows
+from murmure.attacks.base.threat_model import ThreatModel
+from murmure.attacks.parties.sums_of_rows.colluders import RegressionSums
+from murmure.attacks.parties.sums_of_rows.integer_rows import TooManySolutions, rows_with
+from murmure.core.domain import Categories, Integers
+from murmure.core.errors import InvalidParameter, Phrase
+from murmure.core.fixed import positive_epsilon
+from murmure.core.random import Random, random_or_secure
+from murmure.core.schema import Schema
+from murmure.core.types import Ints
+from murmure.econometrics.design.from_formula import design_from_formula
+from murmure.show.document import Number, Table
+
+MAX_HONEST = 8  # rows that are searched for
+HIDDEN_BITS = 10  # a thousand sets of rows that fit, on average and at least
+
+
+def reconstruction(
+    data: Any,
+    schema: Schema,
+    formula: str,
+    honest: Sequence[int] | int = (1, 2, 3, 4),
+    epsilon: Sequence[float] | float = (),
+    repetitions: int = 10,
+    rng: Random | None = None,
+) -> AttackResult:
+    """How many of the last honest rows follow from the exact sums of a regression.
+
+    formula: of the regression, as `econometrics.ols` takes it. honest: how many rows are not the colluders'; several
+    are allowed. epsilon: the same sums with noise. In every repetition other rows are the honest ones.
+
+    >>> import murmure as mu
+    >>> from murmure.attacks import reconstruction
+    >>> schema = mu.Schema({"age": mu.Integers(18, 97), "stay": mu.Integers(0, 60)})
+    >>> people = {"age": list(range(18, 98)), "stay": [i * i % 59 for i in range(80)]}
+    >>> found = reconstruction(people, schema, "stay ~ age", (1, 2, 3), rng=mu.Random.seeded(7))
+    >>> for row in found.rows[:3]:
+    ...     print(f"{row.at} honest rows: {row.value:.0%} recovered")
+    1 honest rows: 100% recovered
+    2 honest rows: 100% recovered
+    3 honest rows: 95% recovered
+    """
+    check_count("repetitions", repetitions)
+    sizes = [check_count("honest", m) for m in np.atleast_1d(np.asarray(honest, object)).tolist()]
+    if max(sizes) > MAX_HONEST:
+        raise InvalidParameter(
+            "honest must be at most {most}, got {got}: more rows are not searched for.", most=MAX_HONEST, got=max(sizes)
+        )
+    spent = [positive_epsilon("reconstruction", e) for e in np.atleast_1d(np.asarray(epsilon, object)).tolist()]
+    rows = TableRows.read(design_from_formula("reconstruction", formula, None, schema, None).domain, data)
+    if len(rows) <= max(sizes):
+        raise InvalidParameter(
+            "{m} of {rows} rows cannot be the honest ones: the colluders need some.", m=max(sizes), rows=len(rows)
+        )
+    rng = random_or_secure(rng, "reconstruction")
+    sums = RegressionSums(rows, formula)
+    steps = [(i, m, r) for i, m in enumerate(sizes) for r in range(repetitions)]
+    trials: dict[int, list[_Trial]] = {m: [] for m in sizes}
+    for i, m, r in with_bar(steps, Phrase("searching for rows")):
+        trials[m].append(_trial(sums, sample_rows(len(rows), m, rng.child(i, r)), spent, rng.child(i, r, 1)))
+    return AttackResult(
+        "reconstruct",
+        Phrase("The last honest rows of a regression"),
+        ThreatModel(
+            Phrase("the sums of squares and products of the regression {formula}", formula=formula),
+            Phrase("all rows but a few, and public bounds"),
+            Phrase("these few rows"),
+        ),
+        Phrase("share of the honest rows that are recovered"),
+        tuple(_rows(sums, trials, spent)),
+        axis=Phrase("honest rows"),
+        blocks=(_ambiguity(sums, trials),),
+        notes=(
+            Phrase("Where several sets of rows fit the sums, the attacker takes one of them at random."),
+            Phrase(
+                "On average a thousand sets of rows or more fit the sums from {rows} honest rows on: there are that "
+                "many more tables than sums. Fewer rows may be safe too, but nothing says so.",
+                rows=_hidden_from(sums),
+            ),
+            Phrase("Noise protects whatever the others know; a minimum of rows protects only from this search."),
+        ),
+        details={
+            "formula": formula,
+            "sums": len(sums.question.figures),
+            "hidden_from": _hidden_from(sums),
+            "solutions": {str(m): [t.solutions for t in found] for m, found in trials.items()},
+            "refused": {str(m): sums.refused(m) for m in trials},
+        },
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    recovered: float
+    baseline: float
+    solutions: int | None  # None: more than the search goes through
+    with_noise: tuple[float, ...]
+
+
+def _trial(sums: RegressionSums, honest: Ints, spent: Sequence[float], rng: Random) -> _Trial:
+    truth, m = sums.values[honest], len(honest)
+    theirs, counts = np.unique(np.delete(sums.values, honest, axis=0), axis=0, return_counts=True)
+    usual = np.repeat(theirs[np.argmax(counts)][None, :], m, axis=0)
+    baseline = _shared(usual[None], truth)
+    try:
+        found = rows_with(sums.honest_gram(honest), m, sums.bounds)
+        recovered, solutions = _shared(found, truth), len(found)
+    except TooManySolutions:
+        recovered, solutions = baseline, None
+    noisy = []
+    for number, epsilon in enumerate(spent):
+        total, deviation = sums.noisy_sums(honest, epsilon, rng.child(number))
+        low, high = (np.array([getattr(b, end) for b in sums.bounds]) for end in ("low", "high"))
+        # One row is its sums; of several, their mean. Where noise drowns the range, the usual row is a better guess.
+        nearest = np.clip(np.rint(total / m), low, high).astype(np.int64)
+        drowned = (deviation > m * np.maximum(high - low, 1) / 4).any()
+        noisy.append(_shared((usual if drowned else np.repeat(nearest[None, :], m, axis=0))[None], truth))
+    return _Trial(recovered, baseline, solutions, tuple(noisy))
+
+
+def _shared(found: Ints, truth: Ints) -> float:
+    """The share of true rows in a table that is found, on average over these tables; equal rows count as often."""
+    rows, counts = np.unique(truth, axis=0, return_counts=True)
+    hits = [np.minimum((found == row).all(axis=2).sum(axis=1), n) for row, n in zip(rows, counts, strict=True)]
+    return float(np.sum(hits, axis=0).mean() / len(truth)) if len(found) else 0.0
+
+
+def _rows(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]], spent: Sequence[float]) -> list[Success]:
+    exact, ruled, noisy = [], [], []
+    for m, found in trials.items():
+        baseline = float(np.mean([t.baseline for t in found]))
+        recovered = [t.recovered for t in found]
+        exact.append(repeated_share(Phrase("exact sums"), recovered, baseline, m))
+        refused = sums.refused(m)
+        allowed = [t.baseline for t in found] if refused else recovered
+        ruled.append(repeated_share(Phrase("rules of parties"), allowed, baseline, m))
+        for i, e in enumerate(spent):
+            label = Phrase("epsilon = {epsilon:g}", epsilon=e)
+            noisy.append(repeated_share(label, [t.with_noise[i] for t in found], baseline, m))
+    return [*exact, *ruled, *sorted(noisy, key=lambda row: str(row.attacker))]
+
+
+def _ambiguity(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]]) -> Table:
+    lines = []
+    for m, found in trials.items():
+        counts = [math.inf if t.solutions is None else t.solutions for t in found]
+        middle = float(np.median(counts))
+        lines.append(
+            (
+                m,
+                Phrase("more than listed") if math.isinf(middle) else Number(middle, "plain"),
+                Number(float(np.mean([c == 1 for c in counts])), "share", 0),
+                Phrase("yes") if sums.refused(m) else Phrase("no"),
+            )
+        )
+    head = (
+        Phrase("honest rows"),
+        Phrase("tables that fit (median)"),
+        Phrase("only one fits"),
+        Phrase("refused by the rules of parties"),
+    )
+    return Table(Phrase("What the sums leave open"), head, tuple(lines))
+
+
+def _hidden_from(sums: RegressionSums) -> int:
+    """The fewest rows from which on there are so many more tables than sums."""
+    m = 1
+    while m < 1 << 20 and sums.least_ambiguity(m) < HIDDEN_BITS:
+        m += 1
+    return m
+
+
+def _example(**settings: Any) -> AttackResult:
+    schema = Schema({"age": Integers(18, 57), "ward": Categories(["A", "B"]), "stay": Integers(0, 20)})
+    people = {
+        "age": [18 + i * 7 % 40 for i in range(60)],
+        "ward": list("ABB") * 20,
+        "stay": [i * i % 19 for i in range(60)],
+    }
+    return reconstruction(people, schema, rng=Random.seeded(1), **settings)
+
+
+EXAMPLES = (
+    lambda: _example(formula="stay ~ age", honest=(1, 2, 3), repetitions=2),
+    lambda: _example(formula="stay ~ age + ward", honest=2, epsilon=1.0, repetitions=2),
+)
