@@ -23,7 +23,6 @@ import numpy as np
 
 from murmure.attacks.audits.problems import Problems, crashed, timed_out
 from murmure.attacks.audits.sent_reports import NoReport, SentReports, sent_array, sent_lines, sent_objects
-from murmure.attacks.base.repetitions import check_count
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.types import Ints
@@ -187,15 +186,11 @@ def _interrupt(thread: threading.Thread) -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A program that reads one JSON value a line and writes one report a line: Command(["node", "randomiser.js"]).
-
-    lines: how many one process reads, for programs that take long to start.
-    """
+    """A program that reads one JSON value a line and writes one report a line: Command(["node", "randomiser.js"])."""
 
     words: tuple[str, ...]
-    lines: int
 
-    def __init__(self, words: Sequence[str], lines: int = CHUNK) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         if isinstance(words, str) or not words or not all(isinstance(word, str) for word in words):
             raise InvalidParameter(
                 "Command takes a list of words, got {got}.",
@@ -203,7 +198,6 @@ class Command:
                 got=shorten(words),
             )
         object.__setattr__(self, "words", tuple(words))
-        object.__setattr__(self, "lines", check_count("lines", lines))
 
 
 @dataclass
@@ -221,7 +215,7 @@ class CommandSource:
         inputs = [json.dumps(value, ensure_ascii=False) for value in values]
         out: list[str | NoReport] = []
         while len(out) < len(order):
-            part = order[len(out) : len(out) + self.command.lines]
+            part = order[len(out) : len(out) + CHUNK]
             out.extend(self._run([inputs[i] for i in part.tolist()], [values[i] for i in part.tolist()], problems))
         return _apart(order, out, len(values), sent_lines)
 
