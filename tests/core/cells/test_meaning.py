@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -184,8 +185,13 @@ def by_arrow(texts: list[str]) -> Any:
 def by_duckdb(texts: list[str], folder: Any) -> Any:
     path = folder / "t.csv"
     path.write_text("x,y\n" + "".join(f"{t},1\n" for t in texts), encoding="utf-8")
-    with duckdb.connect() as connection:
-        return connection.sql(f"select x from read_csv('{path}', header=true)").to_arrow_table()["x"]
+    return database().sql(f"select x from read_csv('{path}', header=true)").to_arrow_table()["x"]
+
+
+@cache
+def database() -> Any:
+    """One for all: to open and close another for each file would take longer than all that is tested."""
+    return duckdb.connect(config={"threads": 1})
 
 
 READERS: dict[str, Callable[[list[str], Any], Any]] = {

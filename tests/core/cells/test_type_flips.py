@@ -12,7 +12,7 @@ import csv
 import io
 import itertools
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +95,14 @@ def by_columns(text: str) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in SCHEMA}
 
 
+@cache
+def database() -> Any:
+    """One for all: to open and close another for each file would take longer than all that is tested."""
+    return duckdb.connect(config={"threads": 1})
+
+
 def by_duckdb(text: str, folder: Path) -> Any:
-    return duckdb.connect().sql(f"select * from read_csv('{in_file(text, folder)}', header=true)")
+    return database().sql(f"select * from read_csv('{in_file(text, folder)}', header=true)")
 
 
 def by_polars(text: str, lazy: bool = False) -> Any:

@@ -24,18 +24,24 @@ NOT_RELEASED = {
     "charge_",
 }  # where a learner ran, and with which generator, is not part of its result
 
+SIMPLE = {type(None), bool, int, str, bytes}  # most of what there is: they contain nothing, and have no attributes
+PLAIN = (type(None), str, bytes, int, complex, Fraction, np.generic, range)
+
 
 def released_values(value: Any, path: str, above: tuple[int, ...]) -> Iterator[tuple[str, Any]]:
     """A result as a list of plain things, to the last bit, each with its place."""
+    if type(value) in SIMPLE:
+        yield path, (type(value).__name__, repr(value))
+        return
     # A value that contains itself has been listed on the way here.
     if id(value) in above:
         return
     above = (*above, id(value))
     if isinstance(value, np.ndarray) and value.dtype != object:
         yield path, (str(value.dtype), value.shape, value.tobytes())
-    elif isinstance(value, float | np.floating):
+    elif isinstance(value, (float, np.floating)):
         yield path, (type(value).__name__, float(value).hex())
-    elif value is None or isinstance(value, str | bytes | int | complex | Fraction | np.generic | range):
+    elif isinstance(value, PLAIN):
         yield path, (type(value).__name__, repr(value))
     elif isinstance(value, Random | types.ModuleType):
         return
