@@ -28,11 +28,12 @@ def threat_of(knowledge: str, known: int) -> ThreatModel:
         n=known,
         plan=plan,
     )
-    everybody, others = Phrase("everybody's"), Phrase("everybody else's")
+    everybody = Phrase("which attribute is real, in everybody's record")
+    others = Phrase("which attribute is real, in everybody else's record")
     return ThreatModel(
         Phrase("every record as it was sent, without its real attribute being marked"),
         plan if knowledge == "none" else told,
-        Phrase("which attribute is real, in {whose} record", whose=everybody if knowledge == "none" else others),
+        everybody if knowledge == "none" else others,
     )
 
 
