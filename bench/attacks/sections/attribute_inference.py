@@ -35,7 +35,7 @@ def cells():
                 "table": name,
                 "protocol": protocol,
                 "epsilon": epsilon,
-                "rule": "trees",
+                "rule": "xgboost",
                 "profiles": profiles,
                 "repetition": repetition,
             }
@@ -43,8 +43,8 @@ def cells():
 
 def measure(cell):
     """The share guessed by each rule, repetition by repetition."""
-    if cell["rule"] == "trees":
-        return [run(cell, cell["repetition"], rules_of(cell["protocol"], "trees"), cell["profiles"])]
+    if cell["rule"] == "xgboost":
+        return [run(cell, cell["repetition"], rules_of(cell["protocol"], "xgboost"), cell["profiles"])]
     rules = ("ceiling", *rules_of(cell["protocol"], "exact"))
     return [run(cell, i, rules, 1) for i in range(cell["repetitions"])]
 
@@ -167,7 +167,7 @@ def trees_table(found, name):
     head = ["protocol", "rule", *(f"epsilon {e}, s = {s}" for e in TREE_EPSILONS for s in PROFILES)]
     rows = []
     for protocol in RSFD + RSRFD:
-        for exact, rule in zip(rules_of(protocol, "exact"), rules_of(protocol, "trees"), strict=True):
+        for exact, rule in zip(rules_of(protocol, "exact"), rules_of(protocol, "xgboost"), strict=True):
             cells_of = {"table": name, "protocol": protocol}
             rows.append(
                 [
@@ -185,15 +185,15 @@ def trees_table(found, name):
                     protocol,
                     rule,
                     *(
-                        mean(values(found, rule, epsilon=e, rule="trees", profiles=s, **cells_of), count=True)
+                        mean(values(found, rule, epsilon=e, rule="xgboost", profiles=s, **cells_of), count=True)
                         for e in TREE_EPSILONS
                         for s in PROFILES
                     ),
                 ]
             )
     return (
-        "Trees (depth 3, rate 0.1, 100 rounds) learn from s synthetic profiles for each person; how many repetitions "
-        "in brackets:\n\n" + lines(head, rows)
+        "XGBoost (depth 3, rate 0.1, 100 rounds) learns from s synthetic profiles for each person; how many "
+        "repetitions in brackets:\n\n" + lines(head, rows)
     )
 
 

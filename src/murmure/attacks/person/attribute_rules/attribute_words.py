@@ -39,7 +39,7 @@ def threat_of(knowledge: str, known: int) -> ThreatModel:
 
 def steps_of(knowledge: str, rules: Sequence[str], synthetic: int) -> Items:
     """What the attacker does, in order."""
-    trees = any(RULES[name].trees for name in rules)
+    trees = any(RULES[name].trees is not None for name in rules)
     steps = [Phrase("Cardinalities and randomisers are read from the plan, which is public.")]
     if knowledge == "none":
         steps.append(
