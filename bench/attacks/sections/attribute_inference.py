@@ -11,7 +11,7 @@ import murmure as mu
 from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.success import repeated
 from murmure.attacks.person.attribute_rules.attribute_words import threat_of
-from murmure.attacks.person.attribute_rules.experiment import RULES, AttributeExperiment
+from murmure.attacks.person.attribute_rules.experiment import AttributeExperiment
 from murmure.core.errors import Phrase
 
 TITLE = "Which attribute is real?"
@@ -113,13 +113,13 @@ def certified(name, epsilon):
     return mu.certify(build(schema, list(codes.values()), "RS+FD[GRR]", epsilon, 0), "record").epsilon
 
 
-def values(found, rule, **wanted):
+def values(found, guesser, /, **wanted):
     return [
-        one[rule]
+        one[guesser]
         for cell, measured in found
         if all(cell.get(key) == value for key, value in wanted.items())
         for one in measured
-        if rule in one
+        if guesser in one
     ]
 
 
@@ -199,7 +199,7 @@ def trees_table(found, name):
 
 def figure(found, name, figures):
     rows = [
-        repeated(RULES["exact"].title, numbers, 1 / len(table(name)[1]), at=epsilon, protocol=protocol)
+        repeated(protocol, numbers, 1 / len(table(name)[1]), at=epsilon)
         for protocol, epsilon in itertools.product(RSFD + RSRFD, EPSILONS)
         if len(numbers := values(found, "exact", table=name, protocol=protocol, epsilon=epsilon, rule="exact")) > 1
     ]
@@ -209,5 +209,5 @@ def figure(found, name, figures):
     measure = Phrase("share of people whose real attribute is guessed")
     result = AttackResult("attributes", title, threat_of("none", 0), measure, tuple(rows), axis=Phrase("epsilon"))
     file = f"attack-attributes-{name.lower()}.svg"
-    result.plot(figures / file)
+    result.plot().figure.savefig(figures / file, bbox_inches="tight", metadata={"Date": None})
     return f"![{name}: share of people whose real attribute is guessed, by epsilon](figures/{file})\n"
