@@ -11,7 +11,7 @@ import murmure as mu
 from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.success import repeated
 from murmure.attacks.person.attribute_rules.attribute_words import threat_of
-from murmure.attacks.person.attribute_rules.experiment import RULES, AttributeExperiment
+from murmure.attacks.person.attribute_rules.experiment import AttributeExperiment
 from murmure.core.errors import Phrase
 
 TITLE = "Which attribute is real?"
@@ -35,7 +35,7 @@ def cells():
                 "table": name,
                 "protocol": protocol,
                 "epsilon": epsilon,
-                "rule": "trees",
+                "rule": "xgboost",
                 "profiles": profiles,
                 "repetition": repetition,
             }
@@ -43,8 +43,8 @@ def cells():
 
 def measure(cell):
     """The share guessed by each rule, repetition by repetition."""
-    if cell["rule"] == "trees":
-        return [run(cell, cell["repetition"], rules_of(cell["protocol"], "trees"), cell["profiles"])]
+    if cell["rule"] == "xgboost":
+        return [run(cell, cell["repetition"], rules_of(cell["protocol"], "xgboost"), cell["profiles"])]
     rules = ("ceiling", *rules_of(cell["protocol"], "exact"))
     return [run(cell, i, rules, 1) for i in range(cell["repetitions"])]
 
@@ -113,13 +113,13 @@ def certified(name, epsilon):
     return mu.certify(build(schema, list(codes.values()), "RS+FD[GRR]", epsilon, 0), "record").epsilon
 
 
-def values(found, rule, **wanted):
+def values(found, guesser, /, **wanted):
     return [
-        one[rule]
+        one[guesser]
         for cell, measured in found
         if all(cell.get(key) == value for key, value in wanted.items())
         for one in measured
-        if rule in one
+        if guesser in one
     ]
 
 
@@ -167,7 +167,7 @@ def trees_table(found, name):
     head = ["protocol", "rule", *(f"epsilon {e}, s = {s}" for e in TREE_EPSILONS for s in PROFILES)]
     rows = []
     for protocol in RSFD + RSRFD:
-        for exact, rule in zip(rules_of(protocol, "exact"), rules_of(protocol, "trees"), strict=True):
+        for exact, rule in zip(rules_of(protocol, "exact"), rules_of(protocol, "xgboost"), strict=True):
             cells_of = {"table": name, "protocol": protocol}
             rows.append(
                 [
@@ -185,21 +185,21 @@ def trees_table(found, name):
                     protocol,
                     rule,
                     *(
-                        mean(values(found, rule, epsilon=e, rule="trees", profiles=s, **cells_of), count=True)
+                        mean(values(found, rule, epsilon=e, rule="xgboost", profiles=s, **cells_of), count=True)
                         for e in TREE_EPSILONS
                         for s in PROFILES
                     ),
                 ]
             )
     return (
-        "Trees (depth 3, rate 0.1, 100 rounds) learn from s synthetic profiles for each person; how many repetitions "
-        "in brackets:\n\n" + lines(head, rows)
+        "XGBoost (depth 3, rate 0.1, 100 rounds) learns from s synthetic profiles for each person; how many "
+        "repetitions in brackets:\n\n" + lines(head, rows)
     )
 
 
 def figure(found, name, figures):
     rows = [
-        repeated(RULES["exact"].title, numbers, 1 / len(table(name)[1]), at=epsilon, protocol=protocol)
+        repeated(protocol, numbers, 1 / len(table(name)[1]), at=epsilon)
         for protocol, epsilon in itertools.product(RSFD + RSRFD, EPSILONS)
         if len(numbers := values(found, "exact", table=name, protocol=protocol, epsilon=epsilon, rule="exact")) > 1
     ]
@@ -209,5 +209,5 @@ def figure(found, name, figures):
     measure = Phrase("share of people whose real attribute is guessed")
     result = AttackResult("attributes", title, threat_of("none", 0), measure, tuple(rows), axis=Phrase("epsilon"))
     file = f"attack-attributes-{name.lower()}.svg"
-    result.plot(figures / file)
+    result.plot().figure.savefig(figures / file, bbox_inches="tight", metadata={"Date": None})
     return f"![{name}: share of people whose real attribute is guessed, by epsilon](figures/{file})\n"

@@ -342,9 +342,22 @@ def test_trees_learn_one_class_and_skip_missing_ones() -> None:
 
 def test_trees_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with pytest.raises(mu.MurmureError, match=r"scikit-learn") as caught:
-        attribute_inference(mu.RSFD(SCHEMA, 1.0), table(20), attackers=["trees"])
-    assert "murmure[attacks]" in str(caught.value)
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    for name, library, extra in (("trees", "scikit-learn", "attacks"), ("xgboost", "xgboost", "xgboost")):
+        with pytest.raises(mu.MurmureError, match=library) as caught:
+            attribute_inference(mu.RSFD(SCHEMA, 1.0), table(20), attackers=[name])
+        assert f"murmure[{extra}]" in str(caught.value)
+
+
+@pytest.mark.parametrize("oracle", ["GRR", "OUE-z"])
+def test_both_libraries_guess_alike(oracle: str) -> None:
+    """The same steps and leaves: what each guesses among 4,000 people differs by less than two points."""
+    pytest.importorskip("xgboost", reason="needs the extra murmure[xgboost]")
+    mechanism = mu.RSFD(SCHEMA, 3.0, oracle=oracle, calibrate="paper")
+    experiment = AttributeExperiment(mechanism, people(4000), "none", ("trees", "xgboost"), 1, 0)
+    found = experiment.run(mu.Random.seeded(10)).success
+
+    assert abs(found["trees"] - found["xgboost"]) < 0.02
 
 
 # -- the attack --------------------------------------------------------------------------------------------------------

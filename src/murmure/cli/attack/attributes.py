@@ -58,7 +58,7 @@ EXAMPLE = Phrase("murmure attack attributes people.csv --schema schema.toml --ep
 @click.option(
     "--attackers",
     metavar="A,B",
-    help="exact, ceiling, trees; rsrfd: exact-uniform, trees-uniform.  [default: all but trees]",
+    help="exact, ceiling, trees, xgboost; rsrfd: exact-uniform, trees-uniform.  [default: all but trees]",
 )
 @click.option(
     "--synthetic", type=int, default=1, show_default=True, metavar="S", help="trees: profiles for each person."

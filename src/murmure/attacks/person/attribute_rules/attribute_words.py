@@ -28,17 +28,18 @@ def threat_of(knowledge: str, known: int) -> ThreatModel:
         n=known,
         plan=plan,
     )
-    everybody, others = Phrase("everybody's"), Phrase("everybody else's")
+    everybody = Phrase("which attribute is real, in everybody's record")
+    others = Phrase("which attribute is real, in everybody else's record")
     return ThreatModel(
         Phrase("every record as it was sent, without its real attribute being marked"),
         plan if knowledge == "none" else told,
-        Phrase("which attribute is real, in {whose} record", whose=everybody if knowledge == "none" else others),
+        everybody if knowledge == "none" else others,
     )
 
 
 def steps_of(knowledge: str, rules: Sequence[str], synthetic: int) -> Items:
     """What the attacker does, in order."""
-    trees = any(RULES[name].trees for name in rules)
+    trees = any(RULES[name].trees is not None for name in rules)
     steps = [Phrase("Cardinalities and randomisers are read from the plan, which is public.")]
     if knowledge == "none":
         steps.append(

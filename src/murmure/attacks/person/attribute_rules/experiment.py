@@ -18,7 +18,7 @@ from murmure.attacks.person.attribute_rules.estimated_shares import (
 )
 from murmure.attacks.person.attribute_rules.exact_success import exact_success
 from murmure.attacks.person.attribute_rules.guesses import share_guessed
-from murmure.attacks.person.attribute_rules.trees import scores_by_trees, synthetic_profiles
+from murmure.attacks.person.attribute_rules.trees import Library, scores_by_trees, synthetic_profiles
 from murmure.attacks.person.attribute_rules.uniform_fakes import with_uniform_fakes
 from murmure.core.errors import Phrase
 from murmure.core.random import Random
@@ -39,7 +39,7 @@ class AttributeRule:
     """How the guess is made."""
 
     title: Phrase
-    trees: bool = False
+    trees: Library | None = None  # whose trees learn
     uniform: bool = False  # takes fakes for uniform, as the published attack on RS+RFD does
     true_shares: bool = False
 
@@ -47,9 +47,11 @@ class AttributeRule:
 RULES: dict[str, AttributeRule] = {
     "exact": AttributeRule(Phrase("exact rule")),
     "ceiling": AttributeRule(Phrase("exact, shares known"), true_shares=True),
-    "trees": AttributeRule(Phrase("trees"), trees=True),
+    "trees": AttributeRule(Phrase("trees"), trees="scikit-learn"),
+    "xgboost": AttributeRule(Phrase("XGBoost"), trees="xgboost"),
     "exact-uniform": AttributeRule(Phrase("exact, fakes uniform"), uniform=True),
-    "trees-uniform": AttributeRule(Phrase("trees, fakes uniform"), trees=True, uniform=True),
+    "trees-uniform": AttributeRule(Phrase("trees, fakes uniform"), trees="scikit-learn", uniform=True),
+    "xgboost-uniform": AttributeRule(Phrase("XGBoost, fakes uniform"), trees="xgboost", uniform=True),
 }
 
 
@@ -102,12 +104,12 @@ class AttributeExperiment:
     def _guess(self, rule: AttributeRule, collection: Collection, shares: Shares, rng: Random) -> float:
         law = with_uniform_fakes(self.law) if rule.uniform else self.law
         records, tag = collection.of(collection.guessed)
-        if not rule.trees:
+        if rule.trees is None:
             return share_guessed(law.real_log_odds(records, self.true_shares if rule.true_shares else shares), tag)
         training = [collection.of(collection.known)] if self.known else []
         if self.knowledge != "partial":
             training.append(synthetic_profiles(law, shares, self.synthetic * len(self.x[0]), rng))
-        return share_guessed(scores_by_trees(law, training, records, rng), tag)
+        return share_guessed(scores_by_trees(law, training, records, rng, rule.trees), tag)
 
     def rows(self, measured: Sequence[AttributeGuesses]) -> list[Success]:
         """A row for each rule."""
