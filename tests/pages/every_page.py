@@ -105,6 +105,17 @@ def query(words: str) -> Callable[[Path], str]:
     return make
 
 
+def repeated_surveys(folder: Path) -> str:
+    """People of a table who are looked for in their reports to two surveys."""
+    people, schema = write_people(folder)
+    words = "--epsilon 2,6 --surveys 2 --repetitions 2 --top 1 --seed 1"
+    return page_of(folder, "attack", "identities", people, "--schema", schema, *words.split())
+
+
+def averaging(folder: Path) -> str:
+    return page_of(folder, "attack", "average", "DiscreteLaplace", "--epsilon", 0.1, "--budget", 1)
+
+
 def model(words: str) -> Callable[[Path], str]:
     """The command of one model; {t}, {t2} and {t3} are tables, as in tests/cli/test_econometrics.py."""
 
@@ -147,6 +158,8 @@ FILES: dict[str, Callable[[Path], str]] = {
     "query table": query("table --column smoker,region --no-ledger --seed 1"),
     "query quantile": query("quantile --column kids --at 0.25,0.5,0.75 --no-ledger --seed 1"),
     "query mode": query("mode --column region --no-ledger --seed 1"),
+    "attack identities": repeated_surveys,
+    "attack average": averaging,
     "study result": study_of_sums,
     "study result of a model": study_of_a_model,
     "ols with noise": model('ols "stay ~ age" {t} --schema {schema} --epsilon 5 --ledger {ledger} --budget 9'),

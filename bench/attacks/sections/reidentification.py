@@ -2,7 +2,7 @@
 
     reidentification.py [--minutes M] [--page]      runs what is missing; --page writes the page of its own
 
-A cell is one repetition of one setting at ten epsilons. Repetition r draws the same surveys in every setting. Settings
+A cell is one repetition of one setting at ten epsilons. Repetition r has the surveys of the published code's seed r. Settings
 come in the order of their importance, so that a run that is stopped has something of each.
 """
 
@@ -28,6 +28,7 @@ TITLE = "Re-identification over five surveys"
 PAGE = ROOT / "docs" / "explanation-reidentification-measured.md"
 KEPT = PLACE / "attacks" / "reidentification.jsonl"
 SEED = 2023
+OTHERS = 100  # repetitions from here on draw surveys of their own; those before, the surveys of the published seeds
 EPSILONS = [float(e) for e in range(1, 11)]
 SURVEYS, TOP = 5, (1, 5, 10)
 ORACLES = ("GRR", "SUE", "OUE", "OLH", "SubsetSelection")
@@ -42,19 +43,24 @@ def setting(solution, oracle, metric="uniform", knowledge="full", score=EQUAL):
 
 
 MAIN = [setting("smp", o) for o in ORACLES]
-STAGES = (  # settings, and how many repetitions each gets at this point
-    (MAIN, 5),
-    ([setting("rsfd", o) for o in FAKES], 3),
-    ([setting("smp", o, score=EXACT) for o in ORACLES[1:]], 2),  # of GRR both scores are the same
-    ([setting("smp", o, metric="non-uniform") for o in ORACLES], 3),
-    ([setting("smp", o, knowledge="partial") for o in ORACLES], 3),
-    (MAIN, 20),
-    ([setting("rsfd", o, score=EXACT) for o in FAKES[:3]], 2),
-    ([setting("rsfd", o) for o in FAKES], 20),
-    ([setting("smp", o, metric="non-uniform") for o in ORACLES], 20),
-    ([setting("smp", o, knowledge="partial") for o in ORACLES], 20),
-    ([setting("smp", o, "non-uniform", "partial") for o in ORACLES], 5),
-    ([setting("smp", o, score=EXACT) for o in ORACLES[1:]], 20),
+FAKE = [setting("rsfd", o) for o in FAKES]
+CEILING = [setting("smp", o, score=EXACT) for o in ORACLES[1:]]  # of GRR both scores are the same
+FAKE_CEILING = [setting("rsfd", o, score=EXACT) for o in FAKES[:3]]
+AGAIN = [setting("smp", o, metric="non-uniform") for o in ORACLES]
+PARTIAL = [setting("smp", o, knowledge="partial") for o in ORACLES]
+STAGES = (  # settings, and which repetitions of them come at this point
+    (MAIN, range(10)),
+    (FAKE, range(100, 102)),
+    (CEILING, range(100, 101)),
+    (AGAIN, range(100, 102)),
+    (PARTIAL, range(100, 102)),
+    (FAKE_CEILING, range(100, 101)),
+    (MAIN, range(20)),
+    (CEILING, range(5)),
+    (AGAIN, range(20)),
+    (PARTIAL, range(20)),
+    (FAKE, range(20)),
+    (FAKE_CEILING, range(3)),
 )
 
 
@@ -63,11 +69,18 @@ def cells():
         return
     listed = set()
     for settings, repetitions in STAGES:
-        for r in range(repetitions):
+        for r in repetitions:
             for one in settings:
                 if (*one.values(), r) not in listed:
                     listed.add((*one.values(), r))
                     yield {**one, "repetition": r}
+
+
+def published_surveys(seed, names):
+    """The columns of the five surveys that the published code draws with this seed (NumPy's old generator)."""
+    rng = np.random.RandomState(seed)
+    counts = rng.randint(round(len(names) / 2), len(names), SURVEYS)
+    return [[names[j] for j in rng.choice(range(len(names)), count, replace=False)] for count in counts]
 
 
 def measure(cell):
@@ -75,10 +88,12 @@ def measure(cell):
     schema, people = table("Adult")
     targets = FAKE_TARGETS if (cell["solution"], cell["score"]) == ("rsfd", EXACT) else None
     began = time.process_time()
+    r = cell["repetition"]
+    surveys = SURVEYS if r >= OTHERS else published_surveys(r, list(people))
     result = reidentification(
         people, schema, EPSILONS, solution=cell["solution"], oracle=cell["oracle"], metric=cell["metric"],
-        knowledge=cell["knowledge"], scores=[cell["score"]], surveys=SURVEYS, top=TOP, targets=targets,
-        repetitions=1, rng=mu.Random.seeded(SEED).child(cell["repetition"]),
+        knowledge=cell["knowledge"], scores=[cell["score"]], surveys=surveys, top=TOP, targets=targets,
+        repetitions=1, rng=mu.Random.seeded(SEED).child(r % OTHERS),
     )  # fmt: skip
     at = {(row.setting["epsilon"], row.at, row.setting["top"]): row.value for row in result.rows}
     found = [[[at[e, s, k] for k in TOP] for s in range(1, SURVEYS + 1)] for e in EPSILONS]
