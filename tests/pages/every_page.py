@@ -119,6 +119,15 @@ def attributes(*options: str) -> Callable[[Path], str]:
         return page_of(folder, *command, *options)
 
     return make
+def repeated_surveys(folder: Path) -> str:
+    """People of a table who are looked for in their reports to two surveys."""
+    people, schema = write_people(folder)
+    words = "--epsilon 2,6 --surveys 2 --repetitions 2 --top 1 --seed 1"
+    return page_of(folder, "attack", "identities", people, "--schema", schema, *words.split())
+
+
+def averaging(folder: Path) -> str:
+    return page_of(folder, "attack", "average", "DiscreteLaplace", "--epsilon", 0.1, "--budget", 1)
 
 
 def model(words: str) -> Callable[[Path], str]:
@@ -181,6 +190,8 @@ FILES: dict[str, Callable[[Path], str]] = {
     "attack bayes": attack("bayes GRR OUE --categories 4 --epsilon 0.5,1,2"),
     "attack deniability": attack("deniability --categories 9,5,3 --epsilon 2 --oracle GRR,OLH --metric all --seed 1"),
     "attack link": linked_table,
+    "attack identities": repeated_surveys,
+    "attack average": averaging,
     "study result": study_of_sums,
     "study result of a model": study_of_a_model,
     "ols with noise": model('ols "stay ~ age" {t} --schema {schema} --epsilon 5 --ledger {ledger} --budget 9'),

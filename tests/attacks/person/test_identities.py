@@ -303,6 +303,15 @@ def test_targets_and_axis() -> None:
     assert {row.setting["surveys"] for row in one.rows} == {1, 2} and "epsilon" not in one.rows[0].setting
 
 
+def test_planned_surveys() -> None:
+    """One survey about one column, without noise: people with the same value cannot be told apart."""
+    people = table(50)
+    result = reidentification(people, SCHEMA, 30.0, surveys=[["f"]], top=[1], repetitions=1, rng=mu.Random.seeded(1))
+    alike = np.bincount(people["f"])
+
+    assert [row.value for row in result.rows] == pytest.approx([(alike > 0).sum() / 50] * 2)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -316,6 +325,10 @@ def test_targets_and_axis() -> None:
         ({"surveys": 7}, "7 surveys over 6 columns"),
         ({"surveys": 9, "metric": "non-uniform"}, "at most 8 surveys"),
         ({"surveys": True}, "surveys must be a whole number"),
+        ({"surveys": "abc"}, "or for each survey the names of its columns"),
+        ({"surveys": [["a", "z"]]}, "or for each survey the names of its columns"),
+        ({"surveys": [["a", "a"]]}, "or for each survey the names of its columns"),
+        ({"surveys": [[]]}, "or for each survey the names of its columns"),
         ({"top": [0]}, "top must be a whole number from 1"),
         ({"targets": 21}, "there are 20 people"),
         ({"repetitions": 0}, "repetitions must be a whole number from 1"),

@@ -81,18 +81,18 @@ def memoised_success(channel: ChainedBits, times: int) -> float:
     return largest(p * one + (1 - p) * zero, q * one + (1 - q) * zero, channel.inputs)
 
 
-def largest(own: Floats, other: Floats, k: int) -> float:
-    """The chance that a count with the law `own` is the largest of k; the others have the law `other`; ties at random.
+def largest(true: Floats, other: Floats, k: int) -> float:
+    """The chance that a count with the law `true` is the largest of k; the others have the law `other`; ties at random.
 
-    sum over c of own(c) E[1 / (1 + others that are equal)] and none larger: with F(c) = P[other <= c],
-    sum over c of own(c) (F(c)^k - F(c-1)^k) / (k other(c)), as a geometric sum in F(c-1) / F(c).
+    sum over c of true(c) E[1 / (1 + others that are equal)] and none larger: with F(c) = P[other <= c],
+    sum over c of true(c) (F(c)^k - F(c-1)^k) / (k other(c)), as a geometric sum in F(c-1) / F(c).
     """
     below = np.concatenate([[0.0], np.cumsum(other)[:-1]])
     upto = below + other
     with np.errstate(divide="ignore", invalid="ignore"):
         log_ratio = np.where(below > 0, np.log1p(-other / upto), -math.inf)
         terms = np.where(log_ratio > -1e-15, float(k), np.expm1(k * log_ratio) / np.expm1(log_ratio))
-    return float((own * np.where(upto > 0, upto ** (k - 1) * terms, 0.0)).sum() / k)
+    return float((true * np.where(upto > 0, upto ** (k - 1) * terms, 0.0)).sum() / k)
 
 
 def most_often(times: int, k: int) -> Floats:

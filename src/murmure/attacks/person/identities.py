@@ -51,7 +51,7 @@ def reidentification(
     *,
     solution: Literal["smp", "rsfd"] = "smp",
     oracle: str = "GRR",
-    surveys: int = 5,
+    surveys: int | Sequence[Sequence[str]] = 5,
     metric: Metric = "uniform",
     knowledge: Knowledge = "full",
     scores: Sequence[Score] = SCORES,
@@ -69,6 +69,7 @@ def reidentification(
     Each survey asks about a random set of columns; a person reports one (solution="smp"), or one real and the others
     invented ("rsfd", at the epsilon of `calibrate`).
     metric: "uniform", nobody reports a column twice; "non-uniform", a column may come again and its report is repeated.
+    surveys: how many there are, each about a random set of columns; or the columns of each.
     targets: how many people are looked for, drawn at random; None: everybody. axis: what curves run over.
 
     >>> import numpy as np
@@ -100,7 +101,8 @@ def reidentification(
         raise InvalidParameter("reidentification: schema must be a Schema, got {got}.", got=shorten(schema))
     codes = np.stack([column.astype(np.int64) for column in codes_of_people(schema, people)], axis=1)
     n, d = codes.shape
-    surveys = _check_surveys(surveys, d, metric, solution)
+    planned = None if isinstance(surveys, int) else _planned(surveys, schema)
+    count = _check_surveys(surveys if planned is None else len(planned), d, metric, solution)
     best = sorted({check_count("top", k) for k in top})
     if d < 2 or n < 2:
         raise InvalidParameter(
@@ -114,14 +116,14 @@ def reidentification(
         )
     rng = random_or_secure(rng, "reidentification")
     attack = _Attack(
-        codes, schema, epsilons, solution, oracle, surveys, metric, knowledge, scores, best, targets, calibrate
+        codes, schema, epsilons, solution, oracle, planned or count, metric, knowledge, scores, best, targets, calibrate
     )
     measured = np.stack(repeat(attack.run, repetitions, rng, Phrase("repeating the surveys")))
     rows = []
     for i, score in enumerate(scores):
         for k, at_most in enumerate(best):
             for e, value in enumerate(epsilons):
-                for s in range(surveys):
+                for s in range(count):
                     found_shares = measured[:, e, i, s, k]
                     place: dict[str, Any] = {"epsilon": value, "surveys": s + 1, "top": at_most}
                     at = float(place.pop(axis))
@@ -129,14 +131,14 @@ def reidentification(
     return AttackResult(
         name="identities",
         title=Phrase("Re-identification over {surveys} surveys: {solution}[{oracle}], {people:,} people",
-                     surveys=surveys, solution=TITLES[solution], oracle=oracle, people=n),
+                     surveys=count, solution=TITLES[solution], oracle=oracle, people=n),
         threat=_threat(solution, knowledge, d),
         measure=Phrase("share of people found among the k best matches"),
         rows=tuple(rows),
         axis=Phrase("surveys") if axis == "surveys" else Phrase("epsilon"),
         notes=(METRICS[metric] if solution == "smp" else FAKE_NOTE,),
         details={
-            "people": n, "columns": d, "surveys": surveys, "solution": solution, "oracle": oracle, "metric": metric,
+            "people": n, "columns": d, "surveys": count, "solution": solution, "oracle": oracle, "metric": metric,
             "knowledge": knowledge, "targets": n if targets is None else targets,
         },
     )  # fmt: skip
@@ -172,6 +174,23 @@ def _one_of(name: str, value: Any, allowed: Sequence[str]) -> None:
             allowed=", ".join(allowed),
             got=shorten(value),
         )
+
+
+def _planned(surveys: Any, schema: Schema) -> Surveys:
+    """The columns of each survey, by name."""
+    columns = []
+    for names in surveys if isinstance(surveys, list | tuple) else [surveys]:
+        listed = list(names) if isinstance(names, list | tuple) else []
+        unknown = [name for name in listed if name not in schema.private]
+        if not listed or unknown or len(set(listed)) < len(listed):
+            raise InvalidParameter(
+                "reidentification: surveys must be a whole number, or for each survey the names of its columns, got "
+                "{got}.",
+                hint='surveys=5, or surveys=[["age", "sex"], ["sex", "region"]]',
+                got=shorten(names),
+            )
+        columns.append(np.array([schema.private.index(name) for name in listed]))
+    return Surveys(tuple(columns))
 
 
 def _check_surveys(surveys: Any, d: int, metric: Metric, solution: str) -> int:
@@ -212,7 +231,8 @@ class _Attack:
     """One experiment: surveys drawn once, reports drawn for each epsilon."""
 
     def __init__(
-        self, codes: Ints, schema: Schema, epsilons: Sequence[float], solution: str, oracle: str, surveys: int,
+        self, codes: Ints, schema: Schema, epsilons: Sequence[float], solution: str, oracle: str,
+        surveys: int | Surveys,
         metric: Metric, knowledge: Knowledge, scores: Sequence[Score], top: Sequence[int], targets: int | None,
         calibrate: Calibrate,
     ) -> None:  # fmt: skip
@@ -230,7 +250,7 @@ class _Attack:
         """(epsilons, scores, surveys, top)."""
         n, d = self.codes.shape
         drawn = rng.child(0)
-        surveys = Surveys.draw(drawn, self.surveys, d)
+        surveys = self.surveys if isinstance(self.surveys, Surveys) else Surveys.draw(drawn, self.surveys, d)
         known = np.sort(some_of(drawn, d, *attribute_range(d))) if self.partial else np.arange(d)
         targets = np.arange(n) if self.targets is None else np.sort(shuffled(drawn, n)[: self.targets])
         column = reported_columns(surveys, n, d, self.again, drawn)

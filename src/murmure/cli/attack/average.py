@@ -34,7 +34,12 @@ NOISE_EXAMPLE = Phrase("murmure attack average DiscreteLaplace --epsilon 0.1 --b
     help="How many reports or answers.",
 )
 @click.option(
-    "--people", type=WholeNumber(), default=1000, show_default=True, metavar="N", help="Noise: how many count."
+    "--people",
+    type=WholeNumber(),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Noise: how many people are counted.",
 )
 @click.option("--budget", type=float, metavar="E", help="Noise: what the ledger allows in all.")
 @click.option("--delta", type=float, default=0.0, metavar="D", help="Noise: of the budget, and of Gaussian noise.")

@@ -21,6 +21,7 @@ from murmure.laws.bits import pack
 from murmure.laws.kernel_loader import available
 
 BLOCK = 256  # targets matched at a time
+MAX_BYTES = 1 << 30  # of all people in the order of each column
 WORK = 1 << 20  # targets times candidates from which the kernel is worth loading
 
 
@@ -80,7 +81,8 @@ class Candidates:
         targets, surveys = profiles.column.shape
         counts = np.zeros((1 << surveys, targets), np.int64)
         if compiled is None:
-            compiled = available() and targets * len(self.codes) >= WORK
+            room = profiles.value is None or len(self.sizes) * self.bits.nbytes <= MAX_BYTES
+            compiled = available() and room and targets * len(self.codes) >= WORK
         if compiled:
             from murmure.attacks.person.survey_rules import match_kernels
 
