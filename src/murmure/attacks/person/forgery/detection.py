@@ -29,6 +29,7 @@ from murmure.laws.bits import first_bits, unpack
 from murmure.laws.records import Records
 from murmure.local.base.randomisers import FrequencyOracle, NumericRandomiser
 from murmure.local.base.record_mechanism import RecordMechanism
+from murmure.local.hadamard import HadamardResponse
 from murmure.local.hashing import LocalHashing
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
@@ -232,27 +233,37 @@ def _frequencies(mechanism: FrequencyOracle, reports: Array, tally: Ints) -> Ite
         yield from _bits(mechanism, reports, tally)
     if isinstance(mechanism, LocalHashing):
         yield from _hashes(mechanism, reports)
+    if isinstance(mechanism, HadamardResponse):  # every index lies in the likely half of some value, not of another
+        c = mechanism.channel
+        ends = (np.full(c.order, float(c.prob(0, y))) for y in (1, 0))
+        yield _outside(np.bincount(reports, minlength=c.order), len(reports), *ends)
 
 
 def _impossible_counts(mechanism: Any, n: int, tally: Ints) -> Iterator[ForgeryTest]:
+    chances = _chances(mechanism)
+    if chances is not None:
+        value = None if isinstance(mechanism, NumericRandomiser) else mechanism.domain.label
+        yield _outside(tally, n, *chances, value)
+
+
+def _outside(tally: Ints, n: int, least: Floats, most: Floats, label: Any = None) -> ForgeryTest:
+    """The count that lies farthest outside what any answers give; label: of a value, else the count is of a report."""
     from scipy.stats import binom
 
-    chances = _chances(mechanism)
-    if chances is None:
-        return
-    least, most = chances
     low, high = binom.cdf(tally, n, least), binom.sf(tally - 1, n, most)
     tail = np.minimum(low, high)
     at = int(np.argmin(tail))
     numbers = {"count": int(tally[at]), "least": n * float(least[at]), "most": n * float(most[at])}
-    if isinstance(mechanism, NumericRandomiser):
+    if label is None:
+        name = Phrase("reports that are too many or too few")
         saw = Phrase("report {y} in {count:,} reports; {least:,.0f} to {most:,.0f} are expected", y=at, **numbers)
     else:
-        value = mechanism.domain.label(at)
+        name = Phrase("counts that no answers explain")
+        value = label(at)
         saw = Phrase(
             "{count:,} reports support {value!r}; {least:,.0f} to {most:,.0f} are expected", value=value, **numbers
         )
-    yield ForgeryTest(Phrase("counts that no answers explain"), saw, float(min(1.0, 2 * len(tally) * tail[at])))
+    return ForgeryTest(name, saw, float(min(1.0, 2 * len(tally) * tail[at])))
 
 
 def _chances(mechanism: Any) -> tuple[Floats, Floats] | None:
