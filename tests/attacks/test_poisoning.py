@@ -223,6 +223,24 @@ def test_what_a_check_says() -> None:
     assert "<table" in loud.to_page()
 
 
+@pytest.mark.parametrize("mechanism", [mu.SubsetSelection(mu.Categories(5), 1.0), mu.OUE(mu.Categories(4), 1.0)])
+def test_pairs_of_honest_values(mechanism: Any) -> None:
+    """The mean of (S_u - q)(S_v - q), over all reports: what the test of pairs rests on."""
+    k, s = mechanism.domain.size, mechanism.supports
+    means = np.zeros((k, k, k))  # of the value x, and of u and v
+    for packed in range(2**k):
+        bits = np.array([packed >> i & 1 for i in range(k)], float)
+        if isinstance(mechanism, mu.SubsetSelection) and bits.sum() != mechanism.size:
+            continue
+        centred = bits - float(s.q)
+        for x in range(k):
+            chance = float(mechanism.channel.prob(x, np.array([packed], np.uint64)))
+            means[x] += chance * np.outer(centred, centred)
+    for x, u, v in itertools.permutations(range(k), 3):
+        assert means[x, u, v] == pytest.approx(float(s.cov_false), abs=1e-12)
+        assert means[u, u, v] == pytest.approx(float(s.cov_true), abs=1e-12)
+
+
 def test_bernstein_bounds_the_binomial_tail() -> None:
     from scipy.stats import binom
 

@@ -198,6 +198,9 @@ def test_plans() -> None:
     mechanism = mu.OUE(domain, 1.0)
     assert leverages(mechanism, mu.Histogram(domain))[""].at_once == 10
     assert leverages(mechanism, mu.Mean(domain))[""].labels == ("mean",)
+    assert mu.Plan(mu.Mean(domain), person=mechanism).leverage()[""].largest == mean_leverage(mechanism).largest
+    assert str(leverage(mechanism)) == "one forged report counts for up to 3.16 people, on 10 figures at once"
+    assert str(leverage(mu.BoundedLaplace(domain, 1.0))).startswith("no figure to move: reports near a bound")
     with pytest.raises(InvalidParameter, match="no mechanism at the person"):
         leverages(None, mu.Histogram(domain))
     with pytest.raises(InvalidParameter, match="known of Histogram, Mean, Marginals and Pair, got 'Count'"):

@@ -102,6 +102,8 @@ ON_PURPOSE = {
     r"/(unit|relation): is new, .*",
     "sanitize charges the one ledger (issue 16)": r"\[0\]/json/ledger/(paid: was frozen, and is gone|path: .*|"
     r"(dataset|again|budget|spent|left): is new, .*)",
+    "advise and estimate speak of forged reports (issue 18)": r"\[\d+\]/json(/rows\[\d+\]/leverage|/caution|/forged): "
+    r"is new, .*",
     "whether noise leaves standard errors depends on the draw": r"\[0\]/json/learned/(bse_|cov_): .* was frozen, .*",
 }
 

@@ -17,6 +17,8 @@ from tests.show.test_renderers import CONTROLS, KNOWN_COMMANDS, check_page
 import murmure as mu
 from murmure import econometrics
 from murmure.attacks.audits.replay_audit import Audit
+from murmure.attacks.person.forgery.detection import detect_forgeries
+from murmure.attacks.replay_audit import Audit
 from murmure.core.blocks import Cost
 from murmure.core.errors import MurmureError
 from murmure.learn import KMeans, LinearRegression, NaiveBayes
@@ -88,6 +90,11 @@ def _study(bad: str, folder: Path) -> Document:
     return study_document(StatusView(study, StudyProgress(ended=Ending("MurmureError", bad))))
 
 
+def _forgery_check(bad: str) -> Any:
+    mechanism = mu.OUE(mu.Categories(_labels(bad)), epsilon=1.0)
+    return detect_forgeries(mechanism, mechanism.report([_labels(bad)[0]] * 9, mu.Random.seeded(1)))
+
+
 RESULTS: dict[str, Callable[[str, Path], Any]] = {
     "release": lambda bad, _: _release(bad),
     "estimate": lambda bad, _: _release(bad).estimate,
@@ -99,6 +106,8 @@ RESULTS: dict[str, Callable[[str, Path], Any]] = {
     "study": _study,
     "certificate": lambda bad, _: mu.certify(mu.GRR(mu.Categories(_labels(bad)), epsilon=1.0)),
     "advice": lambda bad, _: mu.advise(mu.Categories(_labels(bad)), epsilon=1.0, people=100),
+    "forgery check": lambda bad, _: _forgery_check(bad),
+    "forged": lambda bad, _: _release(bad).estimate.with_forged(3),
     "naive Bayes": lambda bad, _: NaiveBayes(_schema(bad), target="who", privacy=mu.Clear()).fit(_people(bad)),
     "linear regression": lambda bad, _: LinearRegression(_schema(bad), target="y", privacy=mu.Clear()).fit(
         _people(bad)

@@ -122,7 +122,8 @@ def leverages(mechanism: Any, statistic: Any = None, means: Collection[str] = ()
     """The leverage of every figure of a plan, by column; a question about one attribute has the column "".
 
     statistic: what the plan asks. Without one: shares where the reports give shares, else a mean. means: columns of a
-    record whose figure is the mean, also where their reports give shares.
+    record whose figure is the mean, also where their reports give shares. (Of people with public weights: the leverage
+    of one with the average weight.)
 
     >>> import murmure as mu
     >>> from murmure.certify.leverage import leverages

@@ -119,7 +119,7 @@ def test_columns() -> None:
         {"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(0, 3), "pay": mu.Interval(0, 10, 50)}
     )
     people = {"smoker": ["no", "yes"] * 150, "age": [1, 3] * 150, "pay": [2.0, 6.0] * 150}
-    for mechanism in (mu.SMP(schema, 2.0, numeric="Duchi"), mu.SPL(schema, 2.0, numeric="Duchi"), mu.RSFD(schema, 2.0)):
+    for mechanism in (mu.SMP(schema, 2.0, numeric="Duchi"), mu.RSFD(schema, 2.0)):
         estimates = mu.run(mu.Plan(mu.Marginals(schema), person=mechanism), people, rng=mu.Random.seeded(1)).estimate
         wide = estimates.interval(forged=20)
         for name, plain in estimates.interval().items():

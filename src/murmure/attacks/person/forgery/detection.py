@@ -8,7 +8,7 @@ A forger who sends what an honest person could have sent is not noticed by anybo
     histogram of ones      Dvoretzky, Kiefer, Wolfowitz with Massart's constant: P[sup |F_n - F| > d] <= 2 exp(-2 n d^2)
     supports in all        mean and variance do not depend on the answers: Bernstein
     impossible counts      a count lies between Bin(n, least chance) and Bin(n, largest chance): exact tails
-    pairs of ones          E[(S_u - q)(S_v - q)] = 0 for u != v: Bernstein, over all pairs
+    pairs of values        E[(S_u - q)(S_v - q)] is 0 for bits, and known for sets: Bernstein, over all pairs u != v
     hashes                 seeds are uniform, and so is the hash of every difference of two values: exact tails
     repeated reports       P[some report occurs c times] <= C(n, c) (largest chance)^(c-1)
 """
@@ -29,6 +29,7 @@ from murmure.laws.bits import first_bits, unpack
 from murmure.laws.records import Records
 from murmure.local.base.randomisers import FrequencyOracle, NumericRandomiser
 from murmure.local.base.record_mechanism import RecordMechanism
+from murmure.local.hadamard import HadamardResponse
 from murmure.local.hashing import LocalHashing
 from murmure.local.subset import SubsetSelection
 from murmure.local.unary import PackedOracle
@@ -229,30 +230,42 @@ def _frequencies(mechanism: FrequencyOracle, reports: Array, tally: Ints) -> Ite
     if likeliest is not None:
         yield _repeated(reports, likeliest)
     if _independent_bits(mechanism):
-        yield from _bits(mechanism, reports, tally)
+        yield from _bits(mechanism, reports)
+    if isinstance(mechanism, PackedOracle) and mechanism.domain.size <= MAX_PAIRED:
+        yield _pairs(mechanism, reports, tally)
     if isinstance(mechanism, LocalHashing):
         yield from _hashes(mechanism, reports)
+    if isinstance(mechanism, HadamardResponse):  # every index lies in the likely half of some value, not of another
+        c = mechanism.channel
+        ends = (np.full(c.order, float(c.prob(0, y))) for y in (1, 0))
+        yield _outside(np.bincount(reports, minlength=c.order), len(reports), *ends)
 
 
 def _impossible_counts(mechanism: Any, n: int, tally: Ints) -> Iterator[ForgeryTest]:
+    chances = _chances(mechanism)
+    if chances is not None:
+        value = None if isinstance(mechanism, NumericRandomiser) else mechanism.domain.label
+        yield _outside(tally, n, *chances, value)
+
+
+def _outside(tally: Ints, n: int, least: Floats, most: Floats, label: Any = None) -> ForgeryTest:
+    """The count that lies farthest outside what any answers give; label: of a value, else the count is of a report."""
     from scipy.stats import binom
 
-    chances = _chances(mechanism)
-    if chances is None:
-        return
-    least, most = chances
     low, high = binom.cdf(tally, n, least), binom.sf(tally - 1, n, most)
     tail = np.minimum(low, high)
     at = int(np.argmin(tail))
     numbers = {"count": int(tally[at]), "least": n * float(least[at]), "most": n * float(most[at])}
-    if isinstance(mechanism, NumericRandomiser):
+    if label is None:
+        name = Phrase("reports that are too many or too few")
         saw = Phrase("report {y} in {count:,} reports; {least:,.0f} to {most:,.0f} are expected", y=at, **numbers)
     else:
-        value = mechanism.domain.label(at)
+        name = Phrase("counts that no answers explain")
+        value = label(at)
         saw = Phrase(
             "{count:,} reports support {value!r}; {least:,.0f} to {most:,.0f} are expected", value=value, **numbers
         )
-    yield ForgeryTest(Phrase("counts that no answers explain"), saw, float(min(1.0, 2 * len(tally) * tail[at])))
+    return ForgeryTest(name, saw, float(min(1.0, 2 * len(tally) * tail[at])))
 
 
 def _chances(mechanism: Any) -> tuple[Floats, Floats] | None:
@@ -327,7 +340,7 @@ def _largest_chance(mechanism: Any) -> float | None:
     return None
 
 
-def _bits(mechanism: Any, reports: Array, tally: Ints) -> Iterator[ForgeryTest]:
+def _bits(mechanism: Any, reports: Array) -> Iterator[ForgeryTest]:
     n, k = len(reports), mechanism.domain.size
     law, ones = ones_law(mechanism), _ones(reports)
     below, above = np.cumsum(law), np.cumsum(law[::-1])[::-1]
@@ -340,20 +353,29 @@ def _bits(mechanism: Any, reports: Array, tally: Ints) -> Iterator[ForgeryTest]:
     chance = min(1.0, 2 * float(np.exp(-2 * n * distance**2)))
     saw = Phrase("distribution functions {distance:.3g} apart", distance=distance)
     yield ForgeryTest(Phrase("histogram of ones"), saw, chance)
-    if k > MAX_PAIRED:
-        return
-    p, q = float(mechanism.supports.p), float(mechanism.supports.q)
+
+
+def _pairs(mechanism: Any, reports: Array, tally: Ints) -> ForgeryTest:
+    """E[(S_u - q)(S_v - q)] is cov_true for a person who holds u or v, and cov_false for any other; 0 for bits."""
+    n, k, s = len(reports), mechanism.domain.size, mechanism.supports
+    p, q = float(s.p), float(s.q)
     both = np.zeros((k, k))
     for a in range(0, n, BLOCK):  # counts of a block stay below 2**24, where float32 is exact
         bits = unpack(reports[a : a + BLOCK], k).astype(np.float32)
         both += bits.T @ bits
+    means = [float(s.cov_true), float(s.cov_false)]
+    # E[(S_u - q)^2 (S_v - q)^2] from how often both, one or none of the values is in a report
+    together = [(p + q, means[0] + p * q), (2 * q, means[1] + q * q)]
+    second = [
+        t * (1 - q) ** 4 + (single - 2 * t) * (1 - q) ** 2 * q * q + (1 - single + t) * q**4 for single, t in together
+    ]
     sums = both - q * tally[:, None] - q * tally[None, :] + n * q * q
-    true, false = p * (1 - p) + (p - q) ** 2, q * (1 - q)
-    largest = max((1 - q) ** 2, q * q, q * (1 - q))
-    rare = bernstein(np.abs(sums), n * false * max(true, false), largest)
+    excess = np.maximum(sums - n * max(means), n * min(means) - sums)
+    largest = max((1 - q) ** 2, q * q, q * (1 - q)) + max(map(abs, means))
+    rare = bernstein(excess, n * max(second), largest)
     np.fill_diagonal(rare, 1.0)
     u, v = np.unravel_index(int(np.argmin(rare)), rare.shape)
-    expected = n * q * q + q * (tally[u] - n * q) + q * (tally[v] - n * q)
+    expected = both[u, v] - sums[u, v] + n * max(means)
     saw = Phrase(
         "{u!r} and {v!r} together in {count:,.0f} reports; {expected:,.0f} are expected",
         u=mechanism.domain.label(int(u)),
@@ -361,7 +383,7 @@ def _bits(mechanism: Any, reports: Array, tally: Ints) -> Iterator[ForgeryTest]:
         count=float(both[u, v]),
         expected=float(expected),
     )
-    yield ForgeryTest(Phrase("pairs of ones"), saw, float(min(1.0, k * (k - 1) * rare[u, v])))
+    return ForgeryTest(Phrase("pairs of values"), saw, float(min(1.0, k * (k - 1) * rare[u, v])))
 
 
 def _hashes(mechanism: LocalHashing, reports: Array) -> Iterator[ForgeryTest]:
