@@ -63,8 +63,8 @@ def test_a_delta_that_is_larger_than_claimed() -> None:
     rng = np.random.default_rng(3)
 
     def report(value: int, n: int) -> Any:
-        flagged = rng.random(n) < 0.02
-        return np.stack([flagged, np.where(flagged, value, rng.integers(0, 2, n))], axis=1)
+        flagged, truth = rng.random(n) < 0.02, rng.random(n) < 0.7
+        return np.stack([flagged, np.where(flagged | truth, value, 1 - value)], axis=1)
 
     result = _audit(report, 1.0, [(0, 1)], delta=0.001, batched=True, samples=40_000)
     assert result.verdict == "violates" and result.delta_bound is not None

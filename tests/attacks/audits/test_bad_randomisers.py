@@ -146,7 +146,7 @@ def test_the_same_seed_in_every_batch_gives_no_statement() -> None:
         rng = np.random.default_rng(0)
         return np.where(rng.random(n) < 0.5, value, rng.integers(0, 2, n))
 
-    result = _audit(report, batched=True)
+    result = _audit(report, batched=True, samples=8_000)
     assert result.verdict == "no statement" and "repeats" in _kinds(result)
 
 

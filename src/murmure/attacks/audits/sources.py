@@ -280,8 +280,10 @@ class CommandSource:
             self.first = about, answers
             return
         n = min(len(answers), len(self.first[1]))
-        same = about[:n] == self.first[0][:n]
-        if repeats(answers[:n][same], self.first[1][:n][same]):
+        for value in np.unique(about[:n]):
+            same = (about[:n] == value) & (self.first[0][:n] == value)
+            if not repeats(answers[:n][same], self.first[1][:n][same]):
+                continue
             problems.add("repeats", Phrase("each process gives the same reports: it starts from the same seed"))
 
 
