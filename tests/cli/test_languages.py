@@ -32,6 +32,8 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "certify --list",
     "attack poison --categories 4 --epsilon 1 --people 200 --repetitions 2 --seed 1 --html poison.html",
     "estimate --mechanism two-coins --counts no=300,yes=200 --forged 10 --html forged.html",
+    "audit GRR --categories 3 --epsilon 1 --samples 1000 --seed 1 --html audit.html",
+    "audit rsfd-grr --schema s.toml --epsilon 1 --samples 300 --seed 1 --alpha 0.001",
     "schema init people.csv -o draft.toml",
     "schema show s.toml",
     "schema check s.toml people.csv",

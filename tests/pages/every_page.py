@@ -192,6 +192,9 @@ FILES: dict[str, Callable[[Path], str]] = {
     "attack link": linked_table,
     "attack identities": repeated_surveys,
     "attack average": averaging,
+    "audit": lambda folder: page_of(
+        folder, "audit", "GRR", "--categories", 3, "--epsilon", 1, "--samples", 1000, "--seed", 1, "--alpha", 0.001
+    ),
     "study result": study_of_sums,
     "study result of a model": study_of_a_model,
     "ols with noise": model('ols "stay ~ age" {t} --schema {schema} --epsilon 5 --ledger {ledger} --budget 9'),

@@ -18,7 +18,6 @@ import murmure as mu
 from murmure import econometrics
 from murmure.attacks.audits.replay_audit import Audit
 from murmure.attacks.person.forgery.detection import detect_forgeries
-from murmure.attacks.replay_audit import Audit
 from murmure.core.blocks import Cost
 from murmure.core.errors import MurmureError
 from murmure.learn import KMeans, LinearRegression, NaiveBayes

@@ -26,7 +26,8 @@ from murmure.attacks.audits.bounds import (
     ratio_bound,
     would_have_shown,
 )
-from murmure.attacks.audits.events import MAX_ROWS_ALONE, Event, choose_events, rows_to_choose
+from murmure.attacks.audits.events import MAX_ROWS_ALONE, ReportEvent, choose_events, rows_to_choose
+from murmure.attacks.audits.independence import COMPARED, follows, repeats
 from murmure.attacks.audits.problems import Problems
 from murmure.attacks.audits.sent_reports import FORM, SentReports, joined
 from murmure.attacks.audits.sources import Exhausted
@@ -37,10 +38,8 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Array
 from murmure.engines.base.progress import with_progress
 
-MIN_HELD_OUT = 100  # reports of each value; with fewer there is no statement
+MIN_FRESH = 100  # reports of each value; with fewer there is no statement
 FIRST_LOOK = 500  # reports of each value that the first look bounds, and that choose its event
-SAME = 64  # reports in a row that are compared with those of earlier looks
-SERIAL = 6.0  # standard deviations of a correlation with the report before
 FORGIVEN = ("printed",)  # problems that leave a result whole
 
 
@@ -106,7 +105,7 @@ class _Run:
     held_out: int = 0
     stopped: bool = False
     curve: tuple[tuple[float, float], ...] = ()
-    events: dict[int, tuple[Event, Event]] = field(default_factory=dict)  # of each pair, in both directions
+    events: dict[int, tuple[ReportEvent, ReportEvent]] = field(default_factory=dict)  # of each pair, in both directions
     settled: set[int] = field(default_factory=set)  # pairs whose events do not change any more
 
     def __post_init__(self) -> None:
@@ -135,7 +134,7 @@ class _Run:
             reason = Phrase(
                 "Too few samples: {n:,} reports of each value; at least {least:,} are needed, half of them held out.",
                 n=self.samples,
-                least=2 * MIN_HELD_OUT,
+                least=2 * MIN_FRESH,
             )
             return self._result("no statement", [reason])
         first = self.samples - sum(sizes)
@@ -179,20 +178,22 @@ class _Run:
         self._keep(fresh, size)
         return rows[best].bound > self.claim and not self._unfit()
 
-    def _choose(self, i: int) -> tuple[Event, Event]:
+    def _choose(self, i: int) -> tuple[ReportEvent, ReportEvent]:
         about = [joined(self.earlier[place]) for place in self.places[i]]
         if i not in self.settled:
-            self.events[i] = choose_events(*about, self.delta)
+            self.events[i] = choose_events(about[0], about[1], self.delta)
             # Further samples would not be looked at: the choice stays.
-            if min(sent.n for sent in about) >= rows_to_choose(*about):
+            if min(sent.n for sent in about) >= rows_to_choose(about[0], about[1]):
                 self.settled.add(i)
         return self.events[i]
 
-    def _row(self, pair: Pair, event: Event, hits: Hits, level: float) -> AuditRow:
+    def _row(self, pair: Pair, event: ReportEvent, hits: Hits, level: float) -> AuditRow:
         ratio = ratio_bound(hits, self.delta, level)
         bound = coin_bound(hits, level) if self.delta == 0 else ratio
-        seen = would_have_shown(self.claim, self.delta, hits, level)
-        return AuditRow(pair, event.words(), level, hits, bound, ratio, delta_bound(hits, self.claim, level), seen)
+        detectable = would_have_shown(self.claim, self.delta, hits, level)
+        return AuditRow(
+            pair, event.words(), level, hits, bound, ratio, delta_bound(hits, self.claim, level), detectable
+        )
 
     def _heads(self, coins: int) -> int:
         """How many of so many fair coins show heads."""
@@ -220,13 +221,12 @@ class _Run:
     def _check_state(self, i: int, sent: SentReports) -> None:
         if not sent.n:
             return
-        start = sent.part(0, SAME).whole
+        start = sent.part(0, COMPARED).whole
         if self.first_report[i] is None:
             self.first_report[i] = int(start[0])
         if self.constant[i]:
             self.constant[i] = bool((start == self.first_report[i]).all()) and bool((sent.whole == start[0]).all())
-        varies = bool((start != start[0]).any())
-        if varies and len(start) == SAME and any(np.array_equal(start, other) for other in self.starts[i]):
+        if any(repeats(start, other) for other in self.starts[i][-1:]):
             text = Phrase("the reports about {value} repeat: the same seed again", value=shorten(self.values[i]))
             self.problems.add("repeats", text, value=self.values[i])
         self.starts[i].append(start)
@@ -237,7 +237,7 @@ class _Run:
         known = np.unique(forms)[came]
         before = [np.unique(one.column(FORM)) for one in self.earlier[i]]
         kept = forms[np.isin(forms, known)]
-        if len(known) > 1 and _serial(kept == kept[0]) > SERIAL:
+        if len(known) > 1 and follows(kept == kept[0]):
             changed = int(np.argmax(kept != kept[0]))
             self._type_changed(i, changed)
         elif len(kept) and before and not any(np.isin(known, one).any() for one in before):
@@ -251,12 +251,12 @@ class _Run:
         )
         self.problems.add("type changed", text, self.drawn + place, self.values[i])
 
-    def _check_serial(self, event: Event, sent: SentReports) -> None:
+    def _check_serial(self, event: ReportEvent, sent: SentReports) -> None:
         if self.subject.ours:
             return
         missing = [key for key, text in sent.texts.items() if text.startswith("no report")]
         came = ~np.isin(sent.column(FORM), missing) if missing else slice(None)
-        if _serial(event.occurs(sent)[came]) > SERIAL:
+        if follows(event.occurs(sent)[came]):
             self.problems.add(
                 "depends", Phrase("reports depend on the reports before them: they are not from fresh state")
             )
@@ -331,7 +331,7 @@ def look_sizes(samples: int) -> list[int]:
     sizes = [samples // 2]
     while sizes[0] // 2 >= FIRST_LOOK:
         sizes.insert(0, sizes[0] // 2)
-    return sizes if sizes[0] >= MIN_HELD_OUT else []
+    return sizes if sizes[0] >= MIN_FRESH else []
 
 
 def _divided(level: float, worths: list[float]) -> list[float]:
@@ -339,18 +339,6 @@ def _divided(level: float, worths: list[float]) -> list[float]:
     worst = int(np.argmax(worths))
     rest = level / 2 / (len(worths) - 1)
     return [level / 2 if i == worst else rest for i in range(len(worths))]
-
-
-def _serial(hit: Array) -> float:
-    """How many standard deviations the correlation of each report with the one before it is from 0."""
-    values = np.asarray(hit, np.float64)
-    if len(values) < 2 * MIN_HELD_OUT:
-        return 0.0
-    centred = values - values.mean()
-    spread = float((centred * centred).sum())
-    if spread < 30:  # too few hits or misses for a normal approximation
-        return 0.0
-    return abs(float((centred[1:] * centred[:-1]).sum())) / spread * math.sqrt(len(values))
 
 
 def _equal(one: Any, other: Any) -> bool:

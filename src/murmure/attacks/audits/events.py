@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.audits.bounds import Hits
-from murmure.attacks.audits.features import Bins, Feature, features_of
+from murmure.attacks.audits.features import FeatureBins, ReportFeature, features_of
 from murmure.attacks.audits.sent_reports import SentReports, joined
 from murmure.core.errors import Phrase
 from murmure.core.types import Array, Floats, Ints
@@ -39,8 +39,8 @@ MAX_ROWS_ALONE = 500_000  # of reports that are one number of few values
 class PairBins:
     """Two features at once."""
 
-    first: Bins
-    second: Bins
+    first: FeatureBins
+    second: FeatureBins
 
     @property
     def count(self) -> int:
@@ -68,7 +68,7 @@ class PairBins:
 class ScoreBins:
     """A sum over features of a table each, which a classifier learned; its value is sorted into ranges."""
 
-    tables: tuple[tuple[Bins | PairBins, Floats], ...]
+    tables: tuple[tuple[FeatureBins | PairBins, Floats], ...]
     edges: Floats
 
     @property
@@ -96,11 +96,11 @@ class ScoreBins:
         )
 
 
-AnyBins = Bins | PairBins | ScoreBins
+AnyBins = FeatureBins | PairBins | ScoreBins
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class ReportEvent:
     """Reports in certain bins: the first `size` of a ranking, from what speaks most for x."""
 
     bins: AnyBins
@@ -126,7 +126,9 @@ class Event:
         return self.bins.describe(self.ranking[: self.size], self.texts)
 
 
-def choose_events(about_x: SentReports, about_other: SentReports, delta: float = 0.0) -> tuple[Event, Event]:
+def choose_events(
+    about_x: SentReports, about_other: SentReports, delta: float = 0.0
+) -> tuple[ReportEvent, ReportEvent]:
     """The event that speaks most for x against x', and the one that speaks most for x' against x."""
     alone = _one_number(about_x, about_other)
     most = rows_to_choose(about_x, about_other)
@@ -136,10 +138,10 @@ def choose_events(about_x: SentReports, about_other: SentReports, delta: float =
     source = np.concatenate([np.ones(rank[0].n, bool), np.zeros(rank[1].n, bool)])
     candidates: list[AnyBins] = list(_looked_at(together, source))
     if not candidates:  # all reports are equal
-        candidates = [Bins.of(Feature("value", ("whole",)), together.whole)]
+        candidates = [FeatureBins.of(ReportFeature("value", ("whole",)), together.whole)]
     if not alone and len(candidates) > 1:
         candidates += _with_score(candidates, together, source)  # type: ignore[arg-type]
-    best: list[Event | None] = [None, None]
+    best: list[ReportEvent | None] = [None, None]
     for bins in candidates:
         ranks, sizes = (tuple(_counts(bins, sent) for sent in half) for half in (rank, size))
         for way, (one, other) in enumerate(((0, 1), (1, 0))):
@@ -171,12 +173,12 @@ def _few(sent: SentReports) -> bool:
     return column.dtype.kind in "iub" and len(np.unique(column[:4096])) <= 64
 
 
-def _looked_at(sent: SentReports, source: Array) -> list[Bins]:
+def _looked_at(sent: SentReports, source: Array) -> list[FeatureBins]:
     """The features that tell most, at most SCREENED of them, and pairs of the first few."""
-    found: list[tuple[float, int, Bins]] = []
+    found: list[tuple[float, int, FeatureBins]] = []
     for feature in features_of(sent):
         column = feature.of(sent)
-        bins = Bins.of(feature, column)
+        bins = FeatureBins.of(feature, column)
         if bins.count > 1:
             found.append((_difference(bins.place(column), source, bins.count), len(found), bins))
     found.sort(key=lambda one: (-one[0], one[1]))
@@ -191,7 +193,7 @@ def _difference(place: Ints, source: Array, count: int) -> float:
     return float((((a - expected) ** 2) / np.maximum(expected, 0.5)).sum() / max(1, np.count_nonzero(a + b) - 1))
 
 
-def _with_score(candidates: Sequence[Bins], sent: SentReports, source: Array) -> list[AnyBins]:
+def _with_score(candidates: Sequence[FeatureBins], sent: SentReports, source: Array) -> list[AnyBins]:
     """Pairs of the features that tell most, and a score over all of them."""
     pairs = [
         PairBins(one, other)
@@ -206,7 +208,7 @@ def _with_score(candidates: Sequence[Bins], sent: SentReports, source: Array) ->
 RANGES_IN_PAIRS = 65
 
 
-def _boosted(features: Sequence[Bins | PairBins], sent: SentReports, source: Array) -> ScoreBins | None:
+def _boosted(features: Sequence[FeatureBins | PairBins], sent: SentReports, source: Array) -> ScoreBins | None:
     """Gradient boosting of the logistic loss; each round adds a table over the bins of one feature."""
     if not features:
         return None
@@ -245,13 +247,15 @@ def _counts(bins: AnyBins, sent: SentReports) -> Ints:
     return np.bincount(bins.of_reports(sent), minlength=bins.count)
 
 
-def _best_prefix(bins: AnyBins, rank: tuple[Ints, Ints], size: tuple[Ints, Ints], texts: Any, delta: float) -> Event:
-    """Bins ranked by one half of the samples; the other half says how many of the first ones to take."""
+def _best_prefix(
+    bins: AnyBins, rank: tuple[Ints, Ints], size: tuple[Ints, Ints], texts: Any, delta: float
+) -> ReportEvent:
+    """FeatureBins ranked by one half of the samples; the other half says how many of the first ones to take."""
     ranking = np.argsort(-_cautious(*rank, rank[0].sum(), rank[1].sum(), 0.0), kind="stable")
     a, b = (np.cumsum(counts[ranking]) for counts in size)
     worth = _cautious(a, b, a[-1], b[-1], delta)
     best = int(np.argmax(worth[:-1])) if len(worth) > 1 else 0  # all bins together tell nothing
-    return Event(bins, ranking, best + 1, float(worth[best]), texts)
+    return ReportEvent(bins, ranking, best + 1, float(worth[best]), texts)
 
 
 def _cautious(a: Ints, b: Ints, m: Any, n: Any, delta: float) -> Floats:
@@ -262,4 +266,5 @@ def _cautious(a: Ints, b: Ints, m: Any, n: Any, delta: float) -> Floats:
         return np.log(a / b / (m / n)) - CAUTION * np.sqrt(1 / a + 1 / b)  # type: ignore[no-any-return]
     p, q = a / m, (b + 0.5) / n
     low = p - CAUTION * np.sqrt((p * (1 - p) + 0.25 / m) / m) - delta
-    return np.log(np.maximum(low, 1e-12) / (q + CAUTION * np.sqrt(q / n)))  # type: ignore[no-any-return]
+    worth = np.log(np.maximum(low, 1e-12) / (q + CAUTION * np.sqrt(q / n)))
+    return np.where(q > 0.5, worth - 100, worth)  # nearly all reports: where delta is allowed, these show nothing
