@@ -45,9 +45,9 @@ def test_everybody_who_is_alone_with_their_condition_is_recovered() -> None:
     assert found["their row alone: no guard"] == found["all less others: no guard"] == 1.0
     assert found["all less others: 5 rows or more"] == 1.0  # the tracker: both sets are large
     assert found["before less after: no guard"] == 1.0
-    for guarded in ("their row alone: 5 rows or more", "their row alone: rules of parties"):
+    for guarded in ("their row alone: 5 rows or more", "their row alone: study rules"):
         assert found[guarded] < 0.5
-    assert found["all less others: rules of parties"] < 0.5 and found["before less after: one cohort"] < 0.5
+    assert found["all less others: study rules"] < 0.5 and found["before less after: one cohort"] < 0.5
     shared = differencing(PEOPLE, SCHEMA, ["age"], ["the ward", "pay"], targets=4, rng=mu.Random.seeded(1))
     assert values(shared)["all less others: no guard"] < 1.0 == values(shared)["before less after: no guard"]
     assert shared.details["unique"] == 0.0

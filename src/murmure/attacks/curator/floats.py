@@ -38,9 +38,9 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Floats, Mask, Noise
 from murmure.show.document import Number, Table
 
-FLOATS: Mapping[str, tuple[Phrase, InverseCDF | Snapping]] = {
+FLOATS: Mapping[str, tuple[str, InverseCDF | Snapping]] = {
     "textbook": (Phrase("float Laplace of the textbooks"), InverseCDF(draw_textbook, textbook_noise)),
-    "numpy": (Phrase("numpy.random.Generator.laplace"), InverseCDF(draw_numpy, numpy_noise)),
+    "numpy": ("numpy.random.Generator.laplace", InverseCDF(draw_numpy, numpy_noise)),
     "snapping": (Phrase("float Laplace, snapped to a grid"), Snapping()),
 }
 WHOLE = ("DiscreteLaplace", "Geometric", "Staircase")
@@ -152,7 +152,7 @@ def _noise(name: str, epsilon: float, count: int) -> Noise:
 
 def _table(guesses: Sequence[Mapping[str, Any]]) -> Table:
     head = (
-        Phrase("noise"),
+        Phrase("sampler"),
         Phrase("epsilon"),
         Phrase("right guesses"),
         Phrase("low"),

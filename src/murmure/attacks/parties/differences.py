@@ -70,10 +70,10 @@ def differencing(
     ...     print(f"{row.attacker}; {row.setting['guard']}: {row.value:.0%}")
     their row alone; no guard: 100%
     their row alone; 5 rows or more: 0%
-    their row alone; rules of parties: 0%
+    their row alone; study rules: 0%
     all less others; no guard: 100%
     all less others; 5 rows or more: 100%
-    all less others; rules of parties: 0%
+    all less others; study rules: 0%
     before less after; no guard: 100%
     before less after; one cohort: 0%
     all less others; epsilon = 1: 5%
@@ -114,8 +114,8 @@ def differencing(
             ),
             Phrase("An attacker who is refused guesses the most frequent values."),
             Phrase(
-                "{n} rows or more: sums over fewer rows are not answered. Rules of parties: what exact sums between "
-                "parties keep to, judged from public bounds. One cohort: a second one that differs in fewer than three "
+                "{n} rows or more: sums over fewer rows are not answered. Study rules: those that exact sums between "
+                "parties keep, judged from public bounds. One cohort: a second one that differs in fewer than three "
                 "parties is refused.",
                 n=minimum,
             ),
@@ -171,7 +171,7 @@ class _Attack:
 
     def exact_ways(self) -> Iterable[tuple[str, str, Callable[[int], Ints | None]]]:
         small = Phrase("{n} rows or more", n=self.minimum)
-        rules = Phrase("rules of parties")
+        rules = Phrase("study rules")
         yield ALONE, NO_GUARD, lambda row: self._alone(row)
         yield ALONE, small, lambda row: self._alone(row, self.minimum)
         yield ALONE, rules, lambda row: None if self._about(row).alone_refused else self._alone(row)
