@@ -113,8 +113,9 @@ def differencing(
                 columns=Several(names, Phrase(", ")),
             ),
             Phrase(
-                "Alone: a sum over that person. Difference: a sum over all, less one over all others. Departure: the same "
-                "sum before and after the person leaves. An attacker who is refused guesses the most frequent values."
+                "Alone: a sum over that person. Difference: a sum over all, less one over all others. Departure: the "
+                "same sum before and after the person leaves. An attacker who is refused guesses the most frequent "
+                "values."
             ),
             Phrase(
                 "{n} rows or more: sums over fewer rows are not answered. Study rules: those that exact sums between "
