@@ -56,6 +56,12 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "train naive-bayes people.csv --schema s.toml --target smoker --epsilon 1 -o bayes.json",
     "train kmeans people.csv --schema s.toml --features kids,income --clusters 2 --epsilon 0.5 -o kmeans.json",
     "predict bayes.json people.csv -o predicted.csv",
+    "attack floating-point --draws 50 --seed 1 --html floats.html",
+    "attack difference people.csv --schema s.toml --knows kids,smoker --epsilon 1 --targets 2 --seed 1 --html d.html",
+    'attack reconstruct "stay ~ age + ward" {t} --schema models.toml --honest 1,2 --epsilon 1 --repetitions 2 --seed 1',
+    "attack membership naive-bayes people.csv --schema s.toml --target smoker --epsilon 1,2 --repetitions 2 --seed 1",
+    "attack membership linear people.csv --schema s.toml --target income --epsilon 1 --knows population "
+    "--repetitions 2 --shadows 2 --seed 1",
     "ledger show",
     "ledger history people",
     "ledger budget people --epsilon 20",

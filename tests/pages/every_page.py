@@ -199,6 +199,8 @@ FILES: dict[str, Callable[[Path], str]] = {
     "study result of a model": study_of_a_model,
     "ols with noise": model('ols "stay ~ age" {t} --schema {schema} --epsilon 5 --ledger {ledger} --budget 9'),
     "ols rehearsed": model('ols "stay ~ age + ward" {t} {t2} {t3} --schema {schema} --secure'),
+    "attack floating-point": lambda folder: page_of(folder, "attack", "floating-point", "--draws", 50, "--seed", 1),
+    "attack reconstruct": model('attack reconstruct "stay ~ age" {t} --schema {schema} --repetitions 2 --seed 1'),
     **{name: model(f"{name} {words}") for name, words in models.CALLS.items()},
 }
 

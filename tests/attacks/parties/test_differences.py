@@ -42,14 +42,14 @@ def test_everybody_who_is_alone_with_their_condition_is_recovered() -> None:
     """Age and ward tell all people apart; two people share an age."""
     found = values(differencing(PEOPLE, SCHEMA, ["age", "the ward"], targets=4, rng=mu.Random.seeded(1)))
 
-    assert found["their row alone: no guard"] == found["all less others: no guard"] == 1.0
-    assert found["all less others: 5 rows or more"] == 1.0  # the tracker: both sets are large
-    assert found["before less after: no guard"] == 1.0
-    for guarded in ("their row alone: 5 rows or more", "their row alone: rules of parties"):
+    assert found["alone: no guard"] == found["difference: no guard"] == 1.0
+    assert found["difference: 5 rows or more"] == 1.0  # the tracker: both sets are large
+    assert found["departure: no guard"] == 1.0
+    for guarded in ("alone: 5 rows or more", "alone: study rules"):
         assert found[guarded] < 0.5
-    assert found["all less others: rules of parties"] < 0.5 and found["before less after: one cohort"] < 0.5
+    assert found["difference: study rules"] < 0.5 and found["departure: one cohort"] < 0.5
     shared = differencing(PEOPLE, SCHEMA, ["age"], ["the ward", "pay"], targets=4, rng=mu.Random.seeded(1))
-    assert values(shared)["all less others: no guard"] < 1.0 == values(shared)["before less after: no guard"]
+    assert values(shared)["difference: no guard"] < 1.0 == values(shared)["departure: no guard"]
     assert shared.details["unique"] == 0.0
 
 
@@ -78,7 +78,7 @@ def test_noise_stops_it_and_little_noise_does_not() -> None:
         differencing(few, SCHEMA, ["age", "the ward"], ["pay"], (0.1, 2000.0), targets=12, rng=mu.Random.seeded(2))
     )
 
-    assert found["all less others: epsilon = 0.1"] < 0.5 and found["all less others: epsilon = 2000"] == 1.0
+    assert found["difference: epsilon = 0.1"] < 0.5 and found["difference: epsilon = 2000"] == 1.0
 
 
 @pytest.mark.parametrize("scale", [1, 3000, 10**6])

@@ -38,10 +38,10 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Floats, Mask, Noise
 from murmure.show.document import Number, Table
 
-FLOATS: Mapping[str, tuple[Phrase, InverseCDF | Snapping]] = {
-    "textbook": (Phrase("float Laplace of the textbooks"), InverseCDF(draw_textbook, textbook_noise)),
-    "numpy": (Phrase("numpy.random.Generator.laplace"), InverseCDF(draw_numpy, numpy_noise)),
-    "snapping": (Phrase("float Laplace, snapped to a grid"), Snapping()),
+FLOATS: Mapping[str, tuple[str, InverseCDF | Snapping]] = {
+    "textbook": (Phrase("textbook float Laplace"), InverseCDF(draw_textbook, textbook_noise)),
+    "numpy": ("NumPy Generator.laplace", InverseCDF(draw_numpy, numpy_noise)),
+    "snapping": (Phrase("snapped float Laplace"), Snapping()),
 }
 WHOLE = ("DiscreteLaplace", "Geometric", "Staircase")
 SAMPLERS = (*FLOATS, *WHOLE)
@@ -66,7 +66,7 @@ def floating_point(
     >>> found = floating_point(1.0, ["textbook", "DiscreteLaplace"], rng=mu.Random.seeded(7))
     >>> for row in found.rows:
     ...     print(f"{row.attacker}: certain in {row.value:.1%} of {found.details['draws']}")
-    float Laplace of the textbooks: certain in 80.6% of 4000
+    textbook float Laplace: certain in 80.6% of 4000
     DiscreteLaplace: certain in 0.0% of 4000
     """
     check_count("draws", draws, 2)
@@ -152,7 +152,7 @@ def _noise(name: str, epsilon: float, count: int) -> Noise:
 
 def _table(guesses: Sequence[Mapping[str, Any]]) -> Table:
     head = (
-        Phrase("noise"),
+        Phrase("sampler"),
         Phrase("epsilon"),
         Phrase("right guesses"),
         Phrase("low"),

@@ -68,15 +68,15 @@ def differencing(
     >>> found = differencing(people, schema, ["age"], epsilon=1.0, targets=20, rng=mu.Random.seeded(7))
     >>> for row in found.rows:
     ...     print(f"{row.attacker}; {row.setting['guard']}: {row.value:.0%}")
-    their row alone; no guard: 100%
-    their row alone; 5 rows or more: 0%
-    their row alone; rules of parties: 0%
-    all less others; no guard: 100%
-    all less others; 5 rows or more: 100%
-    all less others; rules of parties: 0%
-    before less after; no guard: 100%
-    before less after; one cohort: 0%
-    all less others; epsilon = 1: 5%
+    alone; no guard: 100%
+    alone; 5 rows or more: 0%
+    alone; study rules: 0%
+    difference; no guard: 100%
+    difference; 5 rows or more: 100%
+    difference; study rules: 0%
+    departure; no guard: 100%
+    departure; one cohort: 0%
+    difference; epsilon = 1: 5%
     """
     check_count("targets", targets)
     check_count("minimum", minimum)
@@ -112,10 +112,14 @@ def differencing(
                 unique=attack.unique_share,
                 columns=Several(names, Phrase(", ")),
             ),
-            Phrase("An attacker who is refused guesses the most frequent values."),
             Phrase(
-                "{n} rows or more: sums over fewer rows are not answered. Rules of parties: what exact sums between "
-                "parties keep to, judged from public bounds. One cohort: a second one that differs in fewer than three "
+                "Alone: a sum over that person. Difference: a sum over all, less one over all others. Departure: the "
+                "same sum before and after the person leaves. An attacker who is refused guesses the most frequent "
+                "values."
+            ),
+            Phrase(
+                "{n} rows or more: sums over fewer rows are not answered. Study rules: those that exact sums between "
+                "parties keep, judged from public bounds. One cohort: a second one that differs in fewer than three "
                 "parties is refused.",
                 n=minimum,
             ),
@@ -124,9 +128,9 @@ def differencing(
     )
 
 
-ALONE = Phrase("their row alone")
-DIFFERENCE = Phrase("all less others")
-COHORTS = Phrase("before less after")
+ALONE = Phrase("alone")
+DIFFERENCE = Phrase("difference")
+COHORTS = Phrase("departure")
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ class _Attack:
 
     def exact_ways(self) -> Iterable[tuple[str, str, Callable[[int], Ints | None]]]:
         small = Phrase("{n} rows or more", n=self.minimum)
-        rules = Phrase("rules of parties")
+        rules = Phrase("study rules")
         yield ALONE, NO_GUARD, lambda row: self._alone(row)
         yield ALONE, small, lambda row: self._alone(row, self.minimum)
         yield ALONE, rules, lambda row: None if self._about(row).alone_refused else self._alone(row)

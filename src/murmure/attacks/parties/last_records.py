@@ -156,7 +156,7 @@ def _rows(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]], spent: S
         exact.append(repeated_share(Phrase("exact sums"), recovered, baseline, m))
         refused = sums.refused(m)
         allowed = [t.baseline for t in found] if refused else recovered
-        ruled.append(repeated_share(Phrase("rules of parties"), allowed, baseline, m))
+        ruled.append(repeated_share(Phrase("study rules"), allowed, baseline, m))
         for i, e in enumerate(spent):
             label = Phrase("epsilon = {epsilon:g}", epsilon=e)
             noisy.append(repeated_share(label, [t.with_noise[i] for t in found], baseline, m))
@@ -180,7 +180,7 @@ def _ambiguity(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]]) -> 
         Phrase("honest rows"),
         Phrase("tables that fit (median)"),
         Phrase("only one fits"),
-        Phrase("refused by the rules of parties"),
+        Phrase("refused by study rules"),
     )
     return Table(Phrase("What the sums leave open"), head, tuple(lines))
 
