@@ -7,6 +7,7 @@ import click
 from murmure import __version__
 from murmure.cli.advise import advise
 from murmure.cli.attack import attack
+from murmure.cli.audit import audit
 from murmure.cli.certify import certify
 from murmure.cli.commands import MurmureGroup
 from murmure.cli.completion import completion
@@ -80,6 +81,7 @@ def main(ctx: click.Context) -> None:
 OTHERS = (
     advise,
     attack,
+    audit,
     certify,
     completion,
     demo,

@@ -68,7 +68,9 @@ class AuditLook:
 
     @property
     def best(self) -> AuditRow:
-        return max(self.rows, key=lambda row: row.bound)
+        """The largest bound, of events that could have contradicted the claim where there are such."""
+        able = [row for row in self.rows if row.would_have_seen is not None]
+        return max(able or self.rows, key=lambda row: row.bound)
 
     def to_dict(self) -> dict[str, Any]:
         rows = [row.to_dict() for row in self.rows]
@@ -243,8 +245,8 @@ class AuditResult(Shown):
             looks = Plural("{n} look", "{n} looks", n=len(self.looks))
             out.append(
                 Phrase(
-                    "There were {looks}. Alpha was divided: look i from the end gets alpha / (i (i + 1)), half of it for "
-                    "the pair and direction that looked worst on earlier samples, the rest evenly over the others.",
+                    "There were {looks}. Alpha was divided: look i from the end gets alpha / (i (i + 1)), half of it "
+                    "for the pair and direction that looked worst on earlier samples, the rest evenly over the others.",
                     looks=looks,
                 )
             )

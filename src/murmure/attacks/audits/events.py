@@ -27,10 +27,11 @@ CAUTION = 2.0  # standard errors that are taken off a log ratio before it is com
 SCREENED = 48  # features that are kept of many
 PAIRED = 8  # features whose pairs are looked at
 ROUNDS = 24
+BOOSTED = 32  # features that may be chosen after the first round
 RATE = 0.5
 PRIOR = 4.0  # added to what a table of the score is divided by: rare bins say little
 SCORE_BINS = 64
-MAX_ROWS = 40_000  # of each input: more do not make a better event, only a slower choice
+MAX_ROWS = 20_000  # of each input: more do not make a better event, only a slower choice
 MAX_ROWS_ALONE = 500_000  # of reports that are one number of few values
 
 
@@ -128,7 +129,7 @@ class Event:
 def choose_events(about_x: SentReports, about_other: SentReports, delta: float = 0.0) -> tuple[Event, Event]:
     """The event that speaks most for x against x', and the one that speaks most for x' against x."""
     alone = _one_number(about_x, about_other)
-    most = MAX_ROWS_ALONE if alone else MAX_ROWS
+    most = rows_to_choose(about_x, about_other)
     samples = tuple(sent.part(max(0, sent.n - most), sent.n) for sent in (about_x, about_other))
     rank, size = (tuple(sent.part(*_half(sent.n, part)) for sent in samples) for part in (0, 1))
     together = joined(rank)
@@ -147,6 +148,11 @@ def choose_events(about_x: SentReports, about_other: SentReports, delta: float =
             if incumbent is None or event.worth > incumbent.worth:
                 best[way] = event
     return best[0], best[1]  # type: ignore[return-value]
+
+
+def rows_to_choose(about_x: SentReports, about_other: SentReports) -> int:
+    """How many reports of each value are looked at to choose an event."""
+    return MAX_ROWS_ALONE if _one_number(about_x, about_other) else MAX_ROWS
 
 
 def _half(n: int, part: int) -> tuple[int, int]:
@@ -208,17 +214,19 @@ def _boosted(features: Sequence[Bins | PairBins], sent: SentReports, source: Arr
     target = source.astype(np.float64)
     score = np.zeros(len(target))
     tables: dict[int, Floats] = {}
+    chosen_from = range(len(features))
     for _ in range(ROUNDS):
         chance = 1 / (1 + np.exp(-score))
         slope, bend = target - chance, chance * (1 - chance)
-        best, gained, added = -1, 0.0, np.zeros(0)
-        for i, (bins, place) in enumerate(zip(features, places, strict=True)):
-            up = np.bincount(place, slope, minlength=bins.count)
-            down = np.bincount(place, bend, minlength=bins.count) + PRIOR
-            gain = float((up * up / down).sum()) / math.sqrt(bins.count)
-            if gain > gained:
-                best, gained, added = i, gain, RATE * up / down
-        if best < 0:
+        gains: dict[int, tuple[float, Floats]] = {}
+        for i in chosen_from:
+            up = np.bincount(places[i], slope, minlength=features[i].count)
+            down = np.bincount(places[i], bend, minlength=features[i].count) + PRIOR
+            gains[i] = float((up * up / down).sum()) / math.sqrt(features[i].count), RATE * up / down
+        ordered = sorted(gains, key=lambda i: -gains[i][0])
+        chosen_from, best = ordered[:BOOSTED], ordered[0]  # type: ignore[assignment]
+        gain, added = gains[best]
+        if gain <= 0:
             break
         tables[best] = tables.get(best, np.zeros(features[best].count)) + added
         score += added[places[best]]

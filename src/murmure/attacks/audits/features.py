@@ -13,13 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.attacks.audits.sent_reports import ABSENT, FORM, LENGTH, WHOLE, Key, SentReports
-from murmure.core.errors import Phrase, shorten
+from murmure.core.errors import Phrase, Plural, shorten
 from murmure.core.types import Array, Floats, Ints
 from murmure.show.phrase import Several
 
 MAX_VALUES = 512  # values that get a bin each
 MAX_WHOLE = 1 << 15  # whole reports that get a bin each
 RANGES = 64  # bins of numbers that are nearly all different
+READ_LAST = {LENGTH: 1, FORM: 2, ("rest",): 3}  # where several features tell the same, people rather read of elements
 SHOWN = 6  # values that are listed in words
 
 Look = Literal["value", "bit", "low", "ones", "sorted", "highest", "first two", "sum"]
@@ -32,6 +33,7 @@ class Feature:
     look: Look
     key: Key = ()
     bit: int = 0
+    alone: bool = False  # whether the element is the whole report
 
     def of(self, sent: SentReports) -> Array:
         if self.look == "value":
@@ -54,12 +56,13 @@ class Feature:
         return rows.argmax(axis=1)
 
     def words(self) -> str:
+        name = Phrase("the report") if self.alone else _named(self.key) if self.key else ""
         if self.look == "value":
-            return _named(self.key)
+            return name
         if self.look == "bit":
-            return Phrase("bit {bit} of {element}", bit=self.bit, element=_named(self.key))
+            return Phrase("bit {bit} of {element}", bit=self.bit, element=name)
         if self.look == "low":
-            return Phrase("the last byte of {element}", element=_named(self.key))
+            return Phrase("the last byte of {element}", element=name)
         return {
             "ones": Phrase("the number of ones in the report"),
             "sum": Phrase("the sum of the report's elements"),
@@ -73,13 +76,15 @@ def features_of(sent: SentReports) -> list[Feature]:
     """What can be looked at in these reports; what is the same in all of them is left out."""
     out = []
     elements = [key for key in sent.columns if key[0] in ("position", "part")]
-    for key, column in sent.columns.items():
+    alone = elements == [("position", 0)]
+    for key, column in sorted(sent.columns.items(), key=lambda item: READ_LAST.get(item[0], 0)):
         if len(column) and (column != column[0]).any():
-            out.append(Feature("value", key))
+            single = alone and key in elements
+            out.append(Feature("value", key, alone=single))
             if key in elements and not few_values(column, 64):
                 integers = column.dtype.kind in "iu"
-                out += [Feature("bit", key, bit) for bit in (range(64) if integers else range(4))]
-                out += [] if integers else [Feature("low", key)]
+                out += [Feature("bit", key, bit, single) for bit in (range(64) if integers else range(4))]
+                out += [] if integers else [Feature("low", key, alone=single)]
     numeric = [key for key in elements if sent.columns[key].dtype.kind in "iub"]
     if len(elements) > 1:
         out += [Feature("sorted"), Feature("highest"), Feature("first two"), Feature("sum")]
@@ -133,7 +138,7 @@ class Bins:
     @classmethod
     def of(cls, feature: Feature, column: Array) -> Bins:
         most = MAX_WHOLE if feature.key == WHOLE else MAX_VALUES
-        values, counts = np.unique(column, return_counts=True)
+        values, counts = _value_counts(column)
         if len(values) <= most:
             return cls(feature, values, None)
         if feature.key in (WHOLE, FORM, ("line",), ("rest",)):  # digests: only those that come again can be recognised
@@ -150,6 +155,8 @@ class Bins:
         """The bin of each number."""
         if self.edges is not None:
             return np.searchsorted(self.edges, column.astype(np.float64), side="right")
+        if self._table is not None and _is_short(column):
+            return self._table[:-1].take(column, mode="clip")
         if self._table is not None and column.dtype.kind in "iub":
             return self._table[np.clip(column.astype(np.int64, copy=False), -1, len(self._table) - 2)]
         assert self.values is not None
@@ -182,6 +189,8 @@ class Bins:
             other = len(known) < len(chosen)
             shown = [_shown(self.values[i], texts) for i in known[:SHOWN]]
             fields = {"feature": name, "values": Several(shown, Phrase(", ")), "more": len(known) - len(shown)}
+            if self.feature.key == WHOLE and known:
+                return Plural("the whole report is a certain one", "the whole report is one of {n}", n=len(known))
             if not known:
                 return Phrase("{feature} is a value that did not occur before", feature=name)
             if other:
@@ -196,6 +205,20 @@ class Bins:
             high = None if stop > len(self.edges) else float(self.edges[stop - 1])
             ranges.append(_range(low, high))
         return Phrase("{feature} is {ranges}", feature=name, ranges=Several(ranges, Phrase(" or ")))
+
+
+def _is_short(column: Array) -> bool:
+    return column.dtype.kind == "u" and column.dtype.itemsize <= 2
+
+
+def _value_counts(column: Array) -> tuple[Array, Ints]:
+    """The values that occur, in order, and how often; codes of one or two bytes are counted and not sorted."""
+    if _is_short(column):
+        counts = np.bincount(column)
+        values = np.flatnonzero(counts)
+        return values.astype(column.dtype), counts[values]
+    values, counts = np.unique(column, return_counts=True)
+    return values, counts
 
 
 def _shown(value: Any, texts: Any) -> Any:
