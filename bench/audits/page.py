@@ -49,6 +49,9 @@ def bads(records, head, failures):
         cells = []
         for usual in (True, False):
             these = [run for run in runs if (run["alpha"] == USUAL) == usual]
+            if not these:
+                cells.append("not run")
+                continue
             hits = sum(run["verdict"] == "violates" for run in these)
             low = clopper_pearson([hits], len(these), 0.95)[0][0]
             cells.append(f"{hits} of {len(these)} (at least {low:.2f})")
