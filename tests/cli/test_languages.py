@@ -30,6 +30,8 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "certify rsfd-grr --schema s.toml --epsilon 1",
     "certify RAPPOR --categories 4 --epsilon-once 0.5 --epsilon 1 --for-ever",
     "certify --list",
+    "audit GRR --categories 3 --epsilon 1 --samples 1000 --seed 1 --html audit.html",
+    "audit rsfd-grr --schema s.toml --epsilon 1 --samples 300 --seed 1 --alpha 0.001",
     "schema init people.csv -o draft.toml",
     "schema show s.toml",
     "schema check s.toml people.csv",

@@ -27,6 +27,7 @@ from murmure.attacks.audits.bounds import (
     would_have_shown,
 )
 from murmure.attacks.audits.events import MAX_ROWS_ALONE, Event, choose_events, rows_to_choose
+from murmure.attacks.audits.independence import COMPARED, follows, repeats
 from murmure.attacks.audits.problems import Problems
 from murmure.attacks.audits.sent_reports import FORM, SentReports, joined
 from murmure.attacks.audits.sources import Exhausted
@@ -39,8 +40,6 @@ from murmure.engines.base.progress import with_progress
 
 MIN_HELD_OUT = 100  # reports of each value; with fewer there is no statement
 FIRST_LOOK = 500  # reports of each value that the first look bounds, and that choose its event
-SAME = 64  # reports in a row that are compared with those of earlier looks
-SERIAL = 6.0  # standard deviations of a correlation with the report before
 FORGIVEN = ("printed",)  # problems that leave a result whole
 
 
@@ -220,13 +219,12 @@ class _Run:
     def _check_state(self, i: int, sent: SentReports) -> None:
         if not sent.n:
             return
-        start = sent.part(0, SAME).whole
+        start = sent.part(0, COMPARED).whole
         if self.first_report[i] is None:
             self.first_report[i] = int(start[0])
         if self.constant[i]:
             self.constant[i] = bool((start == self.first_report[i]).all()) and bool((sent.whole == start[0]).all())
-        varies = bool((start != start[0]).any())
-        if varies and len(start) == SAME and any(np.array_equal(start, other) for other in self.starts[i]):
+        if any(repeats(start, other) for other in self.starts[i][-1:]):
             text = Phrase("the reports about {value} repeat: the same seed again", value=shorten(self.values[i]))
             self.problems.add("repeats", text, value=self.values[i])
         self.starts[i].append(start)
@@ -237,7 +235,7 @@ class _Run:
         known = np.unique(forms)[came]
         before = [np.unique(one.column(FORM)) for one in self.earlier[i]]
         kept = forms[np.isin(forms, known)]
-        if len(known) > 1 and _serial(kept == kept[0]) > SERIAL:
+        if len(known) > 1 and follows(kept == kept[0]):
             changed = int(np.argmax(kept != kept[0]))
             self._type_changed(i, changed)
         elif len(kept) and before and not any(np.isin(known, one).any() for one in before):
@@ -256,7 +254,7 @@ class _Run:
             return
         missing = [key for key, text in sent.texts.items() if text.startswith("no report")]
         came = ~np.isin(sent.column(FORM), missing) if missing else slice(None)
-        if _serial(event.occurs(sent)[came]) > SERIAL:
+        if follows(event.occurs(sent)[came]):
             self.problems.add(
                 "depends", Phrase("reports depend on the reports before them: they are not from fresh state")
             )
@@ -339,18 +337,6 @@ def _divided(level: float, worths: list[float]) -> list[float]:
     worst = int(np.argmax(worths))
     rest = level / 2 / (len(worths) - 1)
     return [level / 2 if i == worst else rest for i in range(len(worths))]
-
-
-def _serial(hit: Array) -> float:
-    """How many standard deviations the correlation of each report with the one before it is from 0."""
-    values = np.asarray(hit, np.float64)
-    if len(values) < 2 * MIN_HELD_OUT:
-        return 0.0
-    centred = values - values.mean()
-    spread = float((centred * centred).sum())
-    if spread < 30:  # too few hits or misses for a normal approximation
-        return 0.0
-    return abs(float((centred[1:] * centred[:-1]).sum())) / spread * math.sqrt(len(values))
 
 
 def _equal(one: Any, other: Any) -> bool:

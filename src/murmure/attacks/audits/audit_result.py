@@ -226,7 +226,7 @@ class AuditResult(Shown):
             Phrase("event"),
         )
         rows = tuple(
-            (direction_words(row.pair), _number(row.bound), _number(row.would_have_seen), _number(row.level), row.event)
+            (_against(row.pair), _number(row.bound), _number(row.would_have_seen), _number(row.level), row.event)
             for row in self.looks[-1].rows
         )
         return Table(Phrase("All pairs, in both directions"), head, rows, folded=True)
@@ -242,12 +242,13 @@ class AuditResult(Shown):
                 )
             )
         if self.looks:
-            looks = Plural("{n} look", "{n} looks", n=len(self.looks))
             out.append(
-                Phrase(
-                    "There were {looks}. Alpha was divided: look i from the end gets alpha / (i (i + 1)), half of it "
-                    "for the pair and direction that looked worst on earlier samples, the rest evenly over the others.",
-                    looks=looks,
+                Plural(
+                    "There was {n} look. Half of alpha went to it: half of that to the pair and direction that looked "
+                    "worst on earlier samples, the rest evenly to the others.",
+                    "There were {n} looks. Look i from the end gets alpha / (i (i + 1)): half of that goes to the pair "
+                    "and direction that looked worst on earlier samples, the rest evenly to the others.",
+                    n=len(self.looks),
                 )
             )
         return out
@@ -301,6 +302,10 @@ class AuditResult(Shown):
 
 def direction_words(pair: tuple[Any, Any]) -> str:
     return Phrase("likelier about {x} than about {other}", x=value_words(pair[0]), other=value_words(pair[1]))
+
+
+def _against(pair: tuple[Any, Any]) -> str:
+    return Phrase("{x} against {other}", x=value_words(pair[0]), other=value_words(pair[1]))
 
 
 def value_words(value: Any) -> str:

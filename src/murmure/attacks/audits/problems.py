@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from murmure.core.errors import Phrase, Plural, shorten
+from murmure.core.errors import Phrase, shorten
 
 MAX_TOLD = 20  # items that are listed; further ones are counted
 
@@ -38,7 +38,7 @@ class Problems:
     def listed(self) -> tuple[Problem, ...]:
         """All of them, and how many more there were."""
         more = [
-            Problem(kind, Plural("and {n} more that {kind}", "and {n} more that {kind}", n=count - MAX_TOLD, kind=kind))
+            Problem(kind, Phrase("and {n:,} more ({kind})", n=count - MAX_TOLD, kind=kind))
             for kind, count in self.counts.items()
             if count > MAX_TOLD
         ]

@@ -51,8 +51,9 @@ class SentReports:
     def whole(self) -> Ints:
         """One number for each report: equal reports have equal numbers. What is absent adds nothing."""
         mixed = np.zeros(self.n, np.uint64)
+        constants = {key: np.array([value]) for key, value in self.constants.items()}
         with np.errstate(over="ignore"):
-            for key, column in self.columns.items():
+            for key, column in {**self.columns, **constants}.items():
                 words = _spread(_bits(column) + np.uint64(digest(repr(key))))
                 mixed += np.where(column == ABSENT, np.uint64(0), words)
         return mixed.view(np.int64)

@@ -21,13 +21,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from murmure.attacks.audits.independence import repeats
 from murmure.attacks.audits.problems import Problems, crashed, timed_out
-from murmure.attacks.audits.sent_reports import NoReport, SentReports, sent_array, sent_lines, sent_objects
+from murmure.attacks.audits.sent_reports import NoReport, SentReports, digest, sent_array, sent_lines, sent_objects
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
-from murmure.core.types import Ints
+from murmure.core.types import Array, Ints
 
 MAX_SILENT = 3  # calls without an answer in time; then the randomiser is not called again
+MAX_CRASHES = 10  # processes that end early, for one that is silent
 CHUNK = 5_000  # lines that one process reads
 AT_ONCE = 4  # requests
 
@@ -208,7 +210,8 @@ class CommandSource:
     time_limit: float = 10.0
     default_samples: int = 20_000
     lines: int = 0
-    silent: int = 0
+    silent: float = 0  # processes that ended early: a crash counts less than silence
+    first: tuple[Ints, Array] | None = None  # what the first process was asked and answered
 
     def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
         order = shuffled(counts, rng)
@@ -216,7 +219,9 @@ class CommandSource:
         out: list[str | NoReport] = []
         while len(out) < len(order):
             part = order[len(out) : len(out) + CHUNK]
-            out.extend(self._run([inputs[i] for i in part.tolist()], [values[i] for i in part.tolist()], problems))
+            came = self._run([inputs[i] for i in part.tolist()], [values[i] for i in part.tolist()], problems)
+            self._check_seed(part[: len(came)], came, problems)
+            out.extend(came)
         return _apart(order, out, len(values), sent_lines)
 
     def _run(self, lines: list[str], values: list[Any], problems: Problems) -> list[str | NoReport]:
@@ -250,7 +255,7 @@ class CommandSource:
             )
         if len(reports) < len(lines):
             item, value = self.lines + len(reports), values[len(reports)]
-            self.silent = self.silent + 1 if not reports else 1
+            self.silent += 1 if late else 1 / MAX_CRASHES
             if late:
                 problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
                 reports.append(NoReport("timed out"))
@@ -265,10 +270,21 @@ class CommandSource:
                 )
                 problems.add("crashed", text, item, value)
                 reports.append(NoReport("the process ended"))
-        else:
-            self.silent = 0
         self.lines += len(reports)
         return reports
+
+    def _check_seed(self, about: Ints, reports: Sequence[str | NoReport], problems: Problems) -> None:
+        """Lines at the same place about the same value, in two processes: a fixed seed makes them alike."""
+        answers = np.array([digest(report if isinstance(report, str) else report.why) for report in reports])
+        if self.first is None:
+            self.first = about, answers
+            return
+        n = min(len(answers), len(self.first[1]))
+        for value in np.unique(about[:n]):
+            same = (about[:n] == value) & (self.first[0][:n] == value)
+            if not repeats(answers[:n][same], self.first[1][:n][same]):
+                continue
+            problems.add("repeats", Phrase("each process gives the same reports: it starts from the same seed"))
 
 
 # -- URLs --------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,295 @@
+"""Randomisers that crash, hang, print, change their type, repeat or remember: each is told, and the run goes on."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import murmure as mu
+from murmure.attacks.audits.audit_result import AuditResult
+from murmure.attacks.audits.sources import Command
+from murmure.core.errors import InvalidParameter
+from murmure.testing import assert_private
+
+
+def _audit(randomiser: Any, epsilon: float = 1.2, **options: Any) -> AuditResult:
+    options = {"samples": 2_000, "alpha": 1e-3, **options}
+    return mu.audit(randomiser, epsilon, [(0, 1)], rng=mu.Random.seeded(7), **options)
+
+
+class Coins:
+    """Two fair coins: epsilon = ln 3. Call number `at` does something else."""
+
+    def __init__(self, seed: int = 7) -> None:
+        self.dice, self.calls = random.Random(seed), 0
+
+    def __call__(self, value: int) -> Any:
+        self.calls += 1
+        return value if self.dice.random() < 0.5 else self.dice.randrange(2)
+
+
+def _kinds(result: AuditResult) -> set[str]:
+    return {problem.kind for problem in result.problems}
+
+
+def test_a_crash_is_an_outcome_and_is_told_by_item() -> None:
+    class Crashing(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            if self.calls % 500 == 0:
+                raise ValueError("no luck")
+            return report
+
+    result = _audit(Crashing())
+    assert result.verdict == "consistent" and result.partial
+    assert [problem.item for problem in result.problems][:2] == [499, 999]
+    assert "ValueError" in str(result) and "no luck" in str(result)
+
+
+def test_crashes_that_depend_on_the_value_are_a_leak() -> None:
+    coins = Coins()
+
+    def report(value: int) -> Any:
+        if value == 1 and coins.dice.random() < 0.2:
+            raise KeyError(value)
+        return coins(value)
+
+    result = _audit(report)
+    assert result.verdict == "violates" and "absent" in str(result.event) and result.partial
+
+
+def test_a_call_that_hangs_is_left_behind() -> None:
+    stop = threading.Event()
+
+    class Hanging(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            if self.calls == 700:
+                stop.wait(30)
+            return report
+
+    began = time.monotonic()
+    result = _audit(Hanging(), time_limit=0.3)
+    stop.set()
+    assert time.monotonic() - began < 20
+    assert result.verdict == "consistent" and result.partial
+    assert [problem.item for problem in result.problems if problem.kind == "timed out"] == [699]
+
+
+def test_a_loop_that_never_ends_is_ended_and_what_came_before_is_kept() -> None:
+    class Looping(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            while self.calls > 1_500:
+                pass
+            return report
+
+    result = _audit(Looping(), time_limit=0.2, samples=4_000)
+    assert result.partial and {"timed out", "stopped"} <= _kinds(result)
+    assert result.verdict == "no statement" and not result.looks  # it ended before the first look was finished
+
+
+def test_what_is_printed_is_kept_off_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    class Printing(Coins):
+        def __call__(self, value: int) -> Any:
+            print("the answer was", value)
+            return super().__call__(value)
+
+    result = _audit(Printing())
+    assert result.verdict == "consistent" and _kinds(result) == {"printed"} and not result.partial
+    assert capsys.readouterr().out == ""
+
+
+def test_a_type_that_changes_half_way_gives_no_statement() -> None:
+    class Changing(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            return report if self.calls < 1_500 else str(report)
+
+    result = _audit(Changing())
+    assert result.verdict == "no statement" and "type changed" in _kinds(result) and result.partial
+    assert result.bound is None
+
+
+def test_types_that_are_mixed_all_the_time_are_a_report_like_any_other() -> None:
+    class Mixed(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            return report if self.dice.random() < 0.5 else None
+
+    assert _audit(Mixed()).verdict == "consistent"
+
+
+@pytest.mark.parametrize("report", [lambda value: value, lambda value: "no", lambda value: hash(str(value) + "seed")])
+def test_a_deterministic_randomiser_gives_no_statement(report: Any) -> None:
+    """It may remember its draw: then nothing follows from calling it again."""
+    result = _audit(report)
+    assert result.verdict == "no statement" and _kinds(result) == {"deterministic"} and result.bound is None
+
+
+def test_one_value_that_is_always_told_is_a_violation() -> None:
+    coins = Coins()
+    assert _audit(lambda value: 0 if value == 0 else coins(value), 1.2).verdict == "violates"
+
+
+def test_the_same_seed_in_every_batch_gives_no_statement() -> None:
+    def report(value: int, n: int) -> Any:
+        rng = np.random.default_rng(0)
+        return np.where(rng.random(n) < 0.5, value, rng.integers(0, 2, n))
+
+    result = _audit(report, batched=True, samples=8_000)
+    assert result.verdict == "no statement" and "repeats" in _kinds(result)
+
+
+def test_reports_that_follow_one_another_give_no_statement() -> None:
+    class Sticky(Coins):
+        last: Any = {}
+
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            if self.dice.random() < 0.8:
+                report = self.last.get(value, report)
+            self.last[value] = report
+            return report
+
+    result = _audit(Sticky())
+    assert result.verdict == "no statement" and "depends" in _kinds(result)
+
+
+@pytest.mark.parametrize(
+    "options, told",
+    [
+        ({"epsilon": -1}, "epsilon must be"),
+        ({"epsilon": float("nan")}, "epsilon must be"),
+        ({"epsilon": None}, "needs the epsilon"),
+        ({"pairs": None}, "needs pairs"),
+        ({"pairs": []}, "list of pairs"),
+        ({"pairs": [(1, 1)]}, "two different values"),
+        ({"pairs": [(1, 2, 3)]}, "list of pairs"),
+        ({"pairs": ["no", "yes"]}, "list of pairs"),
+        ({"samples": 0}, "samples must be"),
+        ({"alpha": 0}, "alpha must be"),
+        ({"delta": 1.5}, "delta must be"),
+        ({"time_limit": 0}, "time_limit must be"),
+        ({"randomiser": 5}, "audit takes a function"),
+        ({"batched": True}, "gave 3 reports"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused(options: dict[str, Any], told: str) -> None:
+    given: dict[str, Any] = {
+        "randomiser": lambda value, n=0: [1, 2, 3],
+        "epsilon": 1.0,
+        "pairs": [(0, 1)],
+        "samples": 1000,
+        **options,
+    }
+    with pytest.raises(InvalidParameter, match=told):
+        mu.audit(given.pop("randomiser"), given.pop("epsilon"), given.pop("pairs"), **given)
+
+
+# -- a command and a URL, for real
+
+PROGRAM = """
+import json, random, sys
+dice = random.Random({seed})
+for i, line in enumerate(sys.stdin):
+    value = json.loads(line)
+    {extra}
+    print(json.dumps(value if dice.random() < {truth} else dice.randrange(2)))
+"""
+
+
+def _program(truth: float = 0.5, extra: str = "", seed: str = "") -> Command:
+    return Command([sys.executable, "-c", PROGRAM.format(truth=truth, extra=extra, seed=seed)])
+
+
+def test_a_command_that_reads_and_writes_lines() -> None:
+    assert _audit(_program()).verdict == "consistent"
+    leaking = _audit(list(_program(0.9).words))
+    assert leaking.verdict == "violates" and leaking.exit_status == 1
+
+
+def test_a_command_with_a_fixed_seed_gives_no_statement() -> None:
+    result = _audit(_program(seed="5"))
+    assert result.verdict == "no statement" and "repeats" in _kinds(result)
+
+
+def test_a_command_that_dies_or_hangs() -> None:
+    dying = _audit(_program(extra="if i == 300: sys.exit('out of coins')"), samples=400)
+    assert dying.partial and "crashed" in _kinds(dying) and "out of coins" in str(dying)
+    hanging = _audit(_program(extra="import time; time.sleep(60 if i == 3 else 0)"), samples=200, time_limit=0.2)
+    assert hanging.partial and "timed out" in _kinds(hanging) and hanging.verdict == "no statement"
+
+
+def test_a_command_that_cannot_be_run_or_counts_wrongly() -> None:
+    with pytest.raises(InvalidParameter, match="cannot start"):
+        _audit(["no-such-program-anywhere"])
+    with pytest.raises(InvalidParameter, match="which report is about which value"):
+        _audit(_program(extra="print('starting')"))
+    with pytest.raises(InvalidParameter, match="list of words"):
+        Command("node randomiser.js")  # type: ignore[arg-type]
+
+
+class _Collector(http.server.BaseHTTPRequestHandler):
+    dice = random.Random(3)
+    truth = 0.5
+
+    def do_POST(self) -> None:
+        value = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["value"]
+        if self.path == "/broken":
+            self.send_error(500)
+            return
+        report = value if self.dice.random() < (0.95 if self.path == "/leak" else 0.5) else self.dice.randrange(2)
+        body = json.dumps({"report": report}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Collector)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_url(address: str) -> None:
+    assert _audit(f"{address}/report", samples=300).verdict == "consistent"
+    assert _audit(f"{address}/leak", samples=400).verdict == "violates"
+    broken = _audit(f"{address}/broken", samples=200)
+    assert broken.verdict == "no statement" and broken.partial and "status 500" in str(broken)
+
+
+def test_a_url_where_nobody_listens(address: str) -> None:
+    nobody = _audit("http://127.0.0.1:9/report", samples=200, time_limit=1.0)
+    assert nobody.verdict == "no statement" and nobody.partial and not nobody.looks
+
+
+# -- pytest
+
+
+def test_assert_private() -> None:
+    pairs = [(0, 1)]
+    options: Any = {"samples": 2_000, "rng": mu.Random.seeded(7)}
+    assert assert_private(Coins(), 1.2, pairs, **options).verdict == "consistent"
+    with pytest.raises(AssertionError, match="violates"):
+        assert_private(Coins(), 0.3, pairs, **options)
+    with pytest.raises(AssertionError, match="no statement"):
+        assert_private(lambda value: value, 1.0, pairs, **options)
+    assert assert_private(lambda value: value, 1.0, pairs, allow_no_statement=True, **options).bound is None
