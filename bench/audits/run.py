@@ -35,7 +35,8 @@ SEED = 18
 FAMILY = 0.01  # of false alarms, over all sound runs together
 USUAL = 0.05  # alpha where one randomiser is audited
 TIGHT = ("Warner", "GRR", "unary", "RS+FD", "memoised", "count")  # twins that spend all that they promise
-LEVEL_RUNS, LEVEL_SAMPLES = 100, 2_000
+TWIN_SAMPLES = 100_000  # reports of each value, where a twin is audited for false alarms
+LEVEL_RUNS, LEVEL_SAMPLES = 50, 2_000
 
 
 def repetitions(subject):
@@ -59,7 +60,8 @@ def jobs(part, family):
     elif part == "sound":
         for subject in known():
             if subject.sound:
-                yield subject.name, lambda s=subject: seeded(s, [SEED, 0], family)
+                samples = min(TWIN_SAMPLES, 2 * subject.held_out)
+                yield subject.name, lambda s=subject, n=samples: seeded(s, [SEED, 0], family, n)
         for subject in [*ours(), *plans()]:
             yield subject.name, lambda s=subject: seeded(s, [SEED, 0], family)
     elif part == "level":

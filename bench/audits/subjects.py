@@ -13,7 +13,7 @@ import numpy as np
 import murmure as mu
 
 MECHANISM, LEARNER = 500_000, 10_000  # held-out samples for each input
-OURS = 5_000  # of our own examples, whose laws are enumerated elsewhere
+OURS = 2_000  # of our own examples, whose laws are enumerated elsewhere
 INFINITE = math.inf
 KEEP, AGAIN = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(-2))  # of the memoised answer, and of each wave
 WAVE = math.log((KEEP * AGAIN + (1 - KEEP) * (1 - AGAIN)) / (KEEP * (1 - AGAIN) + (1 - KEEP) * AGAIN))
@@ -103,4 +103,4 @@ def plans():
     for plan in listed:
         delta = getattr(plan.curator, "delta", None) or 0.0
         name = f"plan/{type(plan.statistic).__name__}, {type(plan.curator).__name__}"
-        yield Subject(name, plan, plan.curator.epsilon, None, True, held_out=2_000, delta=delta, ours=True)
+        yield Subject(name, plan, plan.curator.epsilon, None, True, held_out=1_000, delta=delta, ours=True)

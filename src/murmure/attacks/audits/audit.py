@@ -181,7 +181,7 @@ class _Run:
     def _choose(self, i: int) -> tuple[Event, Event]:
         about = [joined(self.earlier[place]) for place in self.places[i]]
         if i not in self.settled:
-            self.events[i] = choose_events(*about, self.delta)
+            self.events[i] = choose_events(about[0], about[1], self.delta)
             # Further samples would not be looked at: the choice stays.
             if min(sent.n for sent in about) >= rows_to_choose(*about):
                 self.settled.add(i)

@@ -16,8 +16,8 @@ from murmure.attacks.audits.sent_reports import ABSENT, Key, SentReports
 from murmure.core.errors import Phrase
 from murmure.core.types import Array, Floats, Ints
 
-FEWEST = 3  # numbers, of many values each; fewer are looked at in pairs
-MOST = 128
+MIN_NUMBERS = 3  # numbers, of many values each; fewer are looked at in pairs
+MAX_NUMBERS = 128
 RIDGE = 1e-3
 RANGES = 64
 
@@ -64,8 +64,8 @@ def weighed_numbers(sent: SentReports, source: Array) -> WeighedNumbers | None:
     """The direction that tells x (source) from x' best, where reports have some numbers of many values."""
     keys = tuple(
         key for key, column in sent.columns.items() if key[0] in ("position", "part") and not few_values(column, 64)
-    )[:MOST]
-    if len(keys) < FEWEST or not source.any() or source.all():
+    )[:MAX_NUMBERS]
+    if len(keys) < MIN_NUMBERS or not source.any() or source.all():
         return None
     numbers = [sent.column(key).astype(np.float64) for key in keys]
     quarters = np.array([np.nanquantile(np.where(np.isfinite(y), y, np.nan), [0.25, 0.5, 0.75]) for y in numbers])
