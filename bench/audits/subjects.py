@@ -13,6 +13,7 @@ import numpy as np
 import murmure as mu
 
 MECHANISM, LEARNER = 500_000, 10_000  # held-out samples for each input
+OURS = 2_000  # of our own examples, whose laws are enumerated elsewhere
 INFINITE = math.inf
 KEEP, AGAIN = 1 / (1 + math.exp(-1)), 1 / (1 + math.exp(-2))  # of the memoised answer, and of each wave
 WAVE = math.log((KEEP * AGAIN + (1 - KEEP) * (1 - AGAIN)) / (KEEP * (1 - AGAIN) + (1 - KEEP) * AGAIN))
@@ -80,4 +81,26 @@ def ours():
     """Every example of every local mechanism, at the epsilon of its certificate."""
     for name, example in _examples("murmure.local"):
         epsilon = float(mu.certify(example).epsilon)
-        yield Subject(f"local/{name}", example, epsilon, None, True, ours=True)
+        yield Subject(f"local/{name}", example, epsilon, None, True, held_out=OURS, ours=True)
+
+
+def plans():
+    """Every kind of noise at a curator, in a plan: the answers as they leave it."""
+    ages, four = mu.Integers(0, 20), mu.Categories(4)
+    small = 1e-6
+    listed = (
+        mu.Plan(mu.Count(ages), curator=mu.DiscreteLaplace(1.0)),
+        mu.Plan(mu.Histogram(four), curator=mu.DiscreteLaplace(1.0)),
+        mu.Plan(mu.Histogram(four), curator=mu.DiscreteLaplace(1.0, sampler="exact"), relation="replace"),
+        mu.Plan(mu.Mean(ages), curator=mu.DiscreteLaplace(2.0)),
+        mu.Plan(mu.Mean(ages), curator=mu.Staircase(4.0)),
+        mu.Plan(mu.Count(ages), curator=mu.Geometric(1.0, 0, 100)),
+        mu.Plan(mu.Histogram(four), curator=mu.DiscreteGaussian(epsilon=1.0, delta=small)),
+        mu.Plan(mu.Histogram(four), curator=mu.Skellam(epsilon=1.0, delta=small)),
+        mu.Plan(mu.Mode(four), curator=mu.Exponential(1.0)),
+        mu.Plan(mu.Mode(four), curator=mu.PermuteAndFlip(1.0)),
+    )
+    for plan in listed:
+        delta = getattr(plan.curator, "delta", None) or 0.0
+        name = f"plan/{type(plan.statistic).__name__}, {type(plan.curator).__name__}"
+        yield Subject(name, plan, plan.curator.epsilon, None, True, held_out=1_000, delta=delta, ours=True)

@@ -1,4 +1,7 @@
-"""The audit's protocol for commands: a value as JSON on each line in, the report as it would be sent on each line out."""
+"""The audit's protocol for commands: a value as JSON on each line in, the report as it would be sent on each line out.
+
+A line {"value": ..., "n": ...} stands for n lines with that value: one process then serves a whole audit.
+"""
 
 import json
 import sys
@@ -8,12 +11,13 @@ def serve(randomisers):
     """Randomise every line with the randomiser that the command line names; nothing else is written."""
     randomise = randomisers[sys.argv[1]]()
     out = sys.stdout
-    seen = {}  # text to value: lines repeat
     for line in sys.stdin:
-        if line not in seen:
-            seen[line] = json.loads(line)
-        out.write(json.dumps(randomise(seen[line]), default=plain))
-        out.write("\n")
+        value, n = json.loads(line), 1
+        if isinstance(value, dict):
+            value, n = value["value"], value["n"]
+        for _ in range(n):
+            out.write(json.dumps(randomise(value), default=plain))
+            out.write("\n")
         out.flush()
 
 

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from murmure.attacks.audits.bounds import Hits
-from murmure.attacks.audits.features import FeatureBins, ReportFeature, features_of
-from murmure.attacks.audits.sent_reports import SentReports, joined
+from murmure.attacks.audits.features import SHOWN, FeatureBins, ReportFeature, features_of
+from murmure.attacks.audits.sent_reports import WHOLE, SentReports, joined, written_out
+from murmure.attacks.audits.weighed_numbers import WeighedNumbers, weighed_numbers
 from murmure.core.errors import Phrase
 from murmure.core.types import Array, Floats, Ints
 
@@ -96,7 +97,7 @@ class ScoreBins:
         )
 
 
-AnyBins = FeatureBins | PairBins | ScoreBins
+AnyBins = FeatureBins | PairBins | ScoreBins | WeighedNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +150,18 @@ def choose_events(
             incumbent = best[way]
             if incumbent is None or event.worth > incumbent.worth:
                 best[way] = event
-    return best[0], best[1]  # type: ignore[return-value]
+    return tuple(_with_examples(event, together) for event in best if event is not None)  # type: ignore[return-value]
+
+
+def _with_examples(event: ReportEvent, sent: SentReports) -> ReportEvent:
+    """Whole reports are digests; for people, the first ones are written out."""
+    bins = event.bins
+    if not isinstance(bins, FeatureBins) or bins.feature.key != WHOLE or bins.values is None:
+        return event
+    digests = [int(bins.values[i]) for i in event.ranking[: min(event.size, SHOWN)] if i < len(bins.values)]
+    found = {digest: np.flatnonzero(sent.whole == digest) for digest in digests}
+    written = {digest: written_out(sent, int(rows[0])) for digest, rows in found.items() if len(rows)}
+    return replace(event, texts={**event.texts, **written})
 
 
 def rows_to_choose(about_x: SentReports, about_other: SentReports) -> int:
@@ -194,15 +206,15 @@ def _difference(place: Ints, source: Array, count: int) -> float:
 
 
 def _with_score(candidates: Sequence[FeatureBins], sent: SentReports, source: Array) -> list[AnyBins]:
-    """Pairs of the features that tell most, and a score over all of them."""
+    """Pairs of the features that tell most, and two scores over all of them."""
     pairs = [
         PairBins(one, other)
         for one, other in combinations([bins for bins in candidates if bins.count <= RANGES_IN_PAIRS][:PAIRED], 2)
     ]
     out: list[AnyBins] = list(pairs)
     few = [bins for bins in candidates if bins.count <= 2 * SCORE_BINS * 8]
-    score = _boosted([*few, *pairs], sent, source)
-    return out if score is None else [*out, score]
+    scores = (_boosted([*few, *pairs], sent, source), weighed_numbers(sent, source))
+    return [*out, *(score for score in scores if score is not None)]
 
 
 RANGES_IN_PAIRS = 65

@@ -189,7 +189,7 @@ class FeatureBins:
             other = len(known) < len(chosen)
             shown = [_shown(self.values[i], texts) for i in known[:SHOWN]]
             fields = {"feature": name, "values": Several(shown, Phrase(", ")), "more": len(known) - len(shown)}
-            if self.feature.key == WHOLE and known:
+            if self.feature.key == WHOLE and known and any(int(self.values[i]) not in texts for i in known[:SHOWN]):
                 return Plural("the whole report is a certain one", "the whole report is one of {n}", n=len(known))
             if not known:
                 return Phrase("{feature} is a value that did not occur before", feature=name)

@@ -91,6 +91,12 @@ def joined(batches: Sequence[SentReports]) -> SentReports:
     return SentReports(sum(batch.n for batch in batches), columns, constants, texts)
 
 
+def written_out(sent: SentReports, row: int) -> str:
+    """One report for people: its elements in order."""
+    elements = [column[row].item() for key, column in sent.columns.items() if key[0] in ("position", "part")]
+    return str([sent.texts.get(element, element) for element in elements if element != ABSENT])
+
+
 def sent_array(reports: Array) -> SentReports:
     """A batch in an array: the first axis counts reports."""
     if reports.dtype.kind not in "iubf":
