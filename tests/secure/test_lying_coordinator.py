@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 sys.path.insert(0, str(Path(__file__).parent))
 from liar import Liar, World
@@ -21,7 +22,7 @@ from liar import Liar, World
 from murmure.secure.errors import ForgedMessage, ProtocolRefused
 from murmure.secure.graph import max_dropouts
 from murmure.secure.identity import Card
-from murmure.secure.joined import JoinedParties
+from murmure.secure.joined import JoinedParties, public_bytes, shared_secret
 from murmure.secure.messages import FROM_COORDINATOR, AliveBody, Kind, Message, parse_signatures, sign_message
 from murmure.secure.party import Party
 from murmure.secure.session import digest_of
@@ -48,6 +49,21 @@ def _each_signature_is_checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
             raise ForgedMessage(f"this was not signed by {self.name}.")
 
     monkeypatch.setattr(Card, "verify", verify)
+
+
+@pytest.fixture(autouse=True)
+def _each_pair_of_keys_is_multiplied_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both sides of a pair find the same secret, to seal and to open: the first one's is kept."""
+    public_of = functools.cache(public_bytes)
+    known: dict[frozenset[bytes], bytes] = {}
+
+    def secret_of(private: X25519PrivateKey, public: bytes, owner: str) -> bytes:
+        pair = frozenset({public_of(private), public})
+        if pair not in known:
+            known[pair] = shared_secret(private, public, owner)
+        return known[pair]
+
+    monkeypatch.setattr("murmure.secure.party.shared_secret", secret_of)
 
 
 # -- the stories ------------------------------------------------------------------------------------------------------

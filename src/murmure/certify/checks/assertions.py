@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -37,6 +40,21 @@ def chi_squared(observed: Any, expected: Any) -> float:
         return 1.0
     pooled, pooled_expected = np.bincount(pools, observed), np.bincount(pools, expected)
     return float(chdtrc(pool - 1, ((pooled - pooled_expected) ** 2 / pooled_expected).sum()))
+
+
+def exact_totals(weights: Sequence[Fraction], values: Sequence[Any]) -> list[Fraction]:
+    """Of each column of values, rows of whole numbers, the sum of weight times value, over one denominator.
+
+    Exact, and some ten times quicker than adding fractions, which looks for common divisors every time.
+    """
+    whole = math.lcm(*(w.denominator for w in weights))
+    numerators = np.array([w.numerator * (whole // w.denominator) for w in weights], object)
+    return [Fraction(int(total), whole) for total in numerators @ np.array(values).astype(object)]
+
+
+def exact_total(numbers: Sequence[Fraction]) -> Fraction:
+    """Their sum, in the same way."""
+    return exact_totals(numbers, [[1]] * len(numbers))[0]
 
 
 def listed_outcomes(channel: Any) -> list[Any] | None:

@@ -19,6 +19,8 @@ from murmure.certify.checks.assertions import (
     CheckFailed,
     chi_squared,
     deep_words,
+    exact_total,
+    exact_totals,
     listed_outcomes,
     main_words,
     report_key,
@@ -62,11 +64,8 @@ def check_law(mechanism: Any, outcomes: list[Any]) -> None:
     channel = mechanism.channel
     for x in _some_inputs(channel):
         probs = [channel.prob(x, y) for y in outcomes]
-        require(
-            sum(probs, Fraction(0)) == 1,
-            mechanism,
-            Phrase("the law of input {x} sums to {sum}, not to 1", x=x, sum=float(sum(probs))),
-        )
+        total = exact_total(probs)
+        require(total == 1, mechanism, Phrase("the law of input {x} sums to {sum}, not to 1", x=x, sum=float(total)))
         require(min(probs) >= 0, mechanism, Phrase("the law of input {x} has a negative probability", x=x))
         logs = channel.log_prob(np.full(len(outcomes), x), np.array(outcomes))
         exact = np.array([math.log(p) if p else -math.inf for p in probs])
@@ -88,9 +87,7 @@ def check_affine(mechanism: Any, outcomes: list[Any]) -> None:
     for x in _some_inputs(channel):
         probs = [channel.prob(x, y) for y in outcomes]
         width = len(tallies[0])
-        expected = [
-            sum((p * int(t[v]) for p, t in zip(probs, tallies, strict=True)), Fraction(0)) for v in range(width)
-        ]
+        expected = exact_totals(probs, tallies)
         if affine.of == "cells":
             for v in range(width):
                 offset, slope = affine.offset[v % len(affine.offset)], affine.slope[v % len(affine.slope)]

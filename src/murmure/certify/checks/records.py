@@ -16,6 +16,8 @@ from murmure.certify.checks.assertions import (
     PEOPLE,
     chi_squared,
     deep_words,
+    exact_total,
+    exact_totals,
     listed_outcomes,
     main_words,
     report_key,
@@ -81,7 +83,7 @@ def check_record_law(mechanism: Any, outcomes: list[Row]) -> None:
     batch = as_records(mechanism, outcomes)
     for x in some_records(mechanism):
         probs = [channel.prob(x, y) for y in outcomes]
-        total = sum(probs, Fraction(0))
+        total = exact_total(probs)
         require(
             total == 1, mechanism, Phrase("the law of record {x} sums to {total}, not to 1", x=x, total=float(total))
         )
@@ -106,15 +108,8 @@ def check_record_moments(mechanism: Any, outcomes: list[Row]) -> None:
             continue
         for x in some_records(mechanism):
             law = [channel.prob(x, y) for y in outcomes]
-            shown = sum(
-                (p * (1 if piece[i][0] is None else piece[i][0]) for p, piece in zip(law, pieces, strict=True)),
-                Fraction(0),
-            )
-            width = len(pieces[0][i][1])
-            mean = [
-                sum((p * int(piece[i][1][v]) for p, piece in zip(law, pieces, strict=True)), Fraction(0))
-                for v in range(width)
-            ]
+            (shown,) = exact_totals(law, [[1 if piece[i][0] is None else piece[i][0]] for piece in pieces])
+            mean = exact_totals(law, [piece[i][1] for piece in pieces])
             _check_mean(mechanism, affine, i, x[i], mean, shown)
             _check_cells(mechanism, part, i, x[i], law, pieces, shown)
 
