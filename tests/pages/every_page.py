@@ -119,6 +119,8 @@ def attributes(*options: str) -> Callable[[Path], str]:
         return page_of(folder, *command, *options)
 
     return make
+
+
 def repeated_surveys(folder: Path) -> str:
     """People of a table who are looked for in their reports to two surveys."""
     people, schema = write_people(folder)
