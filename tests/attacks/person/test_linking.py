@@ -126,6 +126,8 @@ def test_samples_and_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     result = linkage(table, rows, same_order=True, targets=30, rng=Random.seeded(1))
     assert result.details["targets"] == 30 and result.rows[0].low is not None
     assert any("sample of 30 rows" in note for note in result.notes)
+    drawn = linkage(MECHANISMS["SPL"], rows, targets=30, repetitions=2, rng=Random.seeded(1))
+    assert drawn.details["targets"] == 30 and drawn.rows[0].repetitions == 2
     monkeypatch.setattr(linking, "MAX_PAIRS", 500)
     with pytest.raises(InvalidParameter, match=r"(?s)at most 500 are.*targets=\d+"):
         linkage(table, rows)

@@ -33,7 +33,7 @@ from murmure.local.spl import SPL
 from murmure.run.tables.sanitiser import sanitise
 from murmure.run.tables.table_format import record_schema
 
-MAX_PAIRS = 10**9  # of a report and a person that differ from the others
+MAX_PAIRS = 2 * 10**9  # of a report and a distinct record: about a minute for ten columns
 
 
 def linkage(
@@ -67,17 +67,18 @@ def linkage(
     tops = [check_count("top", k) for k in ([top] if isinstance(top, int) else top)]
     if not tops:
         raise InvalidParameter("top must hold at least one whole number, got {got}.", got=shorten(top))
+    if targets is not None:
+        check_count("targets", targets)
     rng = random_or_secure(rng, "linkage").branch()
     if isinstance(sanitised, RecordMechanism):
         check_count("repetitions", repetitions)
         people, _ = read_identified(identified, sanitised.domain)
-        whole = _tables(sanitised, people)
+        whole = public_codes(people.public, people.public, len(people), len(people))
         baseline = [float(value.mean()) for value in _without_reports(*whole, tops)]
         drawn = repeat(lambda r: _drawn(sanitised, people, whole, tops, targets, r), repetitions, rng)
         rows = [repeated(_label(k), [d[i] for d in drawn], baseline[i]) for i, k in enumerate(tops)]
-        return _result(rows, sanitised, len(people), len(people), people, True, len(tops))
-    if targets is not None:
-        check_count("targets", targets)
+        looked_at = min(targets or len(people), len(people))
+        return _result(rows, sanitised, len(people), looked_at, people, True)
     stored = read_sanitised(sanitised, plan, ())
     schema = record_schema(stored.plan)
     people, public = read_identified(identified, schema)
@@ -102,7 +103,7 @@ def linkage(
             rows.append(counted(_label(k), float(chances[i].sum()), len(wanted), baseline[i]))
         else:
             rows.append(exact(_label(k), float(chances[i].mean()), baseline[i]))
-    return _result(rows, mechanism, reports.n, len(wanted), people, same_order, len(tops))
+    return _result(rows, mechanism, reports.n, len(wanted), people, same_order)
 
 
 def _label(k: int) -> str:
@@ -113,10 +114,6 @@ def _sample(n: int, targets: int | None, rng: Random) -> Ints:
     if targets is None or targets >= n:
         return np.arange(n)
     return np.sort(np.argsort(rng.words(n), kind="stable")[:targets])
-
-
-def _tables(mechanism: RecordMechanism, people: IdentifiedRows) -> tuple[Ints, Ints]:
-    return public_codes(people.public, people.public, len(people), len(people))
 
 
 def _drawn(
@@ -165,7 +162,6 @@ def _result(
     targets: int,
     people: IdentifiedRows,
     truth: bool,
-    tops: int,
 ) -> AttackResult:
     counted_hits = Phrase("share of rows whose person is among the likeliest")
     promised = Phrase("share of rows whose person is among the likeliest, as the posterior promises")
