@@ -117,6 +117,17 @@ def test_hashes_without_a_closed_form() -> None:
         assert abs(computed.value - row.value) < 6 * (row.high - row.low) / 4.186  # type: ignore[operator]
 
 
+def test_baselines_that_differ_are_drawn_apart() -> None:
+    """One line without the reports where all metrics share it, and one for each where they do not."""
+
+    def chances(metric: Any) -> list[str]:
+        picture: Any = plausible_deniability(ADULT, [1.0, 2.0], "GRR", metric=metric)._picture()
+        return [str(curve.label) for curve in picture.curves if str(curve.label).startswith("without")]
+
+    assert chances("uniform") == ["without the reports"]
+    assert chances(METRICS) == [f"without the reports ({metric})" for metric in METRICS]
+
+
 def test_an_oracle_of_ones_making() -> None:
     row = plausible_deniability(ADULT, 1.0, lambda domain, e: mu.RAPPOR(domain, 2 * e, e), surveys=1).rows[0]
     sue = plausible_deniability(ADULT, 1.0, "SUE", surveys=1).rows[0]

@@ -133,7 +133,7 @@ def _notes(hashed: list[str], measured_only: list[str], people: int) -> tuple[st
     if hashed:
         notes.append(
             Phrase(
-                "{names}: too many hashes to list, so the figure is a mean over {hashes:,} of them in each of "
+                "{names}: too many hashes to list, so the figure is a mean over at most {hashes:,} of them in each of "
                 "{repetitions} repetitions.",
                 names=", ".join(dict.fromkeys(hashed)),
                 hashes=HASHES,

@@ -110,7 +110,8 @@ def plausible_deniability(
         notes.append(
             Phrase(
                 "How many bins of a hash hold some value has a closed form only when the number of bins is a power of "
-                "two; for the others the figure is a mean over {hashes:,} hashes in each of {repetitions} repetitions.",
+                "two; for the others the figure is a mean over at most {hashes:,} hashes in each of {repetitions} "
+                "repetitions.",
                 hashes=HASHES,
                 repetitions=REPETITIONS,
             )

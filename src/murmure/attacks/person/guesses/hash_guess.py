@@ -14,7 +14,8 @@ from murmure.core.random import Random
 from murmure.core.types import Array, Floats, Ints
 from murmure.laws.hashed import Hashed
 
-HASHES = 1_000  # drawn for one mean
+HASHES = 1_000  # drawn for one mean, at most
+MEAN_WORK = 1 << 21  # bins or values of all hashes of one mean
 MAX_FREE_BITS = 16  # of all seeds together, for which every hash is listed
 BLOCK = 1 << 22  # hashed values at a time
 
@@ -97,4 +98,6 @@ def _bins_of_values(channel: Hashed, seeds: Array) -> Ints:
 
 def mean_hash_success(channel: Hashed, f: Floats, rng: Random) -> float:
     """The mean over random hashes, where there are too many to list."""
-    return float(hash_success(channel, f, random_hashes(channel, HASHES, rng)).mean())
+    fewer = MEAN_WORK // max(channel.g, 1 << channel.value_bits)  # large tables of bins differ less from hash to hash
+    count = min(HASHES, max(20, fewer))
+    return float(hash_success(channel, f, random_hashes(channel, count, rng)).mean())

@@ -24,7 +24,7 @@ class GuessTarget:
     """One mechanism under attack, with what the attacker expects beforehand."""
 
     mechanism: Any
-    channel: Any
+    channel: Any  # its law, or that of what a client keeps
     shares: tuple[Floats, ...]  # of the value, or of every column
     column: int | None = None  # of a record: the one that is guessed; None: all of them
 

@@ -27,7 +27,7 @@ BLOCK = 1 << 20  # scores at a time: with fewer or more the cache is used less w
 class Candidates:
     """People who differ in the attributes that count: codes[i] of attribute i, and how many people have them."""
 
-    codes: tuple[Ints, ...]
+    codes: tuple[Ints, ...]  # the last ones are those of what is public
     place: Ints  # for every person, which of them it is
     people: Ints  # how many people are at each
 
@@ -86,7 +86,7 @@ class LinkScores:
 
     channel: RecordChannel
     reports: Records
-    people: tuple[Array, ...]
+    people: tuple[Array, ...]  # codes of every attribute
     report_public: Ints
     people_public: Ints
     wanted: Ints  # the reports that are looked at

@@ -20,15 +20,15 @@ from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table
 
 @dataclass(frozen=True)
 class SanitisedRows:
-    plan: Plan
+    plan: Plan  # that made them
     reports: Records
     public: tuple[Any, ...]  # Arrow columns
 
 
 @dataclass(frozen=True)
 class IdentifiedRows:
-    codes: tuple[Array, ...]
-    public: tuple[Any, ...]
+    codes: tuple[Array, ...]  # of every private column
+    public: tuple[Any, ...]  # Arrow columns
 
     def __len__(self) -> int:
         return len(self.codes[0])
