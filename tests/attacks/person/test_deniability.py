@@ -122,7 +122,7 @@ def test_baselines_that_differ_are_drawn_apart() -> None:
 
     def chances(metric: Any) -> list[str]:
         picture: Any = plausible_deniability(ADULT, [1.0, 2.0], "GRR", metric=metric)._picture()
-        return [str(curve.label) for curve in picture.curves if str(curve.label).startswith("without")]
+        return [str(curve.name) for curve in picture.curves if str(curve.name).startswith("without")]
 
     assert chances("uniform") == ["without the reports"]
     assert chances(METRICS) == [f"without the reports ({metric})" for metric in METRICS]
