@@ -107,6 +107,28 @@ def test_noise_stops_it() -> None:
     assert value["exact sums"] == 1.0 and value["epsilon = 1"] < 0.5 and value["epsilon = 1e+06"] == 1.0
 
 
+def test_few_values_are_never_many_tables() -> None:
+    """Two columns of two values: the sums say how often each of the four rows comes, whatever their number."""
+    schema = mu.Schema({"x": mu.Integers(0, 1), "y": mu.Integers(0, 1)})
+    found = reconstruction(
+        {"x": [0, 1] * 10, "y": [0, 1, 1, 0] * 5}, schema, "y ~ x", 8, repetitions=2, rng=mu.Random.seeded(1)
+    )
+
+    assert found.details["hidden_from"] is None and found.rows[0].value == 1.0
+
+
+PIMA = Path(__file__).parents[4] / "shared" / "data" / "diabetes.csv"
+
+
+@pytest.mark.skipif(not PIMA.exists(), reason="needs ../shared/data/diabetes.csv")
+def test_pima() -> None:
+    """Three women of 768, by a regression on their age and pregnancies: one table fits, every time."""
+    schema = mu.Schema({"Glucose": mu.Integers(0, 200), "Age": mu.Integers(18, 90), "Pregnancies": mu.Integers(0, 20)})
+    found = reconstruction(PIMA, schema, "Glucose ~ Age + Pregnancies", 3, repetitions=4, rng=mu.Random.seeded(1))
+
+    assert found.rows[0].value == 1.0 and found.details["solutions"] == {"3": [1] * 4}
+
+
 def test_there_are_more_tables_than_sums() -> None:
     """The bound against an enumeration: tables / different sums, of all multisets of two rows of a small domain."""
     schema = mu.Schema({"x": mu.Integers(0, 2), "y": mu.Integers(0, 2)})

@@ -35,6 +35,7 @@ from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.show.document import Number, Table
 
 MAX_HONEST = 8  # rows that are searched for
+MAX_COUNTED = 1000  # honest rows for which tables are counted
 HIDDEN_BITS = 10  # a thousand sets of rows that fit, on average and at least
 
 
@@ -95,11 +96,7 @@ def reconstruction(
         blocks=(_ambiguity(sums, trials),),
         notes=(
             Phrase("Where several sets of rows fit the sums, the attacker takes one of them at random."),
-            Phrase(
-                "On average a thousand sets of rows or more fit the sums from {rows} honest rows on: there are that "
-                "many more tables than sums. Fewer rows may be safe too, but nothing says so.",
-                rows=_hidden_from(sums),
-            ),
+            _hidden_in_words(_hidden_from(sums)),
             Phrase("Noise protects whatever the others know; a minimum of rows protects only from this search."),
         ),
         details={
@@ -185,12 +182,22 @@ def _ambiguity(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]]) -> 
     return Table(Phrase("What the sums leave open"), head, tuple(lines))
 
 
-def _hidden_from(sums: RegressionSums) -> int:
-    """The fewest rows from which on there are so many more tables than sums."""
-    m = 1
-    while m < 1 << 20 and sums.least_ambiguity(m) < HIDDEN_BITS:
-        m += 1
-    return m
+def _hidden_from(sums: RegressionSums) -> int | None:
+    """The fewest rows for which there are so many more tables than sums; None: not even MAX_COUNTED are enough."""
+    return next((m for m in range(1, MAX_COUNTED + 1) if sums.least_ambiguity(m) >= HIDDEN_BITS), None)
+
+
+def _hidden_in_words(rows: int | None) -> str:
+    if rows is None:
+        return Phrase(
+            "Even {rows} honest rows leave few tables open, as far as counting tables and sums can tell.",
+            rows=MAX_COUNTED,
+        )
+    return Phrase(
+        "On average a thousand sets of rows or more fit the sums from {rows} honest rows on: there are that many more "
+        "tables than sums. Fewer rows may be safe too, but nothing says so.",
+        rows=rows,
+    )
 
 
 def _example(**settings: Any) -> AttackResult:

@@ -101,5 +101,5 @@ class RegressionSums:
         """log2 of how many sets of m rows fit the same sums on average, at least: there are more sets than sums."""
         size = math.prod(bound.high - bound.low + 1 for bound in self.bounds)
         size = min(size, math.prod(self.rows.schema[name].size for name in self._terms.domain))
-        sets = sum(math.log2(size + i) - math.log2(i + 1) for i in range(m))
+        sets = (math.lgamma(size + m) - math.lgamma(size) - math.lgamma(m + 1)) / math.log(2)
         return sets - sum(math.log2(m * (term.high - term.low) + 1) for term in self.question.figures)
