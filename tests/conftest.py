@@ -24,6 +24,11 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()  # pytest itself searches ten times at the end
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """mypy and pyright take many seconds each: as the last tests they would keep one process waiting for the other."""
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/typing/"))
+
+
 class Positions(list[str]):
     """A list that finds the place of a string at once."""
 

@@ -192,7 +192,7 @@ LARGE = [
     PairwiseMasks(200, dropouts=20, graph="sparse"),
     PairwiseMasks(200, dropouts=20, colluders=0, graph="sparse"),
 ]
-ALL = [*SETTINGS, LARGE[0], *(pytest.param(one, marks=pytest.mark.slow) for one in LARGE[1:])]
+ALL = [*SETTINGS, *(pytest.param(one, marks=pytest.mark.slow) for one in LARGE)]
 
 
 def named(value: Any) -> str:
