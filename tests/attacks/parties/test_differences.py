@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import murmure as mu
 from murmure.attacks import differencing
-from murmure.attacks.base.sampling import resample_rows, sample_rows
+from murmure.attacks.base.draws import resample_rows, sample_rows
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.parties.sums_of_rows.best_values import DifferenceLaw
 from murmure.attacks.parties.sums_of_rows.questions import PersonalQuestions

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,16 @@ def repeated(
 
     half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * measured.std(ddof=1) / math.sqrt(n))
     return Success(attacker, mean, float(baseline), mean - half, mean + half, at, n, setting)
+
+
+def repeated_share(
+    attacker: str, values: Sequence[float], baseline: float, at: float | None = None, **setting: Any
+) -> Success:
+    """`repeated`, of figures between 0 and 1: with few repetitions Student's interval reaches beyond them."""
+    row = repeated(attacker, values, baseline, at, **setting)
+    if row.low is None or row.high is None:
+        return row
+    return replace(row, low=max(row.low, 0.0), high=min(row.high, 1.0))
 
 
 def _plain(value: Any) -> Any:

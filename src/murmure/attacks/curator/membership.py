@@ -22,10 +22,9 @@ from typing import Any, Literal
 import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
-from murmure.attacks.base.repeated_share import repeated_share
+from murmure.attacks.base.draws import sample_rows
 from murmure.attacks.base.repetitions import check_count, with_bar
-from murmure.attacks.base.sampling import sample_rows
-from murmure.attacks.base.success import Success, counted, exact
+from murmure.attacks.base.success import Success, counted, exact, repeated_share
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.curator.learner_games.likelihood_gate import log_ratio

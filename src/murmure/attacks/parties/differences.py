@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
+from murmure.attacks.base.draws import sample_rows
 from murmure.attacks.base.repetitions import check_count, with_bar
-from murmure.attacks.base.sampling import sample_rows
 from murmure.attacks.base.success import Success, counted
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
@@ -89,7 +89,7 @@ def differencing(
     spent = [positive_epsilon("differencing", e) for e in np.atleast_1d(np.asarray(epsilon, object)).tolist()]
     rng = random_or_secure(rng, "differencing")
     chosen = sample_rows(len(asked.rows), min(targets, len(asked.rows)), rng.child(0)).tolist()
-    attack = _Attack(asked, chosen, minimum)
+    attack = _AskedSums(asked, chosen, minimum)
     rows = [attack.succeeds(*how) for how in attack.exact_ways()]
     for number, e in enumerate(spent):
         recover = partial(attack.from_noise, epsilon=e, rng=rng.child(1, number), laws={})
@@ -144,7 +144,7 @@ class _AboutOne:
 
 
 @dataclass(frozen=True)
-class _Attack:
+class _AskedSums:
     asked: PersonalQuestions
     chosen: list[int]
     minimum: int

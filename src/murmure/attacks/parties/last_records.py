@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
-from murmure.attacks.base.repeated_share import repeated_share
+from murmure.attacks.base.draws import sample_rows
 from murmure.attacks.base.repetitions import check_count, with_bar
-from murmure.attacks.base.sampling import sample_rows
-from murmure.attacks.base.success import Success
+from murmure.attacks.base.success import Success, repeated_share
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.parties.sums_of_rows.colluders import RegressionSums

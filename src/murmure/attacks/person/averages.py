@@ -22,6 +22,7 @@ from murmure.attacks.base.repeated_guess import exact_success, memoised_success
 from murmure.attacks.base.repetitions import check_count, with_bar
 from murmure.attacks.base.success import Success, counted, exact
 from murmure.attacks.base.threat_model import ThreatModel
+from murmure.attacks.person.guesses.targets import channel_of_one_value
 from murmure.central.discrete_laplace import DiscreteLaplace
 from murmure.certify.accounting import covers
 from murmure.core.blocks import Cost
@@ -79,8 +80,8 @@ def averaging(
         if attacked.curator is not None:
             return _central(attacked, steps, check_count("people", people), budget, delta)
         attacked = attacked.person
-    channel = getattr(attacked, "channel", None)
-    if channel is None or not isinstance(getattr(channel, "inputs", None), int):
+    channel = channel_of_one_value(attacked)
+    if channel is None:
         raise InvalidParameter(
             "averaging attacks a mechanism of one value, or a plan with noise, got {got}.",
             hint="averaging(GRR(Categories(4), epsilon=1.0)); of records, attack the mechanism of one column",

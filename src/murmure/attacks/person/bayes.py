@@ -14,7 +14,7 @@ from typing import Any
 
 from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.repetitions import check_count, repeat, with_bar
-from murmure.attacks.base.success import Success, exact, repeated
+from murmure.attacks.base.success import Success, exact, repeated_share
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.person.guesses.hash_guess import HASHES
 from murmure.attacks.person.guesses.targets import GuessTarget
@@ -75,14 +75,14 @@ def bayes_guess(
             rows.append(exact(COMPUTED, value, target.baseline, at, **setting))
         elif isinstance(target.channel, Hashed):
             means = repeat(lambda r, t=target: t.hash_mean(r), REPETITIONS, rng.child(i, 0))  # type: ignore[misc]
-            rows.append(repeated(COMPUTED, means, target.baseline, at, **setting))
+            rows.append(repeated_share(COMPUTED, means, target.baseline, at, **setting))
             hashed.append(label)
         else:
             measured_only.append(label)
             times = times or REPETITIONS
         if times:
             values = repeat(lambda r, t=target: t.drawn(people, r), times, rng.child(i, 1))  # type: ignore[misc]
-            rows.append(repeated(MEASURED, values, target.baseline, at, **setting))
+            rows.append(repeated_share(MEASURED, values, target.baseline, at, **setting))
     return AttackResult(
         "bayes",
         Phrase("Bayes guess from one report"),
@@ -104,7 +104,7 @@ ATTACKING = Phrase("guessing")
 
 
 def _epsilon(target: GuessTarget) -> float | None:
-    asked = getattr(target.mechanism, "asked", None)
+    asked = target.mechanism.asked
     return float(asked) if asked is not None and math.isfinite(asked) else None
 
 

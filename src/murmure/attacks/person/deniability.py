@@ -16,7 +16,7 @@ import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.repetitions import check_count, repeat, with_bar
-from murmure.attacks.base.success import Success, exact, repeated
+from murmure.attacks.base.success import Success, exact, repeated_share
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.person.guesses.drawn_guess import drawn_value_hits
 from murmure.attacks.person.guesses.hash_guess import HASHES, mean_hash_success
@@ -104,7 +104,7 @@ def plausible_deniability(
             if drawn:
                 measured = Phrase("{oracle}, measured", oracle=chances.name)
                 values = [values[place] for values in drawn]
-                rows.append(repeated(measured, values, rows[-1].baseline, at, **setting))
+                rows.append(repeated_share(measured, values, rows[-1].baseline, at, **setting))
     notes = _meaning(metrics)
     if averaged:
         notes.append(
@@ -157,7 +157,7 @@ class _Chances:
         baseline = profile_success([float(f[0]) for f in self.even], s, metric)
         if self.averaged:
             values = [profile_success(chances, s, metric) for chances in self.samples]
-            return repeated(self.name, values, baseline, at, **setting)
+            return repeated_share(self.name, values, baseline, at, **setting)
         return exact(self.name, profile_success(self.exact, s, metric), baseline, at, **setting)  # type: ignore[arg-type]
 
     def repeated_draws(

@@ -90,7 +90,7 @@ def poisoning(
     truth = _truth(honest, codes, domain.size, of_shares)
     rows: list[Success] = []
     table: list[dict[str, Any]] = []
-    epsilons = [getattr(mechanism, "asked", None) for mechanism in several]
+    epsilons = [mechanism.asked for mechanism in several]
     curves = len({type(mechanism) for mechanism in several}) < len(several)
     for number, mechanism in enumerate(several):
         forger = forger_of(mechanism, codes)

@@ -20,7 +20,7 @@ from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.codes_of_people import codes_of_people
 from murmure.attacks.base.draws import shuffled, some_of
 from murmure.attacks.base.repetitions import check_count, repeat
-from murmure.attacks.base.success import repeated
+from murmure.attacks.base.success import repeated_share
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.person.survey_rules.fake_data import fake_profiles, found_by_likelihood
 from murmure.attacks.person.survey_rules.matching import Candidates, Profiles, found
@@ -127,7 +127,7 @@ def reidentification(
                     found_shares = measured[:, e, i, s, k]
                     place: dict[str, Any] = {"epsilon": value, "surveys": s + 1, "top": at_most}
                     at = float(place.pop(axis))
-                    rows.append(repeated(WORDS[score], found_shares.tolist(), min(1.0, at_most / n), at, **place))
+                    rows.append(repeated_share(WORDS[score], found_shares.tolist(), min(1.0, at_most / n), at, **place))
     return AttackResult(
         name="identities",
         title=Phrase("Re-identification over {surveys} surveys: {solution}[{oracle}], {people:,} people",

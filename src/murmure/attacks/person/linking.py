@@ -14,7 +14,7 @@ import numpy as np
 
 from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.repetitions import check_count, repeat
-from murmure.attacks.base.success import Success, counted, exact, repeated
+from murmure.attacks.base.success import Success, counted, exact, repeated_share
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.person.links.link_scores import LinkScores
 from murmure.attacks.person.links.linked_tables import IdentifiedRows, public_codes, read_identified, read_sanitised
@@ -76,7 +76,7 @@ def linkage(
         whole = public_codes(people.public, people.public, len(people), len(people))
         baseline = [float(value.mean()) for value in _without_reports(*whole, tops)]
         drawn = repeat(lambda r: _drawn(sanitised, people, whole, tops, targets, r), repetitions, rng)
-        rows = [repeated(_label(k), [d[i] for d in drawn], baseline[i]) for i, k in enumerate(tops)]
+        rows = [repeated_share(_label(k), [d[i] for d in drawn], baseline[i]) for i, k in enumerate(tops)]
         looked_at = min(targets or len(people), len(people))
         return _result(rows, sanitised, len(people), looked_at, people, True)
     stored = read_sanitised(sanitised, plan, ())

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.attacks.audit_gates import Bound, Passage, RecordingGate
+from murmure.attacks.audits.audit_gates import Bound, Passage, RecordingGate
 from murmure.central.base.bound_choice import BoundChoice
 from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.gate import Gate, GateAnswer

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from murmure.attacks.base.success import Success, exact, repeated
+from murmure.attacks.base.success import Success, exact, repeated_share
 from murmure.attacks.person.attribute_rules.collection import Collection
 from murmure.attacks.person.attribute_rules.estimated_shares import (
     Shares,
@@ -120,5 +120,5 @@ class AttributeExperiment:
             if RULES[name].true_shares and self.computed is not None:
                 out.append(exact(title, self.computed, baseline, at, **setting))
                 continue
-            out.append(repeated(title, [one.success[name] for one in measured], baseline, at, **setting))
+            out.append(repeated_share(title, [one.success[name] for one in measured], baseline, at, **setting))
         return out

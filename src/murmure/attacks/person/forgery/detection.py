@@ -24,7 +24,7 @@ import numpy as np
 
 from murmure.attacks.person.forgery.forged_reports import ones_law
 from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
-from murmure.core.types import Array, Floats, Ints, Mask, NoAffine
+from murmure.core.types import Array, Floats, Ints, Mask, Mechanism, NoAffine
 from murmure.laws.bits import first_bits, unpack
 from murmure.laws.records import Records
 from murmure.local.base.randomisers import FrequencyOracle, NumericRandomiser
@@ -149,7 +149,7 @@ def detect_forgeries(mechanism: Any, reports: Any, level: float = 0.01) -> Forge
         )
     if isinstance(mechanism, RecordMechanism):
         return _detect_in_records(mechanism, reports, float(level))
-    if not hasattr(mechanism, "tally") or not hasattr(mechanism, "channel"):
+    if not isinstance(mechanism, Mechanism):
         raise InvalidParameter(
             "detect_forgeries takes a mechanism at the person or a plan that has one, got {got}.",
             got=shorten(type(mechanism).__name__),

@@ -10,6 +10,7 @@ LDPRecover, ICDE 2024).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import CellEstimator, Estimate, on_simplex
 from murmure.core.estimates.forged_reports import as_unforged, check_forged
 from murmure.core.types import Floats, Ints
+from murmure.local.base.randomisers import FrequencyOracle
 
 
 def recover_shares(estimate: Estimate, mechanism: Any, forged: int, targets: Sequence[Any] | None = None) -> Estimate:
@@ -70,7 +72,7 @@ def _worth(cells: CellEstimator, mechanism: Any, targets: Ints | None) -> Floats
     k, slope = len(cells.tally), cells.p - cells.q
     if targets is None:
         # One value a report, so that a report adds (1 - sum of q) / (p - q) in all: to the values above zero, alike.
-        fixed = getattr(mechanism, "supported", None)
+        fixed = _supported(mechanism)
         whole = (float(fixed or 1) - float(cells.q.sum())) / float(slope.mean())
         above = cells.raw > 0
         return np.where(above, whole / max(1, int(above.sum())), 0.0)
@@ -78,7 +80,12 @@ def _worth(cells: CellEstimator, mechanism: Any, targets: Ints | None) -> Floats
     w[targets] = 1.0
     together, _ = most_supported(mechanism, w)
     others = k - len(targets)
-    fixed = getattr(mechanism, "supported", None)  # a report of so many values has others beside the targets
+    fixed = _supported(mechanism)  # a report of so many values has others beside the targets
     supports = np.full(k, (float(fixed) - together) / others if fixed is not None and others else 0.0)
     supports[targets] = together / len(targets)
     return np.asarray((supports - cells.q) / slope)
+
+
+def _supported(mechanism: Any) -> Fraction | None:
+    """How many values each report supports; None: that is random."""
+    return mechanism.supported if isinstance(mechanism, FrequencyOracle) else None

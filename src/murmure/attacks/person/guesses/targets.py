@@ -15,8 +15,9 @@ from murmure.attacks.person.guesses.record_guess import record_success
 from murmure.attacks.person.guesses.value_guess import value_success
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
-from murmure.core.types import Floats
+from murmure.core.types import Certifiable, Floats
 from murmure.local.base.record_mechanism import RecordMechanism
+from murmure.local.rappor import ForEver
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class GuessTarget:
             shares = tuple(shares_of_columns(mechanism.columns, mechanism.domains, prior))
             return cls(mechanism, mechanism.channel, shares, _column(mechanism, attribute))
         # all reports of a client that keeps its first draw tell no more than what it keeps
-        channel = getattr(mechanism, "permanent", None) or getattr(mechanism, "channel", None)
-        if channel is None or not isinstance(getattr(channel, "inputs", None), int):
+        channel = mechanism.permanent if isinstance(mechanism, ForEver) else channel_of_one_value(mechanism)
+        if channel is None:
             raise InvalidParameter(
                 "a Bayes guess needs a mechanism that randomises one person's answer, got {got}.",
                 hint="GRR(Categories(4), epsilon=1.0), for example",
@@ -104,3 +105,10 @@ def _column(mechanism: RecordMechanism, attribute: str | None) -> int | None:
             columns=", ".join(mechanism.columns),
         )
     return mechanism.columns.index(attribute)
+
+
+def channel_of_one_value(mechanism: Any) -> Any:
+    """The law of a mechanism that randomises one value; None: it is none, or one of records."""
+    if not isinstance(mechanism, Certifiable) or not isinstance(mechanism.channel.inputs, int):
+        return None
+    return mechanism.channel

@@ -24,7 +24,7 @@ BLOCK = 1 << 20  # scores at a time: with fewer or more the cache is used less w
 
 
 @dataclass(frozen=True)
-class Candidates:
+class KnownRecords:
     """People who differ in the attributes that count: codes[i] of attribute i, and how many people have them."""
 
     codes: tuple[Ints, ...]  # the last ones are those of what is public
@@ -32,7 +32,7 @@ class Candidates:
     people: Ints  # how many people are at each
 
     @classmethod
-    def of(cls, columns: Sequence[Array], sizes: Sequence[int]) -> Candidates:
+    def of(cls, columns: Sequence[Array], sizes: Sequence[int]) -> KnownRecords:
         if math.prod(sizes) < 1 << 62:
             number = np.ravel_multi_index([np.asarray(c, np.int64) for c in columns], tuple(sizes))
             distinct, place, people = np.unique(number, return_inverse=True, return_counts=True)
@@ -49,12 +49,12 @@ class LinkGroup:
     """
 
     rows: Ints
-    candidates: Candidates
+    candidates: KnownRecords
     bundles: tuple[tuple[tuple[int, ...], Ints], ...]
 
 
 def _bundles(
-    shown: Sequence[int], sizes: Sequence[int], candidates: Candidates
+    shown: Sequence[int], sizes: Sequence[int], candidates: KnownRecords
 ) -> Iterator[tuple[tuple[int, ...], Ints]]:
     room = max(1, len(candidates.people) // 8)  # a table is made for every report: it must stay small beside the scores
     attributes: tuple[int, ...] = ()
@@ -72,7 +72,7 @@ class LinkBlock:
     """Scores of some reports: scores[c, r] is that of candidate c for report rows[r]."""
 
     rows: Ints
-    candidates: Candidates
+    candidates: KnownRecords
     scores: Floats
     logarithms: bool  # whether scores are logarithms of likelihoods
 
@@ -111,7 +111,7 @@ class LinkScores:
         for rows, shown in self.groups():
             sizes = [self.channel.inputs[i] for i in shown]
             columns = [self.people[i] for i in shown]
-            candidates = Candidates.of([*columns, self.people_public], [*sizes, publics])
+            candidates = KnownRecords.of([*columns, self.people_public], [*sizes, publics])
             out.append(LinkGroup(rows, candidates, tuple(_bundles(shown, sizes, candidates))))
         return out
 
