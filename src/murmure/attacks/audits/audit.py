@@ -298,9 +298,7 @@ class _Run:
 
     def _result(self, verdict: Verdict, reasons: list[str]) -> AuditResult:
         row = self.looks[-1].best if self.looks and verdict != "no statement" else None
-        trials = self.held_out or 0
-        level = row.level if row is not None else self.alpha / 4
-        floor = probability_floor(self.claim, trials, level) if trials else None
+        floor = None if row is None else probability_floor(self.claim, self.held_out, row.level)
         partial = self.stopped or any(kind not in FORGIVEN for kind in self.problems.counts)
         return AuditResult(
             self.name,

@@ -241,7 +241,7 @@ class AuditResult(Shown):
                     power=POWER,
                 )
             )
-        if self.looks:
+        if self.verdict != "no statement":
             out.append(
                 Plural(
                     "There was {n} look. Half of alpha went to it: half of that to the pair and direction that looked "
