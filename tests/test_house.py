@@ -25,6 +25,8 @@ SUPERLATIVE = re.compile(r"^_?(MOST|LEAST|WIDEST|LONGEST|LARGEST|SMALLEST|FEWEST
 KEPT = {  # keys of JSON, and attributes that pages document
     "parties/study/round_figures.py": {"said"},
     "local/rappor.py": {"seen"},
+    "attacks/audits/audit_result.py": {"held_out", "would_have_seen"},  # as statisticians and issue trackers say it
+    "attacks/audits/audit.py": {"held_out"},
 }
 
 
@@ -47,12 +49,12 @@ def dialect(tree: ast.Module) -> list[str]:
 
 
 def test_the_top_of_the_tree_is_short() -> None:
-    """At most twenty packages; beside them the entry points and the catalogue."""
+    """At most twenty packages; beside them the entry points, the catalogue and the helper for tests."""
     packages = [path for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]
     modules = {path.name for path in PACKAGE.glob("*.py")}
 
     assert len(packages) <= 20
-    assert modules == {"__init__.py", "__main__.py", "catalogue.py"}
+    assert modules == {"__init__.py", "__main__.py", "catalogue.py", "testing.py"}
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in FILES}), ids=lambda f: str(f.relative_to(PACKAGE)))

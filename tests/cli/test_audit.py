@@ -1,4 +1,4 @@
-"""`murmure audit`: by name, a program, a function; its exit status, JSON, page and picture; and what is typed wrongly."""
+"""`murmure audit`: by name, a program, a function; exit status, JSON, page and picture; and what is typed wrongly."""
 
 from __future__ import annotations
 

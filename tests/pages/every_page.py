@@ -147,6 +147,9 @@ FILES: dict[str, Callable[[Path], str]] = {
     "query table": query("table --column smoker,region --no-ledger --seed 1"),
     "query quantile": query("quantile --column kids --at 0.25,0.5,0.75 --no-ledger --seed 1"),
     "query mode": query("mode --column region --no-ledger --seed 1"),
+    "audit": lambda folder: page_of(
+        folder, "audit", "GRR", "--categories", 3, "--epsilon", 1, "--samples", 1000, "--seed", 1, "--alpha", 0.001
+    ),
     "study result": study_of_sums,
     "study result of a model": study_of_a_model,
     "ols with noise": model('ols "stay ~ age" {t} --schema {schema} --epsilon 5 --ledger {ledger} --budget 9'),

@@ -14,6 +14,7 @@ from murmure.cli.terminal import print_document, print_json, print_written
 from murmure.core.files import all_or_nothing
 
 if TYPE_CHECKING:
+    from murmure.attacks.audits.audit_result import AuditResult
     from murmure.attacks.base.attack_result import AttackResult
     from murmure.core.random import Random
 
@@ -52,7 +53,9 @@ def check_outputs(html: Path | None, plot: Path | None, **heading: str | None) -
     check_picture_format(plot, "attack.svg")
 
 
-def show(result: AttackResult, as_json: bool, html: Path | None, plot: Path | None, **heading: str | None) -> None:
+def show(
+    result: AttackResult | AuditResult, as_json: bool, html: Path | None, plot: Path | None, **heading: str | None
+) -> None:
     """Print the result, and write its page and its picture."""
     from murmure.show.document import Heading
 

@@ -189,7 +189,7 @@ def test_too_few_samples_give_no_number() -> None:
     for samples, epsilon in ((50, 1.0), (199, 1.0), (400, 12.0)):
         result = _audit(mu.GRR(mu.Categories(2), epsilon=1.0), epsilon, samples=samples)
         assert result.verdict == "no statement" and result.exit_status == 3
-        assert result.bound is None and result.would_have_seen is None and result.reasons
+        assert result.bound is None and result.would_have_seen is None and result.floor is None and result.reasons
         assert "Too few samples" in str(result)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import murmure as mu
-from murmure.attacks.audits.events import Event, _with_examples
-from murmure.attacks.audits.features import Bins, Feature
+from murmure.attacks.audits.events import ReportEvent, _with_examples
+from murmure.attacks.audits.features import FeatureBins, ReportFeature
 from murmure.attacks.audits.sent_reports import ABSENT, WHOLE, SentReports, sent_array
 from murmure.attacks.audits.weighed_numbers import weighed_numbers
 
@@ -65,9 +65,9 @@ def test_missing_and_endless_numbers_do_no_harm():
 def test_a_whole_report_is_written_out():
     """Digests mean nothing to people."""
     sent = sent_array(np.array([[1, 0, 1]] * 3 + [[0, 1, 1]] * 5))
-    bins = Bins.of(Feature("value", WHOLE), sent.whole)
+    bins = FeatureBins.of(ReportFeature("value", WHOLE), sent.whole)
     place = int(bins.of_reports(sent)[0])
-    event = Event(bins, np.array([place, 1 - place]), 1, 0.0, sent.texts)
+    event = ReportEvent(bins, np.array([place, 1 - place]), 1, 0.0, sent.texts)
 
     assert "certain" in str(event.words())
     assert str(_with_examples(event, sent).words()) == "the whole report is '[1, 0, 1]'"

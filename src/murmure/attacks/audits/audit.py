@@ -26,7 +26,7 @@ from murmure.attacks.audits.bounds import (
     ratio_bound,
     would_have_shown,
 )
-from murmure.attacks.audits.events import MAX_ROWS_ALONE, Event, choose_events, rows_to_choose
+from murmure.attacks.audits.events import MAX_ROWS_ALONE, ReportEvent, choose_events, rows_to_choose
 from murmure.attacks.audits.independence import COMPARED, follows, repeats
 from murmure.attacks.audits.problems import Problems
 from murmure.attacks.audits.sent_reports import FORM, SentReports, joined
@@ -38,7 +38,7 @@ from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Array
 from murmure.engines.base.progress import with_progress
 
-MIN_HELD_OUT = 100  # reports of each value; with fewer there is no statement
+MIN_FRESH = 100  # reports of each value; with fewer there is no statement
 FIRST_LOOK = 500  # reports of each value that the first look bounds, and that choose its event
 FORGIVEN = ("printed",)  # problems that leave a result whole
 
@@ -105,7 +105,7 @@ class _Run:
     held_out: int = 0
     stopped: bool = False
     curve: tuple[tuple[float, float], ...] = ()
-    events: dict[int, tuple[Event, Event]] = field(default_factory=dict)  # of each pair, in both directions
+    events: dict[int, tuple[ReportEvent, ReportEvent]] = field(default_factory=dict)  # of each pair, in both directions
     settled: set[int] = field(default_factory=set)  # pairs whose events do not change any more
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class _Run:
             reason = Phrase(
                 "Too few samples: {n:,} reports of each value; at least {least:,} are needed, half of them held out.",
                 n=self.samples,
-                least=2 * MIN_HELD_OUT,
+                least=2 * MIN_FRESH,
             )
             return self._result("no statement", [reason])
         first = self.samples - sum(sizes)
@@ -178,20 +178,22 @@ class _Run:
         self._keep(fresh, size)
         return rows[best].bound > self.claim and not self._unfit()
 
-    def _choose(self, i: int) -> tuple[Event, Event]:
+    def _choose(self, i: int) -> tuple[ReportEvent, ReportEvent]:
         about = [joined(self.earlier[place]) for place in self.places[i]]
         if i not in self.settled:
             self.events[i] = choose_events(about[0], about[1], self.delta)
             # Further samples would not be looked at: the choice stays.
-            if min(sent.n for sent in about) >= rows_to_choose(*about):
+            if min(sent.n for sent in about) >= rows_to_choose(about[0], about[1]):
                 self.settled.add(i)
         return self.events[i]
 
-    def _row(self, pair: Pair, event: Event, hits: Hits, level: float) -> AuditRow:
+    def _row(self, pair: Pair, event: ReportEvent, hits: Hits, level: float) -> AuditRow:
         ratio = ratio_bound(hits, self.delta, level)
         bound = coin_bound(hits, level) if self.delta == 0 else ratio
-        seen = would_have_shown(self.claim, self.delta, hits, level)
-        return AuditRow(pair, event.words(), level, hits, bound, ratio, delta_bound(hits, self.claim, level), seen)
+        detectable = would_have_shown(self.claim, self.delta, hits, level)
+        return AuditRow(
+            pair, event.words(), level, hits, bound, ratio, delta_bound(hits, self.claim, level), detectable
+        )
 
     def _heads(self, coins: int) -> int:
         """How many of so many fair coins show heads."""
@@ -249,7 +251,7 @@ class _Run:
         )
         self.problems.add("type changed", text, self.drawn + place, self.values[i])
 
-    def _check_serial(self, event: Event, sent: SentReports) -> None:
+    def _check_serial(self, event: ReportEvent, sent: SentReports) -> None:
         if self.subject.ours:
             return
         missing = [key for key, text in sent.texts.items() if text.startswith("no report")]
@@ -296,9 +298,7 @@ class _Run:
 
     def _result(self, verdict: Verdict, reasons: list[str]) -> AuditResult:
         row = self.looks[-1].best if self.looks and verdict != "no statement" else None
-        trials = self.held_out or 0
-        level = row.level if row is not None else self.alpha / 4
-        floor = probability_floor(self.claim, trials, level) if trials else None
+        floor = None if row is None else probability_floor(self.claim, self.held_out, row.level)
         partial = self.stopped or any(kind not in FORGIVEN for kind in self.problems.counts)
         return AuditResult(
             self.name,
@@ -329,7 +329,7 @@ def look_sizes(samples: int) -> list[int]:
     sizes = [samples // 2]
     while sizes[0] // 2 >= FIRST_LOOK:
         sizes.insert(0, sizes[0] // 2)
-    return sizes if sizes[0] >= MIN_HELD_OUT else []
+    return sizes if sizes[0] >= MIN_FRESH else []
 
 
 def _divided(level: float, worths: list[float]) -> list[float]:

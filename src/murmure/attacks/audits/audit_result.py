@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from murmure.attacks.audits.bounds import POWER, Hits
-from murmure.attacks.audits.problems import Problem
+from murmure.attacks.audits.problems import CallProblem
 from murmure.core.errors import Phrase, Plural, shorten
 from murmure.core.types import Certificate
 from murmure.show.document import (
@@ -95,7 +95,7 @@ class AuditResult(Shown):
     held_out: int  # those of them that the bound rests on
     alpha: float
     looks: tuple[AuditLook, ...] = field(repr=False)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[CallProblem, ...] = ()
     partial: bool = False  # something went wrong on the way: see problems
     reasons: tuple[str, ...] = ()  # why there is no statement
     notes: tuple[str, ...] = ()
@@ -241,7 +241,7 @@ class AuditResult(Shown):
                     power=POWER,
                 )
             )
-        if self.looks:
+        if self.verdict != "no statement":
             out.append(
                 Plural(
                     "There was {n} look. Half of alpha went to it: half of that to the pair and direction that looked "

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.audits.bounds import Hits
-from murmure.attacks.audits.features import SHOWN, Bins, Feature, features_of
+from murmure.attacks.audits.features import SHOWN, FeatureBins, ReportFeature, features_of
 from murmure.attacks.audits.sent_reports import WHOLE, SentReports, joined, written_out
 from murmure.attacks.audits.weighed_numbers import WeighedNumbers, weighed_numbers
 from murmure.core.errors import Phrase
@@ -40,8 +40,8 @@ MAX_ROWS_ALONE = 500_000  # of reports that are one number of few values
 class PairBins:
     """Two features at once."""
 
-    first: Bins
-    second: Bins
+    first: FeatureBins
+    second: FeatureBins
 
     @property
     def count(self) -> int:
@@ -69,7 +69,7 @@ class PairBins:
 class ScoreBins:
     """A sum over features of a table each, which a classifier learned; its value is sorted into ranges."""
 
-    tables: tuple[tuple[Bins | PairBins, Floats], ...]
+    tables: tuple[tuple[FeatureBins | PairBins, Floats], ...]
     edges: Floats
 
     @property
@@ -97,11 +97,11 @@ class ScoreBins:
         )
 
 
-AnyBins = Bins | PairBins | ScoreBins | WeighedNumbers
+AnyBins = FeatureBins | PairBins | ScoreBins | WeighedNumbers
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class ReportEvent:
     """Reports in certain bins: the first `size` of a ranking, from what speaks most for x."""
 
     bins: AnyBins
@@ -127,7 +127,9 @@ class Event:
         return self.bins.describe(self.ranking[: self.size], self.texts)
 
 
-def choose_events(about_x: SentReports, about_other: SentReports, delta: float = 0.0) -> tuple[Event, Event]:
+def choose_events(
+    about_x: SentReports, about_other: SentReports, delta: float = 0.0
+) -> tuple[ReportEvent, ReportEvent]:
     """The event that speaks most for x against x', and the one that speaks most for x' against x."""
     alone = _one_number(about_x, about_other)
     most = rows_to_choose(about_x, about_other)
@@ -137,10 +139,10 @@ def choose_events(about_x: SentReports, about_other: SentReports, delta: float =
     source = np.concatenate([np.ones(rank[0].n, bool), np.zeros(rank[1].n, bool)])
     candidates: list[AnyBins] = list(_looked_at(together, source))
     if not candidates:  # all reports are equal
-        candidates = [Bins.of(Feature("value", ("whole",)), together.whole)]
+        candidates = [FeatureBins.of(ReportFeature("value", ("whole",)), together.whole)]
     if not alone and len(candidates) > 1:
         candidates += _with_score(candidates, together, source)  # type: ignore[arg-type]
-    best: list[Event | None] = [None, None]
+    best: list[ReportEvent | None] = [None, None]
     for bins in candidates:
         ranks, sizes = (tuple(_counts(bins, sent) for sent in half) for half in (rank, size))
         for way, (one, other) in enumerate(((0, 1), (1, 0))):
@@ -151,10 +153,10 @@ def choose_events(about_x: SentReports, about_other: SentReports, delta: float =
     return tuple(_with_examples(event, together) for event in best if event is not None)  # type: ignore[return-value]
 
 
-def _with_examples(event: Event, sent: SentReports) -> Event:
+def _with_examples(event: ReportEvent, sent: SentReports) -> ReportEvent:
     """Whole reports are digests; for people, the first ones are written out."""
     bins = event.bins
-    if not isinstance(bins, Bins) or bins.feature.key != WHOLE or bins.values is None:
+    if not isinstance(bins, FeatureBins) or bins.feature.key != WHOLE or bins.values is None:
         return event
     digests = [int(bins.values[i]) for i in event.ranking[: min(event.size, SHOWN)] if i < len(bins.values)]
     found = {digest: np.flatnonzero(sent.whole == digest) for digest in digests}
@@ -183,12 +185,12 @@ def _few(sent: SentReports) -> bool:
     return column.dtype.kind in "iub" and len(np.unique(column[:4096])) <= 64
 
 
-def _looked_at(sent: SentReports, source: Array) -> list[Bins]:
+def _looked_at(sent: SentReports, source: Array) -> list[FeatureBins]:
     """The features that tell most, at most SCREENED of them, and pairs of the first few."""
-    found: list[tuple[float, int, Bins]] = []
+    found: list[tuple[float, int, FeatureBins]] = []
     for feature in features_of(sent):
         column = feature.of(sent)
-        bins = Bins.of(feature, column)
+        bins = FeatureBins.of(feature, column)
         if bins.count > 1:
             found.append((_difference(bins.place(column), source, bins.count), len(found), bins))
     found.sort(key=lambda one: (-one[0], one[1]))
@@ -203,7 +205,7 @@ def _difference(place: Ints, source: Array, count: int) -> float:
     return float((((a - expected) ** 2) / np.maximum(expected, 0.5)).sum() / max(1, np.count_nonzero(a + b) - 1))
 
 
-def _with_score(candidates: Sequence[Bins], sent: SentReports, source: Array) -> list[AnyBins]:
+def _with_score(candidates: Sequence[FeatureBins], sent: SentReports, source: Array) -> list[AnyBins]:
     """Pairs of the features that tell most, and two scores over all of them."""
     pairs = [
         PairBins(one, other)
@@ -218,7 +220,7 @@ def _with_score(candidates: Sequence[Bins], sent: SentReports, source: Array) ->
 RANGES_IN_PAIRS = 65
 
 
-def _boosted(features: Sequence[Bins | PairBins], sent: SentReports, source: Array) -> ScoreBins | None:
+def _boosted(features: Sequence[FeatureBins | PairBins], sent: SentReports, source: Array) -> ScoreBins | None:
     """Gradient boosting of the logistic loss; each round adds a table over the bins of one feature."""
     if not features:
         return None
@@ -257,13 +259,15 @@ def _counts(bins: AnyBins, sent: SentReports) -> Ints:
     return np.bincount(bins.of_reports(sent), minlength=bins.count)
 
 
-def _best_prefix(bins: AnyBins, rank: tuple[Ints, Ints], size: tuple[Ints, Ints], texts: Any, delta: float) -> Event:
-    """Bins ranked by one half of the samples; the other half says how many of the first ones to take."""
+def _best_prefix(
+    bins: AnyBins, rank: tuple[Ints, Ints], size: tuple[Ints, Ints], texts: Any, delta: float
+) -> ReportEvent:
+    """FeatureBins ranked by one half of the samples; the other half says how many of the first ones to take."""
     ranking = np.argsort(-_cautious(*rank, rank[0].sum(), rank[1].sum(), 0.0), kind="stable")
     a, b = (np.cumsum(counts[ranking]) for counts in size)
     worth = _cautious(a, b, a[-1], b[-1], delta)
     best = int(np.argmax(worth[:-1])) if len(worth) > 1 else 0  # all bins together tell nothing
-    return Event(bins, ranking, best + 1, float(worth[best]), texts)
+    return ReportEvent(bins, ranking, best + 1, float(worth[best]), texts)
 
 
 def _cautious(a: Ints, b: Ints, m: Any, n: Any, delta: float) -> Floats:

@@ -1,7 +1,7 @@
 """What is looked at in a report: its elements, bits, order, length and form; and how a look is sorted into bins.
 
-A feature is a number for each report. Bins are made from samples that only choose the event: the values that occur
-if they are few, else ranges with equally many of them.
+A feature is a number for each report. Bins are made from samples that only choose the event: the values that occur if
+they are few, else ranges with equally many of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Look = Literal["value", "bit", "low", "ones", "sorted", "highest", "first two", 
 
 
 @dataclass(frozen=True)
-class Feature:
+class ReportFeature:
     """A number for each report: an element, a bit of it, or something about all elements."""
 
     look: Look
@@ -72,7 +72,7 @@ class Feature:
         }[self.look]
 
 
-def features_of(sent: SentReports) -> list[Feature]:
+def features_of(sent: SentReports) -> list[ReportFeature]:
     """What can be looked at in these reports; what is the same in all of them is left out."""
     out = []
     elements = [key for key in sent.columns if key[0] in ("position", "part")]
@@ -80,18 +80,18 @@ def features_of(sent: SentReports) -> list[Feature]:
     for key, column in sorted(sent.columns.items(), key=lambda item: READ_LAST.get(item[0], 0)):
         if len(column) and (column != column[0]).any():
             single = alone and key in elements
-            out.append(Feature("value", key, alone=single))
+            out.append(ReportFeature("value", key, alone=single))
             if key in elements and not few_values(column, 64):
                 integers = column.dtype.kind in "iu"
-                out += [Feature("bit", key, bit, single) for bit in (range(64) if integers else range(4))]
-                out += [] if integers else [Feature("low", key, alone=single)]
+                out += [ReportFeature("bit", key, bit, single) for bit in (range(64) if integers else range(4))]
+                out += [] if integers else [ReportFeature("low", key, alone=single)]
     numeric = [key for key in elements if sent.columns[key].dtype.kind in "iub"]
     if len(elements) > 1:
-        out += [Feature("sorted"), Feature("highest"), Feature("first two"), Feature("sum")]
+        out += [ReportFeature("sorted"), ReportFeature("highest"), ReportFeature("first two"), ReportFeature("sum")]
     if numeric and len(numeric) == len(elements) and (len(numeric) > 1 or len(out) > 1):
-        out.append(Feature("ones"))
+        out.append(ReportFeature("ones"))
     if len(out) > 1:
-        out.append(Feature("value", WHOLE))
+        out.append(ReportFeature("value", WHOLE))
     return out
 
 
@@ -128,15 +128,15 @@ def _named(key: Key) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class FeatureBins:
     """A feature sorted into bins: of single values (the last bin is for all others), or between edges."""
 
-    feature: Feature
+    feature: ReportFeature
     values: Array | None
     edges: Floats | None
 
     @classmethod
-    def of(cls, feature: Feature, column: Array) -> Bins:
+    def of(cls, feature: ReportFeature, column: Array) -> FeatureBins:
         most = MAX_WHOLE if feature.key == WHOLE else MAX_VALUES
         values, counts = _value_counts(column)
         if len(values) <= most:

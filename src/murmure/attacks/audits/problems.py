@@ -11,7 +11,7 @@ MAX_TOLD = 20  # items that are listed; further ones are counted
 
 
 @dataclass(frozen=True)
-class Problem:
+class CallProblem:
     """One thing that went wrong."""
 
     kind: str  # "crashed", "timed out", "printed", "type changed", "deterministic", "repeats", "depends", "stopped"
@@ -27,18 +27,18 @@ class Problem:
 class Problems:
     """Collected over a run; the same kind is listed up to MAX_TOLD times."""
 
-    told: list[Problem] = field(default_factory=list)
+    told: list[CallProblem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, kind: str, text: str, item: int | None = None, value: Any = None) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + 1
         if self.counts[kind] <= MAX_TOLD:
-            self.told.append(Problem(kind, text, item, value))
+            self.told.append(CallProblem(kind, text, item, value))
 
-    def listed(self) -> tuple[Problem, ...]:
+    def listed(self) -> tuple[CallProblem, ...]:
         """All of them, and how many more there were."""
         more = [
-            Problem(kind, Phrase("and {n:,} more ({kind})", n=count - MAX_TOLD, kind=kind))
+            CallProblem(kind, Phrase("and {n:,} more ({kind})", n=count - MAX_TOLD, kind=kind))
             for kind, count in self.counts.items()
             if count > MAX_TOLD
         ]

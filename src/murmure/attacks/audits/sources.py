@@ -6,6 +6,7 @@ values crash more often than others.
 
 from __future__ import annotations
 
+import http.client
 import io
 import json
 import subprocess
@@ -337,9 +338,10 @@ class UrlSource:
             return NoReport(f"status {error.code}")
         except TimeoutError:
             return NoReport("timed out")
-        except (urllib.error.URLError, OSError) as error:
-            slow = isinstance(getattr(error, "reason", None), TimeoutError)
-            return NoReport("timed out" if slow else "no connection")
+        except urllib.error.URLError as error:
+            return NoReport("timed out" if isinstance(error.reason, TimeoutError) else "no connection")
+        except (OSError, http.client.HTTPException):
+            return NoReport("no connection")
 
 
 def is_url(text: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -29,6 +30,7 @@ from murmure.attacks.audits.sources import (
     UrlSource,
     is_url,
 )
+from murmure.central.base.bound_choice import BoundChoice
 from murmure.central.base.gate import Gate
 from murmure.core.domain import Domain
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
@@ -40,6 +42,7 @@ from murmure.local.base.randomisers import Randomiser
 from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.local.rappor import ForEver, MemoisedClient
 from murmure.plan.plan import Plan
+from murmure.plan.privacy import Central
 
 Pair = tuple[Any, Any]
 ALL_PAIRS = 4  # values of a domain up to which all pairs are audited
@@ -81,7 +84,8 @@ def subject_of(randomiser: Any, batched: bool, time_limit: float, rng: Random) -
     if isinstance(randomiser, str | os.PathLike):
         return _sanitised(Path(randomiser), rng)
     if callable(randomiser):
-        name = getattr(randomiser, "__qualname__", None) or type(randomiser).__name__
+        named = isinstance(randomiser, types.FunctionType | types.MethodType | types.BuiltinFunctionType)
+        name = randomiser.__qualname__ if named else type(randomiser).__name__
         return Subject(name, FunctionSource(randomiser, batched, time_limit))
     raise InvalidParameter(
         "audit takes a function, a Command, a URL, a mechanism, a plan, a learner or a sanitised file, got {got}.",
@@ -303,7 +307,7 @@ class TableSource:
             gate.answers.clear()
             for passage in self._passages[id(table)]:
                 truth = np.array(passage.truth, np.int64)
-                if hasattr(passage.bound, "candidates"):
+                if isinstance(passage.bound, BoundChoice):
                     gate.choose(passage.question, truth, passage.bound)
                 else:
                     gate.add(passage.question, truth, passage.bound)
@@ -312,7 +316,7 @@ class TableSource:
 
 
 def _learner(learner: Learner) -> Subject:
-    relation = getattr(learner.privacy, "relation", "add/remove")
+    relation = learner.privacy.relation if isinstance(learner.privacy, Central) else "add/remove"
     source = LearnerSource(learner)
     note = Phrase("Audited is everything that a fitted learner shows, on two tables that differ in one person.")
     schema = learner.schema
