@@ -61,7 +61,7 @@ MANY_MISSING = [None] * 90
 BAYES = [[100.5, i % 2] for i in range(20)]
 SQUARES = [[1.0, 1.0], *[[0.0, 0.0]] * 9]
 ZEROS = [[0.0]] * 20
-FEW = 20_000  # fits of a learner for each table
+FEW = 4_000  # fits of a learner for each table
 
 PEERS = (
     _multi("GRR", "GRR_Client, k = 4"),

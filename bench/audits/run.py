@@ -136,6 +136,12 @@ def kept(part):
     return {r["run"]: r for r in map(json.loads, file.read_text().splitlines())} if file.exists() else {}
 
 
+def in_order(part, family):
+    """The finished runs, in the order of the list; runs that the list has no more are left out."""
+    have = kept(part)
+    return [have[name] for name, _ in jobs(part, family) if name in have]
+
+
 def bar(done, whole, began, what):
     full = round(30 * done / max(whole, 1))
     left = (time.monotonic() - began) / max(done, 1) * (whole - done)
@@ -176,7 +182,7 @@ def main():
             (KEPT / f"{part}.jsonl").unlink(missing_ok=True)
         if not options.finished:
             work(part, family)
-    found = {part: list(kept(part).values()) for part in PARTS}
+    found = {part: in_order(part, family) for part in PARTS}
     if options.json:
         Path(options.json).write_text(json.dumps(found, indent=1))
     head = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "family": family, "runs": sound_runs(), "learner": LEARNER}
