@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
-from murmure.core.types import Affine, Array, Floats, NoAffine
+from murmure.core.types import Affine, Array, Floats, Mechanism, NoAffine
 from murmure.local.base.attribute_pairs import PairOracle
 from murmure.local.base.hidden_attribute import HiddenOracle
 from murmure.local.base.record_mechanism import RecordMechanism
@@ -162,7 +162,7 @@ def _unknown(statistic: Any) -> InvalidParameter:
 
 
 def _affine(mechanism: Any) -> Affine | NoAffine:
-    affine = mechanism.affine() if hasattr(mechanism, "affine") else None
+    affine = mechanism.affine() if isinstance(mechanism, Mechanism | HiddenOracle) else None
     if not isinstance(affine, Affine | NoAffine):
         raise InvalidParameter(
             "leverage takes a mechanism of one attribute, got {got}.",

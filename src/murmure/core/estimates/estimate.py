@@ -358,9 +358,10 @@ class Estimate(Releasable, Shown):
         estimator: Any = None
         base: Any = self.estimator
         if base is not None and np.isfinite(self.mean).all():
-            forged = getattr(base, "forged", 0)
-            estimator = LinearEstimator(base.base if forged else base, matrix, mean, rounding)
-            if forged:
+            from murmure.core.estimates.forged_reports import ForgedEstimator, as_unforged
+
+            estimator = LinearEstimator(as_unforged(base), matrix, mean, rounding)
+            if isinstance(base, ForgedEstimator):
                 estimator = replace(base, base=estimator)
         return Estimate(labels, mean, self.n, "value", estimator, self.reason, self.target, self.noisy, self.left_out)
 

@@ -38,9 +38,10 @@ def mean_of(shares: Estimate, values: Floats, rounding: float = 0.0) -> Estimate
     Estimated shares need not sum to one (those of unary bits do not): what they are off by is then multiplied by
     distances from the middle, and not by the numbers themselves. A year of birth would have a hundred times the error.
     """
-    forged = getattr(shares.estimator, "forged", 0)
-    if forged:
-        return mean_of(shares.with_forged(0), values, rounding).with_forged(forged)
+    from murmure.core.estimates.forged_reports import ForgedEstimator  # it reads what is defined here
+
+    if isinstance(shares.estimator, ForgedEstimator):
+        return mean_of(shares.with_forged(0), values, rounding).with_forged(shares.estimator.forged)
     low, high = float(values.min()), float(values.max())
     out = shares.linear(values - (low + high) / 2, ["mean"], constant=(low + high) / 2, rounding=rounding)
     if not isinstance(out.estimator, LinearEstimator):
