@@ -1,8 +1,8 @@
 """Attacks on public tables with the settings of the literature, into docs/explanation-attacks-measured.md.
 
 Every file of sections/ is a section of the page: TITLE, cells() (what is measured, each a dict), measure(cell) (figures
-that JSON can hold) and render(found, figures) (Markdown from [(cell, figures)]). Finished cells are kept in
-.bench/attacks and not run again: stop when you like.
+that JSON can hold) and render(found, figures) (Markdown from [(cell, figures)]); PAGE where it has a page of its own.
+Finished cells are kept in .bench/attacks and not run again: stop when you like.
 """
 
 import argparse
@@ -80,11 +80,12 @@ def write(name, section):
     software = ", ".join(versions(sys.executable, ["murmure", "numpy"]))
     text = f"`script/attacks --sections {name}`, {datetime.now(UTC):%Y-%m-%d}; {software}.\n\n"
     text += section.render(list(kept(name).values()), FIGURES)
-    page = PAGE.read_text()
+    place = getattr(section, "PAGE", PAGE)
+    page = place.read_text()
     if begin not in page:
         page += f"\n## {section.TITLE}\n\n{begin}\n{end}\n"
     before, _, rest = page.partition(begin)
-    PAGE.write_text(f"{before}{begin}\n\n{text}\n{end}{rest.partition(end)[2]}")
+    place.write_text(f"{before}{begin}\n\n{text}\n{end}{rest.partition(end)[2]}")
 
 
 def main():
