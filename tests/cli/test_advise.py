@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from murmure.cli import main
 
 ROW = {
+    "leverage",
     "mechanism",
     "epsilon",
     "mean_variance",

@@ -23,7 +23,7 @@ from murmure.core.errors import InvalidParameter
 ADVISE = ["advise", "--epsilon", "1", "--people", "100"]
 MISTAKES = {
     "unknown command": (["advice"], "there is no command 'advice'", "did you mean advise?"),
-    "far-off command": (["zzz"], "there is no command 'zzz'", "the commands are advise, anova, certify"),
+    "far-off command": (["zzz"], "there is no command 'zzz'", "the commands are advise, anova, attack"),
     "unknown option": ([*ADVISE, "--categories", "4", "--colour"], "there is no option --colour", "--help"),
     "missing option": (
         ["advise", "--categories", "4", "--people", "9"],

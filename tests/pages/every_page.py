@@ -128,6 +128,16 @@ def repeated_surveys(folder: Path) -> str:
     return page_of(folder, "attack", "identities", people, "--schema", schema, *words.split())
 
 
+def on_people(words: str) -> Callable[[Path], str]:
+    """An attack on a table of people."""
+
+    def make(folder: Path) -> str:
+        people, schema = write_people(folder)
+        return page_of(folder, "attack", *shlex.split(words.format(people=people, schema=schema)))
+
+    return make
+
+
 def averaging(folder: Path) -> str:
     return page_of(folder, "attack", "average", "DiscreteLaplace", "--epsilon", 0.1, "--budget", 1)
 
@@ -193,6 +203,10 @@ FILES: dict[str, Callable[[Path], str]] = {
     "attack deniability": attack("deniability --categories 9,5,3 --epsilon 2 --oracle GRR,OLH --metric all --seed 1"),
     "attack link": linked_table,
     "attack identities": repeated_surveys,
+    "attack difference": on_people("difference {people} --schema {schema} --knows region --wants kids --seed 1"),
+    "attack membership": on_people(
+        "membership naive-bayes {people} --schema {schema} --target smoker --epsilon 1 --repetitions 2 --seed 1"
+    ),
     "attack average": averaging,
     "audit": lambda folder: page_of(
         folder, "audit", "GRR", "--categories", 3, "--epsilon", 1, "--samples", 1000, "--seed", 1, "--alpha", 0.001

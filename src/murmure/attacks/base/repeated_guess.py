@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.attacks.base.counts_law import binomial_chance, poisson_chance
 from murmure.core.types import Floats
 from murmure.laws.bits import BitsChannel, ChainedBits
 from murmure.laws.window import WindowChannel
@@ -61,22 +62,18 @@ def _(channel: WindowChannel, times: int) -> float | None:
 @exact_success.register(BitsChannel)
 @exact_success.register(ChainedBits)
 def _(channel: Any, times: int) -> float | None:
-    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
-
     c, p, q = np.arange(times + 1), float(channel.p), float(channel.q)
     if p <= q:
         return exact_success.dispatch(object)(channel, times)  # type: ignore[no-any-return]
-    return largest(stats.binom.pmf(c, times, p), stats.binom.pmf(c, times, q), channel.inputs)
+    return largest(binomial_chance(c, times, p), binomial_chance(c, times, q), channel.inputs)
 
 
 def memoised_success(channel: ChainedBits, times: int) -> float:
     """From t reports of a client that keeps its first bits: their counts depend on the kept bit alone."""
-    from scipy import stats
-
     from murmure.core.fixed import WORD
 
     c = np.arange(times + 1)
-    one, zero = (stats.binom.pmf(c, times, yes / WORD) for yes in (channel.yes_one, channel.yes_zero))
+    one, zero = (binomial_chance(c, times, yes / WORD) for yes in (channel.yes_one, channel.yes_zero))
     p, q = float(channel.permanent.p), float(channel.permanent.q)
     return largest(p * one + (1 - p) * zero, q * one + (1 - q) * zero, channel.inputs)
 
@@ -102,10 +99,8 @@ def most_often(times: int, k: int) -> Floats:
     polynomials of counts up to c and below c. Its factor D = sum of L^i M^(k-1-i) is built by doubling, without
     differences, since small chances are multiplied by large likelihoods.
     """
-    from scipy import stats
-
     count = np.arange(times + 1)
-    weight = stats.poisson.pmf(count, times / k)
+    weight = poisson_chance(count, times / k)
 
     def product(a: Floats, b: Floats) -> Floats:
         return np.convolve(a, b)[: times + 1]
@@ -121,7 +116,7 @@ def most_often(times: int, k: int) -> Floats:
                 low, up = product(low, lower), product(up, upper)
         if times - c < len(d):
             out[c] = weight[c] * d[times - c]
-    return np.asarray(out / stats.poisson.pmf(times, times))
+    return np.asarray(out / poisson_chance(times, times))
 
 
 def _added(a: Floats, b: Floats) -> Floats:

@@ -70,9 +70,9 @@ def repeated(
     n, mean = len(measured), float(measured.mean())
     if n == 1:
         return Success(attacker, mean, float(baseline), at=at, repetitions=1, setting=setting)
-    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
+    from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1) * measured.std(ddof=1) / math.sqrt(n))
+    half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2) * measured.std(ddof=1) / math.sqrt(n))
     return Success(attacker, mean, float(baseline), mean - half, mean + half, at, n, setting)
 
 

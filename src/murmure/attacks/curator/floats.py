@@ -43,7 +43,7 @@ FLOATS: Mapping[str, tuple[str, InverseCDF | Snapping]] = {
     "numpy": ("NumPy Generator.laplace", InverseCDF(draw_numpy, numpy_noise)),
     "snapping": (Phrase("snapped float Laplace"), Snapping()),
 }
-WHOLE = ("DiscreteLaplace", "Geometric", "Staircase")
+WHOLE = tuple(noise.__name__ for noise in (DiscreteLaplace, Geometric, Staircase))
 SAMPLERS = (*FLOATS, *WHOLE)
 MAX_COUNT = 1000  # beyond it, floats are so far apart that the holes between sums close
 

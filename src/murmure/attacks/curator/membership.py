@@ -186,8 +186,8 @@ class _Game:
             row = dict(target)
         else:
             raise InvalidParameter(
-                "target must be the number of a row, or a mapping of {columns}, got {got}.",
-                columns=shorten(list(rows.schema.private), 120),
+                "target must be the number of a row, or a mapping of {column_names}, got {got}.",
+                column_names=shorten(list(rows.schema.private), 120),
                 got=shorten(target),
             )
         replaced = isinstance(learner.privacy, Central) and learner.privacy.relation == "replace"

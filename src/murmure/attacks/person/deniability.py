@@ -79,10 +79,10 @@ def plausible_deniability(
     last = d if surveys is None else check_count("surveys", surveys)
     if last > d and "uniform" in metrics:
         raise InvalidParameter(
-            "{surveys} surveys cannot each ask another one of {columns} columns.",
+            "{surveys} surveys cannot each ask another one of {column_names} columns.",
             hint='metric="memoised" lets attributes repeat',
             surveys=last,
-            columns=d,
+            column_names=d,
         )
     check_count("people", people)
     check_count("repetitions", repetitions, least=0)

@@ -106,9 +106,9 @@ def reidentification(
     best = sorted({check_count("top", k) for k in top})
     if d < 2 or n < 2:
         raise InvalidParameter(
-            "re-identification needs at least two people and two columns, got {people:,} and {columns}.",
+            "re-identification needs at least two people and two columns, got {people:,} and {column_names}.",
             people=n,
-            columns=d,
+            column_names=d,
         )
     if targets is not None and not check_count("targets", targets) <= n:
         raise InvalidParameter(
@@ -201,10 +201,10 @@ def _check_surveys(surveys: Any, d: int, metric: Metric, solution: str) -> int:
         )
     if solution == "smp" and metric == "uniform" and surveys > d:
         raise InvalidParameter(
-            "{surveys} surveys over {columns} columns: in the uniform metric nobody reports a column twice.",
+            "{surveys} surveys over {column_names} columns: in the uniform metric nobody reports a column twice.",
             hint='fewer surveys, or metric="non-uniform"',
             surveys=surveys,
-            columns=d,
+            column_names=d,
         )
     return int(surveys)
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.attacks.base.counts_law import binomial_at_least, binomial_at_most
 from murmure.attacks.person.forgery.forged_reports import ones_law
 from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
 from murmure.core.types import Array, Floats, Ints, Mask, Mechanism, NoAffine
@@ -250,9 +251,7 @@ def _impossible_counts(mechanism: Any, n: int, tally: Ints) -> Iterator[ForgeryT
 
 def _outside(tally: Ints, n: int, least: Floats, most: Floats, label: Any = None) -> ForgeryTest:
     """The count that lies farthest outside what any answers give; label: of a value, else the count is of a report."""
-    from scipy.stats import binom
-
-    low, high = binom.cdf(tally, n, least), binom.sf(tally - 1, n, most)
+    low, high = binomial_at_most(tally, n, least), binomial_at_least(tally, n, most)
     tail = np.minimum(low, high)
     at = int(np.argmin(tail))
     numbers = {"count": int(tally[at]), "least": n * float(least[at]), "most": n * float(most[at])}
@@ -387,14 +386,12 @@ def _pairs(mechanism: Any, reports: Array, tally: Ints) -> ForgeryTest:
 
 
 def _hashes(mechanism: LocalHashing, reports: Array) -> Iterator[ForgeryTest]:
-    from scipy.stats import binom
-
     c, n = mechanism.channel, len(reports)
     chance = 2.0**-c.seed_bits
     most = max(int(np.unique(reports[:, i], return_counts=True)[1].max()) for i in range(c.value_bits + 1))
     tests = (c.value_bits + 1) << c.seed_bits
     saw = Phrase("one seed in {count:,} reports; {expected:,.4g} are expected", count=most, expected=n * chance)
-    yield ForgeryTest(Phrase("seeds of hashes"), saw, float(min(1.0, tests * binom.sf(most - 1, n, chance))))
+    yield ForgeryTest(Phrase("seeds of hashes"), saw, min(1.0, tests * float(binomial_at_least(most, n, chance))))
     size = 1 << c.value_bits
     if n * size > MAX_HASHED:
         return
@@ -405,7 +402,7 @@ def _hashes(mechanism: LocalHashing, reports: Array) -> Iterator[ForgeryTest]:
         for i in range(c.value_bits):
             np.bitwise_xor(h[: 1 << i], block[:, 1 + i], out=h[1 << i : 2 << i])
         together += (h == 0).sum(axis=1)
-    tail = np.minimum(binom.sf(together[1:] - 1, n, chance), binom.cdf(together[1:], n, chance))
+    tail = np.minimum(binomial_at_least(together[1:], n, chance), binomial_at_most(together[1:], n, chance))
     at = int(np.argmin(tail)) + 1
     saw = Phrase(
         "values whose codes differ by {value} have one hash in {count:,} reports; {expected:,.4g} are expected",

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.attacks.base.counts_law import binomial_chance
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.types import Array, Floats, Ints
@@ -180,10 +181,8 @@ def _(mechanism: PackedOracle, targets: Ints) -> Forger:
 
 def ones_law(mechanism: Any) -> Floats:
     """Ones in an honest report of independent bits: one with chance p, the others with chance q."""
-    from scipy.stats import binom  # type: ignore[import-untyped, unused-ignore]
-
     k, p, q = mechanism.domain.size, float(mechanism.supports.p), float(mechanism.supports.q)
-    others = binom.pmf(np.arange(k), k - 1, q)
+    others = binomial_chance(np.arange(k), k - 1, q)
     law = (1 - p) * np.append(others, 0.0) + p * np.append(0.0, others)
     return np.asarray(law / law.sum())
 

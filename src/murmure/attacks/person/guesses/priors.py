@@ -52,9 +52,9 @@ def shares_of_columns(names: Sequence[str], domains: Sequence[Domain], given: An
     if not isinstance(given, Mapping):
         if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != len(names):
             raise InvalidParameter(
-                "the prior of a record must have shares for its {columns} columns, got {got}.",
+                "the prior of a record must have shares for its {column_names} columns, got {got}.",
                 hint='prior={{"smoker": [0.8, 0.2]}}; columns that are left out are even',
-                columns=len(names),
+                column_names=len(names),
                 got=shorten(given),
             )
         given = dict(zip(names, given, strict=True))
@@ -62,8 +62,8 @@ def shares_of_columns(names: Sequence[str], domains: Sequence[Domain], given: An
         if name not in names:
             raise InvalidParameter(
                 "the prior names a column {name} that is not randomised.",
-                hint="columns: {columns}",
+                hint="columns: {column_names}",
                 name=shorten(name),
-                columns=", ".join(names),
+                column_names=", ".join(names),
             )
     return [shares_of(domain, given.get(name), repr(name)) for name, domain in zip(names, domains, strict=True)]

@@ -99,10 +99,10 @@ def _column(mechanism: RecordMechanism, attribute: str | None) -> int | None:
     if attribute not in mechanism.columns:
         raise InvalidParameter(
             "{kind} randomises no column {attribute}.",
-            hint="columns: {columns}",
+            hint="columns: {column_names}",
             kind=type(mechanism).__name__,
             attribute=shorten(attribute),
-            columns=", ".join(mechanism.columns),
+            column_names=", ".join(mechanism.columns),
         )
     return mechanism.columns.index(attribute)
 
