@@ -134,8 +134,9 @@ def membership_inference(
         axis=Phrase("epsilon") if at_all else None,
         notes=(
             Phrase(
-                "The likelihood ratio is exact, so no attacker who sees the model does better. Guesses are counted; "
-                "their chances, given the answers, are computed, and vary less."
+                "The likelihood ratio is exact, so no attacker who sees the model does better. Guesses are counted, "
+                "and in few games luck may carry them past the bound; their chances, given the answers, are computed, "
+                "and vary less."
             )
             if knows == "table"
             else Phrase("Shadow models give a lower bound on what such an attacker reaches."),

@@ -4,8 +4,9 @@ One attribute is real and fakes are independent of it, so given the record y
 
     P[j is real | y]  is proportional to  s_j real_j(y_j) / fake_j(y_j),      real_j(y) = sum_x f_j(x) P_j[y | x].
 
-The exact rule guesses the attribute with the largest; given the shares f nobody guesses better. What the attacker knows
-decides where f comes from. The models of knowledge of Arcolezi et al. (PVLDB 2023), step by step:
+The exact rule guesses the attribute with the largest. With the true shares f nobody guesses better; with estimated ones
+it is a plug-in rule, which poor estimates can bring below guessing. What the attacker knows decides where f comes from.
+The models of knowledge of Arcolezi et al. (PVLDB 2023), step by step:
 
     none      1. the plan is public: attributes, their cardinalities, the randomiser of each, epsilon
               2. shares of every attribute are estimated from the reports themselves

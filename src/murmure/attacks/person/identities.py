@@ -6,7 +6,8 @@ A target with score s, G people with a higher score and E people with the same (
 best k with chance min(1, max(0, (k - G) / E)): ties in random order, in expectation. Two scores:
     equal attributes   one guess for each report; the number of guesses that a record agrees with (Arcolezi, Gambs,
                        Couchot, Palamidessi, PVLDB 16(5), 2023)
-    exact posterior    the likelihood of all reports given the record, read from the law: no score does better
+    exact posterior    the likelihood of all reports given the record, read from the law: no score that looks at one
+                       person's reports at a time does better (matching everybody at once can)
 """
 
 from __future__ import annotations

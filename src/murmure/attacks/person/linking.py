@@ -2,7 +2,8 @@
 
 The attacker holds the true records x_1 .. x_n of n people and rows y that were randomised from them. Each person is as
 likely as any other beforehand, so the posterior of person i is P[y | x_i] over the sum of all, read from the law that
-the sanitised table carries. Public columns of the sanitised table are not randomised: they must agree.
+the sanitised table carries. It is the best rule that looks at one row at a time; matching all rows at once, each to
+another person, can do better. Public columns of the sanitised table are not randomised: they must agree.
 """
 
 from __future__ import annotations

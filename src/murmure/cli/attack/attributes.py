@@ -96,7 +96,7 @@ def command(
     """Guess which attribute of a record is real and which are fakes (RS+FD, RS+RFD).
 
     The rows of PEOPLE report again and again; the attacker sees the records alone and estimates the shares of every
-    attribute from them. The exact rule is the best guess that there is; trees are the attack of the literature.
+    attribute from them. With the true shares the exact rule is the best guess; trees are the attack of the literature.
 
     \b
     murmure attack attributes people.csv --schema schema.toml --epsilon 1:10:1

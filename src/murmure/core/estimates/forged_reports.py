@@ -1,15 +1,26 @@
 """Intervals that hold although up to m of the n reports are forged.
 
-Set m reports aside, all of the forged among them; nobody knows which. The other n - m are honest, and their tally lies
-between T - m and T. So one of the intervals of n - m people with these tallies holds their share at the stated level,
-whatever the forgers sent and however much they knew; ends rise with the tally, and the two outer ones are enough:
+m reports were forged, exchanged or added, by somebody who may have seen the honest ones. Two cases:
+
+Exchanged. All n people were drawn honestly, and somebody on the way (a relay, the collector's clerk) looked at their
+reports and replaced m of them. The tally before that lies between T - m and T + m, whatever was chosen, so that
+
+    both targets      [low(T - m, n), high(T + m, n)]
+
+holds wherever the plain interval of the honest tally does: ends rise with the tally. Of a mean, the m largest readouts
+become the smallest for the low end and the other way round for the high one, at the largest variance that people have.
+
+Added. The forgers, fixed before the honest reports are drawn, never had an honest report. Set m reports aside, all of
+the forged among them: the other n - m are honest, and their tally lies between T - m and T,
 
     superpopulation   [low(T - m, n - m), high(T, n - m)];
     fixed             the m people set aside hold anything: low times (n - m)/n, and high times (n - m)/n plus m/n.
 
-The fixed interval holds the share of all n people, and that of the honest among them. Of a mean, the m largest readouts
-are set aside for the low end and the m smallest for the high one. (Where reports support several values, and their mean
-is asked, each value loses up to m supports by itself: wider than any m reports could make it.)
+The interval is the hull of both, and holds in both cases: the share of all n people, and in the second also that of the
+honest among them. (Exact intervals of the first case contain those of the second: add m people who hold the value and
+support it. Others may differ at the edges.) Setting aside alone is too narrow where reports are exchanged after a look:
+choosing which ones to drop makes the rest a biased sample. (Where reports support several values, and their mean is
+asked, each value moves by up to m supports by itself: wider than any m reports could make it.)
 """
 
 from __future__ import annotations
@@ -40,7 +51,10 @@ def check_forged(forged: Any) -> int:
 
 @dataclass(frozen=True)
 class ForgedEstimator:
-    """The same estimate, with intervals that hold although up to `forged` reports are forged."""
+    """The same estimate, with intervals that hold although up to `forged` reports are forged.
+
+    They were forged, exchanged or added, by somebody who may have seen the honest ones.
+    """
 
     base: Estimator
     forged: int
@@ -62,17 +76,34 @@ def as_unforged(estimator: Any) -> Any:
     return estimator.base if isinstance(estimator, ForgedEstimator) else estimator
 
 
-@singledispatch
 def widened(base: Any, m: int, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
-    """The interval under up to m forged reports, and the method."""
-    raise NoUnbiasedEstimate(
+    """The interval under up to m forged reports, and the method: the hull of both cases."""
+    one, method = added(base, m, level, target, simultaneous)
+    other, _ = exchanged(base, m, level, target, simultaneous)
+    return np.stack([np.minimum(one[:, 0], other[:, 0]), np.maximum(one[:, 1], other[:, 1])], axis=1), method
+
+
+def _refuse() -> NoUnbiasedEstimate:
+    return NoUnbiasedEstimate(
         "these intervals cannot be widened for forged reports.",
         hint="shares and means from reports that people randomised can be: Histogram, Mean and Marginals at the "
         "person, without weights",
     )
 
 
-@widened.register
+@singledispatch
+def added(base: Any, m: int, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+    """The interval if m reports never were honest ones: they are set aside."""
+    raise _refuse()
+
+
+@singledispatch
+def exchanged(base: Any, m: int, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
+    """The interval if m of n honest reports were replaced by somebody who saw all of them."""
+    raise _refuse()
+
+
+@added.register
 def _cells(base: CellEstimator, m: int, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
     left = base.n - m
     if left < 1:
@@ -85,6 +116,15 @@ def _cells(base: CellEstimator, m: int, level: float, target: Target, simultaneo
     return _with_the_others(np.stack([low[:, 0], high[:, 1]], axis=1), m, base.n, target, 0.0, 1.0), method
 
 
+@exchanged.register
+def _exchanged_cells(
+    base: CellEstimator, m: int, level: float, target: Target, simultaneous: bool
+) -> tuple[Floats, str]:
+    low, method = replace(base, tally=np.maximum(base.tally - m, 0)).interval(level, target, simultaneous)
+    high, _ = replace(base, tally=np.minimum(base.tally + m, base.n)).interval(level, target, simultaneous)
+    return np.stack([low[:, 0], high[:, 1]], axis=1), method
+
+
 def _with_the_others(ends: Floats, m: int, n: int, target: Target, low: float, high: float) -> Floats:
     """Of n people, m of whom hold anything between the public bounds."""
     if target == "superpopulation":
@@ -92,14 +132,23 @@ def _with_the_others(ends: Floats, m: int, n: int, target: Target, low: float, h
     return np.asarray((ends * (n - m) + m * np.array([low, high])) / n)
 
 
-@widened.register
+@added.register
 def _sampled(base: SampledEstimator, m: int, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
     """Forgers choose which column they show: all of them may be among those who showed this one."""
     if base.shown == base.people:
-        return widened(base.base, m, level, target, simultaneous)
-    ends, method = widened(base.base, m, level, "superpopulation", simultaneous)
+        return added(base.base, m, level, target, simultaneous)
+    ends, method = added(base.base, m, level, "superpopulation", simultaneous)
     bounds = _bounds(base.base)
     return _with_the_others(ends, min(m, base.people), base.people, target, *bounds), method
+
+
+@exchanged.register
+def _exchanged_sampled(
+    base: SampledEstimator, m: int, level: float, target: Target, simultaneous: bool
+) -> tuple[Floats, str]:
+    """A report moved to another column, or from one, changes less than one turned round within this column."""
+    inner = target if base.shown == base.people else "superpopulation"
+    return exchanged(base.base, m, level, inner, simultaneous)
 
 
 def _bounds(base: Any) -> tuple[float, float]:
@@ -110,7 +159,7 @@ def _bounds(base: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class _HonestCodes(CodeEstimator):
-    """What is left when m reports are set aside; the mean square is the largest that any n - m of them have."""
+    """What honest people may have sent; the mean square is the largest that they can have."""
 
     largest_square: float = 0.0
 
@@ -118,13 +167,13 @@ class _HonestCodes(CodeEstimator):
         return self.largest_square
 
 
-@widened.register
+@added.register
 def _codes(base: CodeEstimator, m: int, level: float, target: Target, simultaneous: bool) -> tuple[Floats, str]:
     low, high = _bounds(base)
     given = np.empty(0) if base.counts is None else base.counts
     counts = np.rint(given)
     if base.law is None or base.counts is None or not np.allclose(counts, given, atol=1e-6):
-        return widened(None, m, level, target, simultaneous)  # in the clear, or weighted: refused
+        raise _refuse()  # in the clear, or weighted
     left = base.n - m
     if left < 1:
         return np.array([[low, high]]), base.interval(level, target, simultaneous)[1]
@@ -146,6 +195,32 @@ def _codes(base: CodeEstimator, m: int, level: float, target: Target, simultaneo
     return _with_the_others(np.array([ends]), m, base.n, target, low, high), method
 
 
+@exchanged.register
+def _exchanged_codes(
+    base: CodeEstimator, m: int, level: float, target: Target, simultaneous: bool
+) -> tuple[Floats, str]:
+    if base.law is None or base.counts is None:
+        raise _refuse()
+    readout, squares, counts = base.law.readout, base.law.square, np.rint(base.counts)
+    fields = {name: getattr(base, name) for name in ("n", "v", "top", "low", "step", "rounding", "law")}
+    ends, method = [], ""
+    for end, order in enumerate((-readout, readout)):
+        honest = turned_round(counts, order, m)
+        square = None if squares is None else float(honest @ squares) / base.n
+        mean = float(honest @ readout) / base.n
+        moved = _HonestCodes(mean, square, **fields, counts=honest, largest_square=np.inf)
+        interval, method = moved.interval(level, target, simultaneous)
+        ends.append(interval[0, end])
+    return np.array([ends]), method
+
+
+def turned_round(counts: Floats, order: Floats, m: int) -> Floats:
+    """How often each report occurred if m reports, those first in this order, were the last one instead."""
+    out = set_aside(counts, order, m)
+    out[np.argmax(order)] += counts.sum() - out.sum()
+    return out
+
+
 def set_aside(counts: Floats, order: Floats, m: int) -> Floats:
     """How often each report is left when m reports, those first in this order, are gone."""
     first = np.argsort(order, kind="stable")
@@ -155,34 +230,61 @@ def set_aside(counts: Floats, order: Floats, m: int) -> Floats:
     return out
 
 
-@widened.register
+def _cells_of_mean(base: ShareMeanEstimator, target: Target) -> tuple[CellEstimator, Target, int]:
+    """The cells behind a mean, the target of their interval, and all people."""
+    shares: Any = base.base
+    people = None
+    if isinstance(shares, SampledEstimator):
+        if shares.shown != shares.people:
+            target, people = "superpopulation", shares.people
+        shares = shares.base
+    if not isinstance(shares, CellEstimator):
+        raise _refuse()
+    return shares, target, people or shares.n
+
+
+def _mean_end(base: ShareMeanEstimator, honest: CellEstimator, end: int, level: float, inner: Target) -> Any:
+    """One end of the interval of the mean, from what honest people may have sent; and the method."""
+    w = base.matrix[0]
+    mean = (base.low + base.high) / 2 + float(w @ honest.raw)
+    both, method = _any_people(CellMeanEstimator(honest, w, mean, base.low, base.high), level, inner)
+    return float(np.clip(both[end], base.low, base.high)), method
+
+
+@added.register
 def _share_means(
     base: ShareMeanEstimator, m: int, level: float, target: Target, simultaneous: bool
 ) -> tuple[Floats, str]:
-    shares: Any = base.base
-    inner, people = target, None
-    if isinstance(shares, SampledEstimator):
-        if shares.shown != shares.people:
-            inner, people = "superpopulation", shares.people
-        shares = shares.base
-    if not isinstance(shares, CellEstimator):
-        return widened(None, m, level, target, simultaneous)
+    shares, inner, people = _cells_of_mean(base, target)
     n = shares.n
-    low, high = base.low, base.high
     edge = np.array([-base.rounding, base.rounding])
     if n - m < 1:
-        return np.array([[low, high]]) + edge, base.interval(level, target, simultaneous)[1]
-    w = base.matrix[0]
+        return np.array([[base.low, base.high]]) + edge, base.interval(level, target, simultaneous)[1]
+    worth = base.matrix[0] / (shares.p - shares.q)
     ends, method = [], ""
     for end, sign in enumerate((-1.0, 1.0)):
-        tally = _fewer(shares, sign * w / (shares.p - shares.q), m)
-        honest = replace(shares, tally=tally, n=n - m)
-        mean = (low + high) / 2 + float(w @ honest.raw)
-        each = CellMeanEstimator(honest, w, mean, low, high)
-        both, method = _any_people(each, level, inner)
-        ends.append(float(np.clip(both[end], low, high)))
-    out = _with_the_others(np.array([ends]), min(m, people or n), people or n, target, low, high)
+        honest = replace(shares, tally=_fewer(shares, sign * worth, m), n=n - m)
+        value, method = _mean_end(base, honest, end, level, inner)
+        ends.append(value)
+    out = _with_the_others(np.array([ends]), min(m, people), people, target, base.low, base.high)
     return out + edge, method
+
+
+@exchanged.register
+def _exchanged_share_means(
+    base: ShareMeanEstimator, m: int, level: float, target: Target, simultaneous: bool
+) -> tuple[Floats, str]:
+    shares, inner, _ = _cells_of_mean(base, target)
+    worth = base.matrix[0] / (shares.p - shares.q)
+    ends, method = [], ""
+    for end, sign in enumerate((-1.0, 1.0)):
+        if shares.one_each:
+            tally: Any = turned_round(shares.tally.astype(float), sign * worth, m)
+        else:
+            tally = np.clip(shares.tally + m * np.sign(sign * worth).astype(np.int64), 0, shares.n)
+        value, method = _mean_end(base, replace(shares, tally=tally), end, level, inner)
+        ends.append(value)
+    return np.array([ends]) + np.array([-base.rounding, base.rounding]), method
 
 
 def _fewer(cells: CellEstimator, worth: Floats, m: int) -> Any:
@@ -194,7 +296,7 @@ def _fewer(cells: CellEstimator, worth: Floats, m: int) -> Any:
 
 
 def _any_people(each: CellMeanEstimator, level: float, target: Target) -> tuple[tuple[float, float], str]:
-    """An interval for the mean of n - m people at the largest variance that people can have.
+    """An interval for the mean of honest people at the largest variance that people can have.
 
     (The plain one estimates that variance, and forgers may have changed the estimate.)
     """
