@@ -37,8 +37,9 @@ def test_figures_have_a_baseline_and_an_interval(run: Callable[[], AttackResult]
         assert math.isfinite(row.value) and math.isfinite(row.baseline)
         if row.low is not None and row.high is not None:
             assert row.low <= row.value <= row.high and row.repetitions is not None
+            assert row.low < row.high and not row.all_equal
         else:
-            assert row.repetitions in (None, 1)
+            assert row.repetitions in (None, 1) or row.all_equal
 
 
 def test_a_seeded_attack_is_the_same_again(run: Callable[[], AttackResult]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from murmure.attacks import differencing
 from murmure.attacks.base.draws import resample_rows, sample_rows
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.parties.sums_of_rows.best_values import DifferenceLaw
+from murmure.attacks.parties.sums_of_rows.member_values import likeliest_member
 from murmure.attacks.parties.sums_of_rows.questions import PersonalQuestions
 from murmure.cli import main
 
@@ -79,6 +81,42 @@ def test_noise_stops_it_and_little_noise_does_not() -> None:
     )
 
     assert found["difference: epsilon = 0.1"] < 0.5 and found["difference: epsilon = 2000"] == 1.0
+
+
+def test_people_who_look_alike_are_no_shield_against_the_most_frequent_value() -> None:
+    """Eight ages, uneven hours: sums over groups of 25 must not mislead (the seed is fixed; 40 of 200 people)."""
+    g = np.random.default_rng(5)
+    schema = mu.Schema({"age": mu.Integers(20, 27), "hours": mu.Integers(0, 99), "ward": mu.Categories(["A", "B"])})
+    hours = np.where(g.random(200) < 0.5, 40, g.integers(0, 100, 200))
+    people = {"age": g.integers(20, 28, 200), "hours": hours, "ward": np.where(hours == 40, "A", "B")}
+    for wants in (["hours"], ["hours", "ward"]):
+        found = differencing(people, schema, ["age"], wants, (0.1, 100.0), targets=40, rng=mu.Random.seeded(4))
+
+        assert found.details["unique"] == 0.0
+        assert all(row.value >= row.baseline - 0.05 for row in found.rows), wants
+
+
+@pytest.mark.parametrize("people", [2, 3])
+def test_the_likeliest_member_is_that_of_all_groups_listed(people: int) -> None:
+    """Every ordered group, weighed by shares: who is first in it, given the sum."""
+    g = np.random.default_rng(people)
+    numbers = g.choice([0, 1, 2, 5, 9], 40, p=[0.4, 0.1, 0.2, 0.2, 0.1])[:, None]
+    found, counts = np.unique(numbers, return_counts=True)
+    weight: dict[int, dict[int, float]] = {}
+    for group in itertools.product(range(len(found)), repeat=people):
+        first = weight.setdefault(int(found[list(group)].sum()), {})
+        first[int(found[group[0]])] = first.get(int(found[group[0]]), 0.0) + float(np.prod(counts[list(group)]))
+    for total, chances in weight.items():
+        guess = int(likeliest_member(np.array([total]), people, numbers, [slice(0, 1)])[0])
+
+        assert chances[guess] == pytest.approx(max(chances.values())), total
+
+
+def test_the_likeliest_label_of_a_group_is_its_most_frequent() -> None:
+    labels = np.eye(3, dtype=np.int64)[[0] * 30 + [1] * 6 + [2] * 4]
+    guess = likeliest_member(np.array([2, 3, 1]), 6, labels, [slice(0, 3)])
+
+    assert guess.tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("scale", [1, 3000, 10**6])

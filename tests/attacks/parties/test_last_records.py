@@ -14,6 +14,12 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure.attacks import reconstruction
 from murmure.attacks.base.table_rows import TableRows
+from murmure.attacks.parties.sums_of_rows.best_rows import (
+    best_among_tables,
+    best_independent,
+    log_shares,
+    table_weights,
+)
 from murmure.attacks.parties.sums_of_rows.colluders import RegressionSums
 from murmure.attacks.parties.sums_of_rows.integer_rows import (
     ColumnBounds,
@@ -77,7 +83,7 @@ def test_one_row_is_read_off_and_few_rows_are_found() -> None:
 
 def test_more_rows_leave_more_open() -> None:
     """Two columns and five rows: many tables fit, and a guess among them is mostly wrong."""
-    found = reconstruction(ROWS, SCHEMA, "stay ~ age", (1, 5), repetitions=2, rng=mu.Random.seeded(1))
+    found = reconstruction(ROWS, SCHEMA, "stay ~ age", (1, 5), repetitions=6, rng=mu.Random.seeded(1))
 
     assert found.rows[0].value == 1.0 > 0.5 > found.rows[1].value
     assert all(n > 1 for n in found.details["solutions"]["5"])
@@ -117,6 +123,53 @@ def test_few_values_are_never_many_tables() -> None:
     assert found.details["hidden_from"] is None and found.rows[0].value == 1.0
 
 
+def test_sums_are_never_worse_than_no_sums() -> None:
+    """Half of the rows are alike: several tables fit, and guessing among them evenly would lose to that row."""
+    g = np.random.default_rng(3)
+    usual = g.random(300) < 0.5
+    rows = {"x": np.where(usual, 4, g.integers(0, 10, 300)), "y": np.where(usual, 5, g.integers(0, 10, 300))}
+    schema = mu.Schema({"x": mu.Integers(0, 9), "y": mu.Integers(0, 9)})
+    found = reconstruction(rows, schema, "y ~ x", (4, 6), (2.0, 500.0), repetitions=40, rng=mu.Random.seeded(1))
+    share = ((rows["x"] == 4) & (rows["y"] == 5)).mean()
+
+    assert all(row.value > row.baseline for row in found.rows[:4])
+    assert all((row.high or row.value) >= row.baseline for row in found.rows)
+    assert max(found.details["solutions"]["6"]) > 5
+    assert all(share - 1e-9 <= row.baseline <= 1.2 * share for row in found.rows)  # a second guess adds little
+
+
+def test_the_best_guess_is_that_of_all_guesses() -> None:
+    """Hits on average over weighed tables, for every multiset of rows that could be guessed."""
+    tables = np.sort(G.integers(0, 4, (7, 3)), axis=1)[:, :, None]
+    weights = G.dirichlet(np.ones(7))
+
+    def hits(guess: Any) -> float:
+        overlap = [sum(min(list(guess).count(v), list(t[:, 0]).count(v)) for v in range(4)) for t in tables]
+        return float(weights @ overlap)
+
+    best = max(hits(guess) for guess in itertools.combinations_with_replacement(range(4), 3))
+    assert hits(best_among_tables(tables, weights)[:, 0]) == pytest.approx(best)
+    chances = np.array([0.5, 0.3, 0.2])
+    orders = list(itertools.product(range(3), repeat=3))
+    drawn = np.array([np.prod(chances[list(order)]) for order in orders])
+    best = max(
+        float(drawn @ [sum(min(guess.count(v), order.count(v)) for v in range(3)) for order in orders]) / 3
+        for guess in itertools.combinations_with_replacement(range(3), 3)
+    )
+    assert best_independent(chances, 3)[1] == pytest.approx(best)
+
+
+def test_tables_are_weighed_by_the_rows_of_the_others() -> None:
+    """Rows that come often, times the orders that a table can have: 2 for two different rows."""
+    known = np.array([[1, 0]] * 6 + [[1, 1]] * 3 + [[1, 2]])
+    tables = np.array([[[1, 0], [1, 0]], [[1, 0], [1, 1]], [[1, 1], [1, 1]], [[1, 3], [1, 3]]])
+    f = np.exp(log_shares(known, np.array([[1, 0], [1, 1], [1, 3]])))
+    expected = np.array([f[0] ** 2, 2 * f[0] * f[1], f[1] ** 2, f[2] ** 2])
+
+    assert table_weights(tables, known) == pytest.approx(expected / expected.sum())
+    assert f[0] > f[1] > f[2] > 0
+
+
 PIMA = Path(__file__).parents[4] / "shared" / "data" / "diabetes.csv"
 
 
@@ -147,7 +200,8 @@ def test_there_are_more_tables_than_sums() -> None:
         ({"honest": 9}, "at most 8"),
         ({"honest": 1.5}, "honest must be a whole number"),
         ({"formula": "stay ~ 0 + age"}, "no intercept"),
-        ({"formula": "stay ~ nothing"}, "nothing"),
+        ({"formula": "stay ~ nothing"}, "no column|nothing'"),
+        ({"formula": "stay ~ "}, "nothing is on the right"),
         ({"repetitions": 0}, "repetitions must be"),
         ({"data": {name: column[:1] for name, column in ROWS.items()}}, "the colluders need some"),
     ],

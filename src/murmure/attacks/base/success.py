@@ -3,7 +3,8 @@
 Three kinds of figure, and no other:
     exact      computed from the law: there is no interval, because nothing was drawn
     counted    hits among trials that are drawn independently: the exact interval of a binomial chance
-    repeated   the mean over repetitions of the whole experiment: Student's interval over repetitions
+    repeated   the mean over repetitions of the whole experiment: Student's interval over repetitions,
+               none where all of them are equal
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ class Success:
     attacker: str  # how the guess is made: "exact rule"; lines of a plot are attackers
     value: float
     baseline: float  # the best guess without the reports, or by chance
-    low: float | None = None  # both None: the figure is exact, or one repetition gives no interval
+    low: float | None = None  # both None: exact, one repetition, or repetitions that all gave the same figure
     high: float | None = None
     at: float | None = None  # its place on the axis, mostly epsilon
     repetitions: int | None = None  # None: computed, not measured
     setting: Mapping[str, Any] = field(default_factory=dict)  # what else it was measured for
+    all_equal: bool = False  # every repetition gave this figure, so they do not tell how much it varies
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -42,6 +44,7 @@ class Success:
             "high": self.high,
             "baseline": self.baseline,
             "repetitions": self.repetitions,
+            **({"all_equal": True} if self.all_equal else {}),
         }
 
 
@@ -70,6 +73,10 @@ def repeated(
     n, mean = len(measured), float(measured.mean())
     if n == 1:
         return Success(attacker, mean, float(baseline), at=at, repetitions=1, setting=setting)
+    if (measured == measured[0]).all():
+        # Student's interval would have no width: certainty, from figures that may merely have been few.
+        same = float(measured[0])
+        return Success(attacker, same, float(baseline), at=at, repetitions=n, setting=setting, all_equal=True)
     from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
     half = float(special.stdtrit(n - 1, (1 + LEVEL) / 2) * measured.std(ddof=1) / math.sqrt(n))

@@ -22,6 +22,7 @@ from murmure.attacks.base.success import Success, counted
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.attacks.parties.sums_of_rows.best_values import DifferenceLaw, likeliest
+from murmure.attacks.parties.sums_of_rows.member_values import likeliest_member
 from murmure.attacks.parties.sums_of_rows.questions import PersonalQuestions
 from murmure.central.base.bound_noise import BoundNoise
 from murmure.central.base.gate import Gate
@@ -115,7 +116,7 @@ def differencing(
             Phrase(
                 "Alone: a sum over that person. Difference: a sum over all, less one over all others. Departure: the "
                 "same sum before and after the person leaves. An attacker who is refused guesses the most frequent "
-                "values."
+                "values; where several people look alike, the likeliest ones given their sum."
             ),
             Phrase(
                 "{n} rows or more: sums over fewer rows are not answered. Study rules: those that exact sums between "
@@ -225,13 +226,10 @@ class _AskedSums:
         return self._one_of(self._all - others[:-1], len(self.asked.rows) - int(others[-1]))
 
     def _one_of(self, total: Ints, people: int) -> Ints:
-        """The row of one person; of several who look alike, in each column the value that is nearest to their mean."""
-        out = total.copy()
-        for part in self.asked.parts if people > 1 else ():
-            candidates = np.unique(self.asked.values[:, part], axis=0)
-            away = np.abs(people * candidates - total[part]).sum(axis=1)
-            out[part] = candidates[np.argmin(away)]
-        return out
+        """The row of one person; of several who look alike, the likeliest one."""
+        if people == 1:
+            return total
+        return likeliest_member(total, people, self.asked.values, self.asked.parts)
 
     def _leaving(self, row: int) -> Ints:
         return self._all - self._sums(self._about_all, self.asked.rows.without(row))
@@ -262,7 +260,9 @@ class _AskedSums:
         for law in of:
             if law not in laws:
                 laws[law] = DifferenceLaw(law)
-        return likeliest(first - second, self.asked.values, self.asked.parts, [laws[law] for law in of])
+        noise = [2 * float(law.variance) for law in of]
+        people = int(self._about(row).alone[-1])  # how many look alike follows from public shares
+        return likeliest(first - second, self.asked.values, [laws[law] for law in of], noise, people)
 
 
 def _example(**settings: Any) -> AttackResult:

@@ -19,9 +19,10 @@ import numpy as np
 from murmure.attacks.base.attack_result import AttackResult
 from murmure.attacks.base.draws import sample_rows
 from murmure.attacks.base.repetitions import check_count, with_bar
-from murmure.attacks.base.success import Success, repeated_share
+from murmure.attacks.base.success import Success, exact, repeated_share
 from murmure.attacks.base.table_rows import TableRows
 from murmure.attacks.base.threat_model import ThreatModel
+from murmure.attacks.parties.sums_of_rows.best_rows import best_among_tables, best_independent, table_weights
 from murmure.attacks.parties.sums_of_rows.colluders import RegressionSums
 from murmure.attacks.parties.sums_of_rows.integer_rows import TooManySolutions, rows_with
 from murmure.core.domain import Categories, Integers
@@ -29,7 +30,7 @@ from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import Ints
+from murmure.core.types import Floats, Ints
 from murmure.econometrics.design.from_formula import design_from_formula
 from murmure.show.document import Number, Table
 
@@ -94,7 +95,10 @@ def reconstruction(
         axis=Phrase("honest rows"),
         blocks=(_ambiguity(sums, trials),),
         notes=(
-            Phrase("Where several sets of rows fit the sums, the attacker takes one of them at random."),
+            Phrase(
+                "Where several sets of rows fit the sums, the attacker weighs them by how often the others have such "
+                "rows. Without the sums, the guess is the most frequent rows of the table."
+            ),
             _hidden_in_words(_hidden_from(sums)),
             Phrase("Noise protects whatever the others know; a minimum of rows protects only from this search."),
         ),
@@ -118,45 +122,64 @@ class _Trial:
 
 def _trial(sums: RegressionSums, honest: Ints, spent: Sequence[float], rng: Random) -> _Trial:
     truth, m = sums.values[honest], len(honest)
-    theirs, counts = np.unique(np.delete(sums.values, honest, axis=0), axis=0, return_counts=True)
-    usual = np.repeat(theirs[np.argmax(counts)][None, :], m, axis=0)
-    baseline = _shared(usual[None], truth)
+    theirs = np.delete(sums.values, honest, axis=0)
+    baseline = _without_sums(sums, m)
     try:
         found = rows_with(sums.honest_gram(honest), m, sums.bounds)
-        recovered, solutions = _shared(found, truth), len(found)
+        guess = best_among_tables(found, table_weights(found, theirs))
+        recovered, solutions = _shared(guess, truth), len(found)
     except TooManySolutions:
         recovered, solutions = baseline, None
     noisy = []
     for number, epsilon in enumerate(spent):
         total, deviation = sums.noisy_sums(honest, epsilon, rng.child(number))
         low, high = (np.array([getattr(b, end) for b in sums.bounds]) for end in ("low", "high"))
-        # One row is its sums; of several, their mean. Where noise drowns the range, the usual row is a better guess.
-        nearest = np.clip(np.rint(total / m), low, high).astype(np.int64)
-        drowned = (deviation > m * np.maximum(high - low, 1) / 4).any()
-        noisy.append(_shared((usual if drowned else np.repeat(nearest[None, :], m, axis=0))[None], truth))
+        if (deviation > m * np.maximum(high - low, 1) / 4).any():  # noise drowns the range
+            noisy.append(baseline)
+        elif m == 1:  # one row is its sums
+            noisy.append(_shared(np.clip(np.rint(total), low, high).astype(np.int64)[None, :], truth))
+        else:
+            noisy.append(_shared(_from_noisy_sums(total, deviation, m, theirs), truth))
     return _Trial(recovered, baseline, solutions, tuple(noisy))
 
 
+def _without_sums(sums: RegressionSums, m: int) -> float:
+    """What the best guess of m rows reaches that knows the shares of rows in the whole table, and no sums."""
+    _, counts = np.unique(sums.values, axis=0, return_counts=True)
+    return best_independent(counts / counts.sum(), m)[1]
+
+
+def _from_noisy_sums(total: Floats, deviation: Floats, m: int, theirs: Ints) -> Ints:
+    """The best guess of m rows: shares as among the others', and what the sums say if the rest of them is normal."""
+    rows, counts = np.unique(theirs, axis=0, return_counts=True)
+    away = total - rows - (m - 1) * theirs.mean(axis=0)
+    spread = (m - 1) * theirs.var(axis=0) + deviation**2 + 1e-9  # the constant has no spread
+    logs = np.log(counts) - (away**2 / (2 * spread)).sum(axis=1)
+    chances = np.exp(logs - logs.max())
+    return np.asarray(rows[best_independent(chances / chances.sum(), m)[0]])
+
+
 def _shared(found: Ints, truth: Ints) -> float:
-    """The share of true rows in a table that is found, on average over these tables; equal rows count as often."""
+    """The share of true rows in a table that is found; equal rows count as often."""
     rows, counts = np.unique(truth, axis=0, return_counts=True)
-    hits = [np.minimum((found == row).all(axis=2).sum(axis=1), n) for row, n in zip(rows, counts, strict=True)]
-    return float(np.sum(hits, axis=0).mean() / len(truth)) if len(found) else 0.0
+    hits = [min(int((found == row).all(axis=1).sum()), int(n)) for row, n in zip(rows, counts, strict=True)]
+    return sum(hits) / len(truth)
 
 
 def _rows(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]], spent: Sequence[float]) -> list[Success]:
-    exact, ruled, noisy = [], [], []
+    open_sums, ruled, noisy = [], [], []
     for m, found in trials.items():
-        baseline = float(np.mean([t.baseline for t in found]))
+        baseline = found[0].baseline
         recovered = [t.recovered for t in found]
-        exact.append(repeated_share(Phrase("exact sums"), recovered, baseline, m))
-        refused = sums.refused(m)
-        allowed = [t.baseline for t in found] if refused else recovered
-        ruled.append(repeated_share(Phrase("study rules"), allowed, baseline, m))
+        open_sums.append(repeated_share(Phrase("exact sums"), recovered, baseline, m))
+        rules = Phrase("study rules")
+        # Who is refused has only what is known without the sums, and that is computed.
+        refused = exact(rules, baseline, baseline, m)
+        ruled.append(refused if sums.refused(m) else repeated_share(rules, recovered, baseline, m))
         for i, e in enumerate(spent):
             label = Phrase("epsilon = {epsilon:g}", epsilon=e)
             noisy.append(repeated_share(label, [t.with_noise[i] for t in found], baseline, m))
-    return [*exact, *ruled, *sorted(noisy, key=lambda row: str(row.attacker))]
+    return [*open_sums, *ruled, *sorted(noisy, key=lambda row: str(row.attacker))]
 
 
 def _ambiguity(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]]) -> Table:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from murmure.attacks.parties.sums_of_rows.member_values import others_in_noise
 from murmure.core.blocks import NoiseLaw
 from murmure.core.types import Floats, Ints
 
@@ -39,13 +40,17 @@ def _by_fourier(one: Floats) -> Floats:
     return np.asarray(np.maximum(np.fft.fftshift(both), both.max() * 1e-15))
 
 
-def likeliest(difference: Ints, values: Ints, parts: Sequence[slice], laws: Sequence[DifferenceLaw]) -> Ints:
-    """Of every column the value with the highest posterior; its shares among all rows are public."""
-    out = np.empty(values.shape[1], np.int64)
-    for part in parts:
-        candidates, counts = np.unique(values[:, part], axis=0, return_counts=True)
-        score = np.log(counts / counts.sum())
-        for k in range(part.start, part.stop):
-            score += laws[k].log_prob(difference[k] - candidates[:, k - part.start])
-        out[part] = candidates[np.argmax(score)]
-    return out
+def likeliest(
+    difference: Ints, values: Ints, laws: Sequence[DifferenceLaw], noise: Sequence[float], people: int = 1
+) -> Ints:
+    """The row with the highest posterior; shares of rows are public. noise: the variance of each difference's noise.
+
+    Where several people look alike, the others of them add to the difference. With the noise that is as good as normal.
+    """
+    rows, counts = np.unique(values, axis=0, return_counts=True)
+    score = np.log(counts / counts.sum())
+    mean, variance = others_in_noise(people, values)
+    for k, law in enumerate(laws):
+        away = difference[k] - rows[:, k] - mean[k]
+        score += law.log_prob(away) if people == 1 else -(away**2) / (2 * (variance[k] + noise[k]))
+    return np.asarray(rows[np.argmax(score)])

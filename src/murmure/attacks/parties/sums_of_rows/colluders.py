@@ -32,6 +32,12 @@ class RegressionSums:
     formula: str
 
     def __post_init__(self) -> None:
+        if not self.formula.partition("~")[2].strip():
+            raise InvalidParameter(
+                "reconstruction: nothing is on the right of ~ in the regression {formula}.",
+                hint='"stay ~ age", or "stay ~ 1" for the constant alone',
+                formula=shorten(self.formula, 100),
+            )
         if "1" not in self.factors:
             raise InvalidParameter(
                 "reconstruction: the regression {formula} has no intercept; the attack starts from its sums.",
