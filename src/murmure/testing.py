@@ -17,7 +17,7 @@ def assert_private(
     epsilon: float | None = None,
     pairs: Sequence[tuple[Any, Any]] | None = None,
     *,
-    delta: float = 0.0,
+    delta: float | None = None,
     samples: int | None = None,
     alpha: float = 0.01,
     rng: Random | None = None,

@@ -30,7 +30,9 @@ outside_options = option_group(
 )
 sampling_options = option_group(
     click.option("--claim", type=float, metavar="E", help="The epsilon that is claimed.  [default: --epsilon]"),
-    click.option("--delta", type=float, default=0.0, show_default=True, metavar="D", help="The delta that is claimed."),
+    click.option(
+        "--delta", type=float, metavar="D", help="The delta that is claimed.  [default: ours state it; else 0]"
+    ),
     click.option("--samples", type=int, metavar="N", help="Reports of each value.  [default: by kind]"),
     click.option(
         "--alpha", type=float, default=0.05, show_default=True, metavar="P", help="Chance of a false alarm, at most."
@@ -72,7 +74,7 @@ def audit(
     cells: int | None,
     schema: Path | None,
     claim: float | None,
-    delta: float,
+    delta: float | None,
     samples: int | None,
     alpha: float,
     time_limit: float,

@@ -48,7 +48,7 @@ def audit(
     epsilon: float | None = None,
     pairs: Sequence[Pair] | None = None,
     *,
-    delta: float = 0.0,
+    delta: float | None = None,
     samples: int | None = None,
     alpha: float = 0.05,
     rng: Random | None = None,
@@ -61,9 +61,9 @@ def audit(
     randomiser: f(value) -> report, or with batched=True f(value, n) -> n reports; a Command, or a list of words, that
     reads one JSON value a line and writes one report a line; a URL that takes {"value": ...} and answers with a report;
     a mechanism, a plan, a learner, or the path of a sanitised file. Reports are looked at as they are sent.
-    epsilon, delta: what is claimed. Ours state it themselves. pairs: two values each, as randomiser takes them; of ours
-    they are chosen. samples: reports of each value, in all. alpha: the chance that a correct randomiser is called
-    "violates", at most. time_limit: seconds that one call may take.
+    epsilon, delta: what is claimed. Ours state both themselves; of others, delta is 0 unless it is given. pairs: two
+    values each, as randomiser takes them; of ours they are chosen. samples: reports of each value, in all. alpha: the
+    chance that a correct randomiser is called "violates", at most. time_limit: seconds that one call may take.
 
     >>> import random
     >>> import murmure as mu
@@ -79,10 +79,10 @@ def audit(
     violates True
     """
     rng = random_or_secure(rng, "audit")
-    claimed_delta = _check_share("delta", delta, 0.0)
     level = _check_share("alpha", alpha, None)
     subject = subject_of(randomiser, batched, _check_seconds(time_limit), rng.branch())
     claim = _check_claim(epsilon, subject)
+    claimed_delta = _check_delta(delta, subject)
     chosen = _check_pairs(pairs, subject)
     count = subject.source.default_samples if samples is None else _check_samples(samples)
     run = _Run(subject, chosen, claim, claimed_delta, level, count, rng.branch(), name or subject.name)
@@ -361,6 +361,13 @@ def _check_claim(epsilon: Any, subject: Subject) -> float:
             "audit: epsilon must be a number from 0 to {most:g}, got {got}.", most=MAX_EPSILON, got=shorten(epsilon)
         )
     return float(epsilon)
+
+
+def _check_delta(delta: Any, subject: Subject) -> float:
+    """What is claimed; else what the certificate states: an epsilon of ours holds with its delta only."""
+    if delta is None:
+        return 0.0 if subject.certificate is None else float(subject.certificate.delta)
+    return _check_share("delta", delta, 0.0)
 
 
 def _check_pairs(pairs: Any, subject: Subject) -> tuple[Pair, ...]:
