@@ -22,6 +22,7 @@ def assert_private(
     alpha: float = 0.01,
     rng: Random | None = None,
     batched: bool = False,
+    fresh: bool = False,
     time_limit: float = 10.0,
     allow_no_statement: bool = False,
 ) -> AuditResult:
@@ -55,6 +56,7 @@ def assert_private(
         alpha=alpha,
         rng=rng,
         batched=batched,
+        fresh=fresh,
         time_limit=time_limit,
     )
     if result.verdict == "violates" or (result.verdict == "no statement" and not allow_no_statement):

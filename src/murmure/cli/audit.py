@@ -26,6 +26,7 @@ outside_options = option_group(
     click.option("--url", metavar="URL", help='An address that takes {"value": ...} and answers with a report.'),
     click.option("--python", "function", metavar="MODULE:NAME", help="A Python function: value in, report out."),
     click.option("--batched", is_flag=True, help="--python: the function takes a value and n, and returns n reports."),
+    click.option("--fresh", is_flag=True, help="A new process, or --python as the maker of one, for each report."),
     click.option("--pair", "pairs", multiple=True, metavar="A,B", help="Two values to tell apart. Repeatable."),
 )
 sampling_options = option_group(
@@ -64,6 +65,7 @@ def audit(
     url: str | None,
     function: str | None,
     batched: bool,
+    fresh: bool,
     pairs: tuple[str, ...],
     plan: Path | None,
     file: Path | None,
@@ -122,6 +124,8 @@ def audit(
         raise UsageError("{what}.", EXAMPLE, what=what)
     if batched and function is None:
         raise UsageError("--batched is for --python.", "leave it out")
+    if fresh and function is None and command is None:
+        raise UsageError("--fresh is for --python and --command.", "leave it out")
     epsilon = given.get("epsilon") if claim is None else claim
     subject: Any
     if mechanism is not None:
@@ -152,6 +156,7 @@ def audit(
         alpha=alpha,
         rng=generator(seed),
         batched=batched,
+        fresh=fresh,
         time_limit=time_limit,
     )
     show(result, as_json, html, plot, title=title, question=question, author=author)

@@ -150,6 +150,78 @@ def test_the_same_seed_in_every_batch_gives_no_statement() -> None:
     assert result.verdict == "no statement" and "repeats" in _kinds(result)
 
 
+@pytest.mark.parametrize("cohorts", [4, 1 << 30])
+def test_what_is_drawn_once_for_a_batch_gives_no_statement(cohorts: int) -> None:
+    """A sound randomiser with a public cohort for each call: reports of one call are not independent."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+
+        def report(value: int, n: int, rng: Any = rng) -> Any:
+            kept = np.where(rng.random(n) < 0.7, value, 1 - value)
+            return np.stack([np.full(n, rng.integers(cohorts)), kept], axis=1)
+
+        result = _audit(report, 1.0, batched=True, samples=2_000)
+        assert result.verdict == "no statement" and "depends" in _kinds(result)
+
+
+def test_a_chance_that_is_drawn_once_for_a_batch_gives_no_statement() -> None:
+    rng = np.random.default_rng(3)
+
+    def report(value: int, n: int) -> Any:
+        return np.where(rng.random(n) < rng.choice([0.3, 0.7]), value, 1 - value)
+
+    result = _audit(report, batched=True, samples=8_000)
+    assert result.verdict == "no statement" and "depends" in _kinds(result)
+
+
+def test_independent_batches_are_left_alone() -> None:
+    """Also with a rare value: batches without it are alike within, and all alike."""
+    rng = np.random.default_rng(3)
+
+    def report(value: int, n: int) -> Any:
+        return np.stack([rng.random(n) < 0.001, np.where(rng.random(n) < 0.7, value, 1 - value)], axis=1)
+
+    for samples in (300, 4_000, 40_000):
+        result = _audit(report, batched=True, samples=samples)
+        assert result.verdict in ("consistent", "no statement") and not result.problems, samples
+    assert result.verdict == "consistent"
+
+
+class Permanent:
+    """A permanent answer (epsilon = 1) with fresh noise, as RAPPOR has it. It remembers."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice, self.kept = dice, {}
+
+    def __call__(self, value: int) -> int:
+        if value not in self.kept:
+            self.kept[value] = value if self.dice.random() < 0.731 else 1 - value
+        return self.kept[value] if self.dice.random() < 0.95 else 1 - self.kept[value]
+
+
+def test_a_randomiser_that_remembers_is_made_anew_for_each_call() -> None:
+    """20 audits at alpha = 0.05: more than 6 alarms have probability 3e-4. Without fresh=True half of them are."""
+    alarms = {True: 0, False: 0}
+    for seed in range(20):
+        dice = random.Random(seed)
+
+        def make(dice: random.Random = dice) -> Permanent:
+            return Permanent(dice)
+
+        for fresh in (True, False):
+            options: Any = {"samples": 1_000, "rng": mu.Random.seeded(seed), "fresh": fresh}
+            result = mu.audit(make if fresh else make(), 1.0, [(0, 1)], **options)
+            alarms[fresh] += result.verdict == "violates"
+            assert fresh == ("made anew for each call" not in " ".join(map(str, result.notes)))
+    assert alarms[True] <= 6 < alarms[False]
+
+
+def test_a_command_is_started_for_each_report() -> None:
+    counting = Command(["sh", "-c", "while read line; do i=$((i + 1)); echo $i; done"])
+    result = mu.audit(counting, 1.0, [(0, 1)], samples=200, fresh=True, rng=mu.Random.seeded(7))
+    assert _kinds(result) == {"deterministic"}  # each process counts to one
+
+
 def test_reports_that_follow_one_another_give_no_statement() -> None:
     class Sticky(Coins):
         last: Any = {}
@@ -182,6 +254,8 @@ def test_reports_that_follow_one_another_give_no_statement() -> None:
         ({"time_limit": 0}, "time_limit must be"),
         ({"randomiser": 5}, "audit takes a function"),
         ({"batched": True}, "gave 3 reports"),
+        ({"batched": True, "fresh": True}, "makes a randomiser for each report"),
+        ({"randomiser": "http://127.0.0.1:9/", "fresh": True}, "takes a function that returns"),
     ],
 )
 def test_what_cannot_be_audited_is_refused(options: dict[str, Any], told: str) -> None:

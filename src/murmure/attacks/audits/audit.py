@@ -27,7 +27,7 @@ from murmure.attacks.audits.bounds import (
     would_have_shown,
 )
 from murmure.attacks.audits.events import MAX_ROWS_ALONE, ReportEvent, choose_events, rows_to_choose
-from murmure.attacks.audits.independence import COMPARED, follows, repeats
+from murmure.attacks.audits.independence import COMPARED, batches_differ, follows, repeats
 from murmure.attacks.audits.problems import Problems
 from murmure.attacks.audits.sent_reports import FORM, SentReports, joined
 from murmure.attacks.audits.sources import Exhausted
@@ -53,6 +53,7 @@ def audit(
     alpha: float = 0.05,
     rng: Random | None = None,
     batched: bool = False,
+    fresh: bool = False,
     time_limit: float = 10.0,
     name: str | None = None,
 ) -> AuditResult:
@@ -64,6 +65,10 @@ def audit(
     epsilon, delta: what is claimed. Ours state both themselves; of others, delta is 0 unless it is given. pairs: two
     values each, as randomiser takes them; of ours they are chosen. samples: reports of each value, in all. alpha: the
     chance that a correct randomiser is called "violates", at most. time_limit: seconds that one call may take.
+
+    Alpha holds for independent draws from fresh state, and samples cannot show in general that a randomiser remembers.
+    One that does (a permanent answer with fresh noise) must be made anew for each call: with fresh=True, randomiser()
+    returns a new randomiser, and each report comes from one of its own; a Command is started for each report.
 
     >>> import random
     >>> import murmure as mu
@@ -80,7 +85,7 @@ def audit(
     """
     rng = random_or_secure(rng, "audit")
     level = _check_share("alpha", alpha, None)
-    subject = subject_of(randomiser, batched, _check_seconds(time_limit), rng.branch())
+    subject = subject_of(randomiser, batched, _check_seconds(time_limit), rng.branch(), fresh)
     claim = _check_claim(epsilon, subject)
     claimed_delta = _check_delta(delta, subject)
     chosen = _check_pairs(pairs, subject)
@@ -256,7 +261,7 @@ class _Run:
             return
         missing = [key for key, text in sent.texts.items() if text.startswith("no report")]
         came = ~np.isin(sent.column(FORM), missing) if missing else slice(None)
-        if follows(event.occurs(sent)[came]):
+        if batches_differ(event.occurs(sent), sent.batch) or follows(event.occurs(sent)[came]):
             self.problems.add(
                 "depends", Phrase("reports depend on the reports before them: they are not from fresh state")
             )
@@ -298,7 +303,7 @@ class _Run:
 
     def _result(self, verdict: Verdict, reasons: list[str]) -> AuditResult:
         row = self.looks[-1].best if self.looks and verdict != "no statement" else None
-        floor = None if row is None else probability_floor(self.claim, self.held_out, row.level)
+        floor = None if row is None else probability_floor(self.claim, self.held_out, row.level, self.delta)
         partial = self.stopped or any(kind not in FORGIVEN for kind in self.problems.counts)
         return AuditResult(
             self.name,

@@ -46,6 +46,7 @@ class SentReports:
     columns: Mapping[Key, Array]
     constants: Mapping[Key, int] = field(default_factory=dict)  # columns that are the same all over
     texts: Mapping[int, str] = field(default_factory=dict)  # what a digest stands for, for people
+    batch: int = 0  # reports that came from one call; 0: each from its own
 
     @cached_property
     def whole(self) -> Ints:
@@ -67,7 +68,8 @@ class SentReports:
 
     def part(self, start: int, stop: int) -> SentReports:
         columns = {key: column[start:stop] for key, column in self.columns.items()}
-        return SentReports(max(0, min(stop, self.n) - start), columns, self.constants, self.texts)
+        n = max(0, min(stop, self.n) - start)
+        return SentReports(n, columns, self.constants, self.texts, self.batch if start == 0 else 0)
 
     def take(self, rows: Array) -> SentReports:
         columns = {key: column[rows] for key, column in self.columns.items()}

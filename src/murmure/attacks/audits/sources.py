@@ -17,14 +17,22 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from murmure.attacks.audits.independence import repeats
+from murmure.attacks.audits.independence import check_batches, repeats
 from murmure.attacks.audits.problems import Problems, crashed, timed_out
-from murmure.attacks.audits.sent_reports import NoReport, SentReports, digest, sent_array, sent_lines, sent_objects
+from murmure.attacks.audits.sent_reports import (
+    NoReport,
+    SentReports,
+    digest,
+    joined,
+    sent_array,
+    sent_lines,
+    sent_objects,
+)
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.types import Array, Ints
@@ -33,6 +41,8 @@ MAX_SILENT = 3  # calls without an answer in time; then the randomiser is not ca
 MAX_CRASHES = 10  # processes that end early, for one that is silent
 CHUNK = 5_000  # lines that one process reads
 AT_ONCE = 4  # requests
+MIN_BATCHES, MAX_BATCHES = 16, 256  # calls for one look with batched=True
+BATCH = 1_000  # reports of a call, where there can be more calls
 
 
 class Exhausted(Exception):
@@ -84,10 +94,23 @@ class FunctionSource:
 
     def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
         if self.batched:
-            return [self._batch(value, n, problems) for value, n in zip(values, counts, strict=True)]
+            return self._batches(values, counts, problems)
         order = shuffled(counts, rng)
         jobs: list[tuple[Any, ...]] = [(values[i],) for i in order.tolist()]
         return _apart(order, self._call_all(jobs, problems), len(values), sent_objects)
+
+    def _batches(self, values: Sequence[Any], counts: Sequence[int], problems: Problems) -> list[SentReports]:
+        """Several calls for each value, in turns: what is drawn once for each call differs between them."""
+        sizes = [-(-n // min(MAX_BATCHES, max(MIN_BATCHES, n // BATCH))) for n in counts]
+        parts: list[list[SentReports]] = [[] for _ in values]
+        for turn in range(MAX_BATCHES):
+            for i, (value, n, size) in enumerate(zip(values, counts, sizes, strict=True)):
+                if turn == 0 or turn * size < n:
+                    parts[i].append(self._batch(value, min(size, n - turn * size), problems))
+        out = [replace(joined(part), batch=size) for part, size in zip(parts, sizes, strict=True)]
+        for value, sent in zip(values, out, strict=True):
+            check_batches(sent, value, problems)
+        return out
 
     def _batch(self, value: Any, n: int, problems: Problems) -> SentReports:
         if n == 0:
@@ -210,6 +233,7 @@ class CommandSource:
     command: Command
     time_limit: float = 10.0
     default_samples: int = 20_000
+    chunk: int = CHUNK  # lines for each process
     lines: int = 0
     silent: float = 0  # processes that ended early: a crash counts less than silence
     first: tuple[Ints, Array] | None = None  # what the first process was asked and answered
@@ -219,7 +243,7 @@ class CommandSource:
         inputs = [json.dumps(value, ensure_ascii=False) for value in values]
         out: list[str | NoReport] = []
         while len(out) < len(order):
-            part = order[len(out) : len(out) + CHUNK]
+            part = order[len(out) : len(out) + self.chunk]
             came = self._run([inputs[i] for i in part.tolist()], [values[i] for i in part.tolist()], problems)
             self._check_seed(part[: len(came)], came, problems)
             out.extend(came)
