@@ -64,7 +64,8 @@ def test_crashes_that_depend_on_the_value_are_a_leak() -> None:
         return coins(value)
 
     result = _audit(report)
-    assert result.verdict == "violates" and "absent" in str(result.event) and result.partial
+    assert result.verdict == "violates" and result.partial
+    assert any(word in str(result.event) for word in ("absent", "'1'", "no report", "length"))
 
 
 def test_a_call_that_hangs_is_left_behind() -> None:
@@ -222,6 +223,64 @@ def test_a_command_is_started_for_each_report() -> None:
     assert _kinds(result) == {"deterministic"}  # each process counts to one
 
 
+class Envelope:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+DICE = random.Random(11)
+
+
+def _fails(value: int) -> int:
+    if DICE.random() < 0.5:
+        raise ValueError("bad answer", value)
+    return DICE.randrange(2)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        lambda value: [Envelope(value), DICE.randrange(4)],
+        lambda value: "".join(DICE.choices("ab", k=100)) + str(value) + "z",
+        lambda value: [*DICE.choices(range(9), k=600), value],
+        _fails,
+        lambda value: 1.0 if DICE.random() < 0.5 else (-0.0 if value else 0.0),
+        lambda value: 1.0 if DICE.random() < 0.5 else float(np.uint64(0x7FF8000000000000 + value).view(np.float64)),
+        lambda value: {str(DICE.random()): value},
+    ],
+    ids=["object", "late in a text", "late in a list", "error text", "signed zero", "NaN payload", "random key"],
+)
+def test_a_complete_leak_is_found_wherever_it_is(report: Any) -> None:
+    assert _audit(report).verdict == "violates"
+
+
+@pytest.mark.parametrize(
+    "report, kind",
+    [
+        (lambda value: [lambda: value, DICE.randrange(4)], "opaque"),
+        (lambda value: [DICE.randrange(2), *[0] * 5_000, DICE.random(), value], "not looked at"),
+    ],
+)
+def test_what_cannot_be_looked_at_gives_no_statement(report: Any, kind: str) -> None:
+    result = _audit(report, samples=300, alpha=0.05)
+    assert result.verdict == "no statement" and kind in _kinds(result)
+
+
+def test_a_run_that_was_ended_by_silence_gives_no_statement() -> None:
+    stop = threading.Event()
+
+    class Silent(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            if self.calls > 3_000:
+                stop.wait(30)
+            return report
+
+    result = _audit(Silent(), time_limit=0.1)
+    stop.set()
+    assert result.verdict == "no statement" and result.looks and {"timed out", "stopped"} <= _kinds(result)
+
+
 def test_reports_that_follow_one_another_give_no_statement() -> None:
     class Sticky(Coins):
         last: Any = {}
@@ -292,6 +351,11 @@ def test_a_command_that_reads_and_writes_lines() -> None:
     assert leaking.verdict == "violates" and leaking.exit_status == 1
 
 
+def test_the_end_of_a_line_and_the_exit_status_are_sent_too() -> None:
+    line = "sys.stdout.write(dice.choice('01') + ('\\r\\n' if value else '\\n')); continue"
+    assert _audit(_program(extra=line)).verdict == "violates"
+
+
 def test_a_command_with_a_fixed_seed_gives_no_statement() -> None:
     result = _audit(_program(seed="5"))
     assert result.verdict == "no statement" and "repeats" in _kinds(result)
@@ -322,6 +386,17 @@ class _Collector(http.server.BaseHTTPRequestHandler):
         if self.path == "/broken":
             self.send_error(500)
             return
+        if self.path in ("/status", "/error", "/header"):
+            body = self.dice.choice([b"0", b"1"])
+            failed = self.path == "/error" and body == b"0"
+            body = b"bad answer %d" % value if failed else body
+            self.send_response(400 if failed else 200 + value * (self.path == "/status"))
+            if self.path == "/header":
+                self.send_header("X-Answer", str(value))
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            return
         report = value if self.dice.random() < (0.95 if self.path == "/leak" else 0.5) else self.dice.randrange(2)
         body = json.dumps({"report": report}).encode()
         self.send_response(200)
@@ -348,6 +423,11 @@ def test_a_url(address: str) -> None:
     assert _audit(f"{address}/leak", samples=400).verdict == "violates"
     broken = _audit(f"{address}/broken", samples=200)
     assert broken.verdict == "no statement" and broken.partial and "status 500" in str(broken)
+
+
+@pytest.mark.parametrize("path", ["status", "error", "header"])
+def test_status_headers_and_error_bodies_are_sent_too(address: str, path: str) -> None:
+    assert _audit(f"{address}/{path}", samples=400).verdict == "violates"
 
 
 def test_a_url_where_nobody_listens(address: str) -> None:

@@ -29,7 +29,7 @@ from murmure.attacks.audits.bounds import (
 from murmure.attacks.audits.events import MAX_ROWS_ALONE, ReportEvent, choose_events, rows_to_choose
 from murmure.attacks.audits.independence import COMPARED, batches_differ, follows, repeats
 from murmure.attacks.audits.problems import Problems
-from murmure.attacks.audits.sent_reports import FORM, SentReports, joined
+from murmure.attacks.audits.sent_reports import FORM, MAX_POSITIONS, OPAQUE, REST, SentReports, joined
 from murmure.attacks.audits.sources import Exhausted
 from murmure.attacks.audits.subjects import Pair, Subject, subject_of
 from murmure.core.errors import InvalidParameter, Phrase, shorten
@@ -216,6 +216,7 @@ class _Run:
         self.drawn += size
         for i, sent in enumerate(fresh):
             self._check_state(i, sent)
+            self._check_seen_whole(sent)
             kept = [*self.earlier[i], sent]
             while len(kept) > 1 and sum(one.n for one in kept[1:]) >= MAX_ROWS_ALONE:
                 kept.pop(0)
@@ -245,8 +246,25 @@ class _Run:
         if len(known) > 1 and follows(kept == kept[0]):
             changed = int(np.argmax(kept != kept[0]))
             self._type_changed(i, changed)
-        elif len(kept) and before and not any(np.isin(known, one).any() for one in before):
+        elif (
+            before
+            and _persists(kept)
+            and _persists(self.earlier[i][-1].column(FORM))
+            and not any(np.isin(known, one).any() for one in before)
+        ):
             self._type_changed(i, 0)
+
+    def _check_seen_whole(self, sent: SentReports) -> None:
+        if REST in sent.columns and not self.problems.has("not looked at"):
+            text = Phrase(
+                "reports have more than {most:,} elements: what comes after them was not looked at one by one",
+                most=MAX_POSITIONS,
+            )
+            self.problems.add("not looked at", text)
+        opaque = next((text for text in sent.texts.values() if OPAQUE in str(text)), None)
+        if opaque is not None and not self.problems.has("opaque"):
+            text = Phrase("reports contain an object that cannot be looked into: {form}", form=shorten(opaque))
+            self.problems.add("opaque", text)
 
     def _type_changed(self, i: int, place: int) -> None:
         text = Phrase(
@@ -299,6 +317,12 @@ class _Run:
                 claim=self.claim,
             )
             return self._result("no statement", [reason])
+        if self.stopped:
+            reason = Phrase("It stopped answering: what came until then shows no violation, and proves nothing.")
+            return self._result("no statement", [reason])
+        if self.problems.has("opaque", "not looked at"):
+            reason = Phrase("What was looked at shows no violation, but not all of the reports could be looked at.")
+            return self._result("no statement", [reason])
         return self._result("consistent", [])
 
     def _result(self, verdict: Verdict, reasons: list[str]) -> AuditResult:
@@ -342,6 +366,11 @@ def _divided(level: float, worths: list[float]) -> list[float]:
     worst = int(np.argmax(worths))
     rest = level / 2 / (len(worths) - 1)
     return [level / 2 if i == worst else rest for i in range(len(worths))]
+
+
+def _persists(forms: Array) -> bool:
+    """Whether one form is that of at least half of the reports: keys that are drawn make each form a new one."""
+    return len(forms) > 1 and 2 * int(np.unique(forms, return_counts=True)[1].max()) >= len(forms)
 
 
 def _equal(one: Any, other: Any) -> bool:

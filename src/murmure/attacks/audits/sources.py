@@ -23,8 +23,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from murmure.attacks.audits.independence import check_batches, repeats
-from murmure.attacks.audits.problems import Problems, crashed, timed_out
+from murmure.attacks.audits.problems import Problems, crashed, message_of, timed_out
 from murmure.attacks.audits.sent_reports import (
+    HttpAnswer,
     NoReport,
     SentReports,
     digest,
@@ -41,6 +42,7 @@ MAX_SILENT = 3  # calls without an answer in time; then the randomiser is not ca
 MAX_CRASHES = 10  # processes that end early, for one that is silent
 CHUNK = 5_000  # lines that one process reads
 AT_ONCE = 4  # requests
+OF_THE_SERVER = ("date", "server", "connection", "content-length")  # headers that say nothing of the report
 MIN_BATCHES, MAX_BATCHES = 16, 256  # calls for one look with batched=True
 BATCH = 1_000  # reports of a call, where there can be more calls
 
@@ -149,7 +151,7 @@ class FunctionSource:
         for place, error in ((i, one.error) for i, one in enumerate(out) if isinstance(one, _Raised)):
             item, value = self.calls + place, jobs[place][0]
             problems.add("crashed", crashed(item, value, error), item, value)
-            out[place] = NoReport(type(error).__name__)
+            out[place] = NoReport(type(error).__name__, message_of(error))
         if printed.getvalue():
             text = shorten(printed.getvalue(), 80)
             problems.add("printed", Phrase("it printed to the terminal: {text}", text=text), self.calls)
@@ -269,7 +271,9 @@ class CommandSource:
             late = True
             process.kill()
             written, complained = process.communicate()
-        reports: list[str | NoReport] = list(written.decode("utf-8", "backslashreplace").splitlines())
+        reports: list[str | NoReport] = [
+            line.decode("utf-8", "backslashreplace") for line in written.removesuffix(b"\n").split(b"\n") if written
+        ]  # at b"\n" alone: "\r" and the like are sent
         if len(reports) > len(lines):
             raise InvalidParameter(
                 "{command} wrote {got:,} lines for {n:,} values: which report is about which value is unknown.",
@@ -294,7 +298,7 @@ class CommandSource:
                     message=shorten(last[0], 120),
                 )
                 problems.add("crashed", text, item, value)
-                reports.append(NoReport("the process ended"))
+                reports.append(NoReport("the process ended", str(process.returncode)))
         self.lines += len(reports)
         return reports
 
@@ -328,18 +332,22 @@ class UrlSource:
     def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
         order = shuffled(counts, rng)
         bodies = [json.dumps({"value": value}).encode() for value in values]
-        out: list[str | NoReport] = []
+        out: list[HttpAnswer | NoReport] = []
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for start in range(0, len(order), 64):
                 if self.silent >= MAX_SILENT:
                     raise Exhausted
                 part = order[start : start + 64].tolist()
-                for place, answer in enumerate(pool.map(lambda i: self._post(bodies[i]), part)):
+                for place, came in enumerate(pool.map(lambda i: self._post(bodies[i]), part)):
                     item, value = self.asked + place, values[part[place]]
-                    if isinstance(answer, str):
+                    out.append(came)
+                    if isinstance(came, HttpAnswer):
                         self.silent = 0
-                        out.append(answer)
-                        continue
+                        if came.status < 400:
+                            continue
+                        answer = NoReport(f"status {came.status}")  # told as a problem; what came is kept
+                    else:
+                        answer = came
                     if answer.why == "timed out":
                         self.silent += 1
                         problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
@@ -349,23 +357,28 @@ class UrlSource:
                             "request {item:,}, about {value}: {why}", item=item, value=shorten(value), why=answer.why
                         )
                         problems.add("crashed", text, item, value)
-                    out.append(answer)
                 self.asked += len(part)
         return _apart(order, out, len(values), sent_lines)
 
-    def _post(self, body: bytes) -> str | NoReport:
+    def _post(self, body: bytes) -> HttpAnswer | NoReport:
         request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=self.time_limit) as answer:
-                return str(answer.read().decode("utf-8", "backslashreplace"))
+                return _answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
-            return NoReport(f"status {error.code}")
+            with error:
+                return _answer(error.code, error.headers, error.read())
         except TimeoutError:
             return NoReport("timed out")
         except urllib.error.URLError as error:
             return NoReport("timed out" if isinstance(error.reason, TimeoutError) else "no connection")
         except (OSError, http.client.HTTPException):
             return NoReport("no connection")
+
+
+def _answer(status: int, headers: Any, body: bytes) -> HttpAnswer:
+    sent = tuple((name, value) for name, value in headers.items() if name.lower() not in OF_THE_SERVER)
+    return HttpAnswer(status, sent, body.decode("utf-8", "backslashreplace"))
 
 
 def is_url(text: Any) -> bool:

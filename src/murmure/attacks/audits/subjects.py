@@ -377,7 +377,7 @@ class LearnerSource:
         ]
 
     def _fit(self, table: Any, rng: Random, problems: Problems) -> Any:
-        from murmure.attacks.audits.problems import crashed
+        from murmure.attacks.audits.problems import crashed, message_of
 
         one = copy.copy(self.learner)
         one.rng = rng.child(self.fits)
@@ -386,7 +386,7 @@ class LearnerSource:
             one.fit(table)
         except Exception as error:
             problems.add("crashed", crashed(self.fits - 1, table, error), self.fits - 1)
-            return NoReport(type(error).__name__)
+            return NoReport(type(error).__name__, message_of(error))
         return [_number(value) for _, value in released_values(one, "learner", ())]
 
 
