@@ -351,7 +351,7 @@ def test_a_command_that_reads_and_writes_lines() -> None:
     assert leaking.verdict == "violates" and leaking.exit_status == 1
 
 
-def test_the_end_of_a_line_and_the_exit_status_are_sent_too() -> None:
+def test_the_end_of_a_line_is_sent_too() -> None:
     line = "sys.stdout.write(dice.choice('01') + ('\\r\\n' if value else '\\n')); continue"
     assert _audit(_program(extra=line)).verdict == "violates"
 
