@@ -17,11 +17,12 @@ def assert_private(
     epsilon: float | None = None,
     pairs: Sequence[tuple[Any, Any]] | None = None,
     *,
-    delta: float = 0.0,
+    delta: float | None = None,
     samples: int | None = None,
     alpha: float = 0.01,
     rng: Random | None = None,
     batched: bool = False,
+    fresh: bool = False,
     time_limit: float = 10.0,
     allow_no_statement: bool = False,
 ) -> AuditResult:
@@ -55,6 +56,7 @@ def assert_private(
         alpha=alpha,
         rng=rng,
         batched=batched,
+        fresh=fresh,
         time_limit=time_limit,
     )
     if result.verdict == "violates" or (result.verdict == "no statement" and not allow_no_statement):

@@ -26,11 +26,14 @@ outside_options = option_group(
     click.option("--url", metavar="URL", help='An address that takes {"value": ...} and answers with a report.'),
     click.option("--python", "function", metavar="MODULE:NAME", help="A Python function: value in, report out."),
     click.option("--batched", is_flag=True, help="--python: the function takes a value and n, and returns n reports."),
+    click.option("--fresh", is_flag=True, help="A new process, or --python as the maker of one, for each report."),
     click.option("--pair", "pairs", multiple=True, metavar="A,B", help="Two values to tell apart. Repeatable."),
 )
 sampling_options = option_group(
     click.option("--claim", type=float, metavar="E", help="The epsilon that is claimed.  [default: --epsilon]"),
-    click.option("--delta", type=float, default=0.0, show_default=True, metavar="D", help="The delta that is claimed."),
+    click.option(
+        "--delta", type=float, metavar="D", help="The delta that is claimed.  [default: ours state it; else 0]"
+    ),
     click.option("--samples", type=int, metavar="N", help="Reports of each value.  [default: by kind]"),
     click.option(
         "--alpha", type=float, default=0.05, show_default=True, metavar="P", help="Chance of a false alarm, at most."
@@ -62,6 +65,7 @@ def audit(
     url: str | None,
     function: str | None,
     batched: bool,
+    fresh: bool,
     pairs: tuple[str, ...],
     plan: Path | None,
     file: Path | None,
@@ -72,7 +76,7 @@ def audit(
     cells: int | None,
     schema: Path | None,
     claim: float | None,
-    delta: float,
+    delta: float | None,
     samples: int | None,
     alpha: float,
     time_limit: float,
@@ -120,6 +124,8 @@ def audit(
         raise UsageError("{what}.", EXAMPLE, what=what)
     if batched and function is None:
         raise UsageError("--batched is for --python.", "leave it out")
+    if fresh and function is None and command is None:
+        raise UsageError("--fresh is for --python and --command.", "leave it out")
     epsilon = given.get("epsilon") if claim is None else claim
     subject: Any
     if mechanism is not None:
@@ -150,6 +156,7 @@ def audit(
         alpha=alpha,
         rng=generator(seed),
         batched=batched,
+        fresh=fresh,
         time_limit=time_limit,
     )
     show(result, as_json, html, plot, title=title, question=question, author=author)

@@ -147,6 +147,20 @@ def test_noise_of_a_curator_on_tables_that_differ_in_one_person() -> None:
     assert _audit(plan, 0.01, samples=1_000).verdict == "violates"
 
 
+@pytest.mark.parametrize("epsilon", [None, 0.3])
+def test_a_delta_that_the_certificate_states_is_part_of_the_claim(epsilon: float | None) -> None:
+    """Gaussian noise has no epsilon without a delta: at delta = 0 it is accused, and its claim is another one."""
+    plan = mu.Plan(mu.Histogram(mu.Categories(["a", "b"])), curator=mu.DiscreteGaussian(epsilon=0.3, delta=0.1))
+    result = _audit(plan, epsilon, samples=4_000, alpha=1e-3)
+    assert result.verdict != "violates" and result.certificate is not None
+    assert result.delta == result.certificate.delta > 0
+    assert _audit(plan, delta=0.0, samples=20_000).verdict == "violates"
+
+
+def test_others_claim_no_delta_unless_they_say_so() -> None:
+    assert _audit(lambda value, n: np.zeros(n), 1.0, [(0, 1)], batched=True, samples=400).delta == 0
+
+
 @pytest.mark.slow
 def test_a_learner_is_fitted_again_for_each_sample() -> None:
     schema = mu.Schema({"x": mu.Interval(0.0, 1.0, cells=64), "y": mu.Categories(["a", "b"])})

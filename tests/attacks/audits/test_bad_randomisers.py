@@ -64,7 +64,8 @@ def test_crashes_that_depend_on_the_value_are_a_leak() -> None:
         return coins(value)
 
     result = _audit(report)
-    assert result.verdict == "violates" and "absent" in str(result.event) and result.partial
+    assert result.verdict == "violates" and result.partial
+    assert any(word in str(result.event) for word in ("absent", "'1'", "no report", "length"))
 
 
 def test_a_call_that_hangs_is_left_behind() -> None:
@@ -150,6 +151,136 @@ def test_the_same_seed_in_every_batch_gives_no_statement() -> None:
     assert result.verdict == "no statement" and "repeats" in _kinds(result)
 
 
+@pytest.mark.parametrize("cohorts", [4, 1 << 30])
+def test_what_is_drawn_once_for_a_batch_gives_no_statement(cohorts: int) -> None:
+    """A sound randomiser with a public cohort for each call: reports of one call are not independent."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+
+        def report(value: int, n: int, rng: Any = rng) -> Any:
+            kept = np.where(rng.random(n) < 0.7, value, 1 - value)
+            return np.stack([np.full(n, rng.integers(cohorts)), kept], axis=1)
+
+        result = _audit(report, 1.0, batched=True, samples=2_000)
+        assert result.verdict == "no statement" and "depends" in _kinds(result)
+
+
+def test_a_chance_that_is_drawn_once_for_a_batch_gives_no_statement() -> None:
+    rng = np.random.default_rng(3)
+
+    def report(value: int, n: int) -> Any:
+        return np.where(rng.random(n) < rng.choice([0.3, 0.7]), value, 1 - value)
+
+    result = _audit(report, batched=True, samples=8_000)
+    assert result.verdict == "no statement" and "depends" in _kinds(result)
+
+
+def test_independent_batches_are_left_alone() -> None:
+    """Also with a rare value: batches without it are alike within, and all alike."""
+    rng = np.random.default_rng(3)
+
+    def report(value: int, n: int) -> Any:
+        return np.stack([rng.random(n) < 0.001, np.where(rng.random(n) < 0.7, value, 1 - value)], axis=1)
+
+    for samples in (300, 4_000, 40_000):
+        result = _audit(report, batched=True, samples=samples)
+        assert result.verdict in ("consistent", "no statement") and not result.problems, samples
+    assert result.verdict == "consistent"
+
+
+class Permanent:
+    """A permanent answer (epsilon = 1) with fresh noise, as RAPPOR has it. It remembers."""
+
+    def __init__(self, dice: random.Random) -> None:
+        self.dice, self.kept = dice, {}
+
+    def __call__(self, value: int) -> int:
+        if value not in self.kept:
+            self.kept[value] = value if self.dice.random() < 0.731 else 1 - value
+        return self.kept[value] if self.dice.random() < 0.95 else 1 - self.kept[value]
+
+
+def test_a_randomiser_that_remembers_is_made_anew_for_each_call() -> None:
+    """20 audits at alpha = 0.05: more than 6 alarms have probability 3e-4. Without fresh=True half of them are."""
+    alarms = {True: 0, False: 0}
+    for seed in range(20):
+        dice = random.Random(seed)
+
+        def make(dice: random.Random = dice) -> Permanent:
+            return Permanent(dice)
+
+        for fresh in (True, False):
+            options: Any = {"samples": 1_000, "rng": mu.Random.seeded(seed), "fresh": fresh}
+            result = mu.audit(make if fresh else make(), 1.0, [(0, 1)], **options)
+            alarms[fresh] += result.verdict == "violates"
+            assert fresh == ("made anew for each call" not in " ".join(map(str, result.notes)))
+    assert alarms[True] <= 6 < alarms[False]
+
+
+def test_a_command_is_started_for_each_report() -> None:
+    counting = Command(["sh", "-c", "while read line; do i=$((i + 1)); echo $i; done"])
+    result = mu.audit(counting, 1.0, [(0, 1)], samples=200, fresh=True, rng=mu.Random.seeded(7))
+    assert _kinds(result) == {"deterministic"}  # each process counts to one
+
+
+class Envelope:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+DICE = random.Random(11)
+
+
+def _fails(value: int) -> int:
+    if DICE.random() < 0.5:
+        raise ValueError("bad answer", value)
+    return DICE.randrange(2)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        lambda value: [Envelope(value), DICE.randrange(4)],
+        lambda value: "".join(DICE.choices("ab", k=100)) + str(value) + "z",
+        lambda value: [*DICE.choices(range(9), k=600), value],
+        _fails,
+        lambda value: 1.0 if DICE.random() < 0.5 else (-0.0 if value else 0.0),
+        lambda value: 1.0 if DICE.random() < 0.5 else float(np.uint64(0x7FF8000000000000 + value).view(np.float64)),
+        lambda value: {str(DICE.random()): value},
+    ],
+    ids=["object", "late in a text", "late in a list", "error text", "signed zero", "NaN payload", "random key"],
+)
+def test_a_complete_leak_is_found_wherever_it_is(report: Any) -> None:
+    assert _audit(report).verdict == "violates"
+
+
+@pytest.mark.parametrize(
+    "report, kind",
+    [
+        (lambda value: [lambda: value, DICE.randrange(4)], "opaque"),
+        (lambda value: [DICE.randrange(2), *[0] * 5_000, DICE.random(), value], "not looked at"),
+    ],
+)
+def test_what_cannot_be_looked_at_gives_no_statement(report: Any, kind: str) -> None:
+    result = _audit(report, samples=300, alpha=0.05)
+    assert result.verdict == "no statement" and kind in _kinds(result)
+
+
+def test_a_run_that_was_ended_by_silence_gives_no_statement() -> None:
+    stop = threading.Event()
+
+    class Silent(Coins):
+        def __call__(self, value: int) -> Any:
+            report = super().__call__(value)
+            if self.calls > 3_000:
+                stop.wait(30)
+            return report
+
+    result = _audit(Silent(), time_limit=0.1)
+    stop.set()
+    assert result.verdict == "no statement" and result.looks and {"timed out", "stopped"} <= _kinds(result)
+
+
 def test_reports_that_follow_one_another_give_no_statement() -> None:
     class Sticky(Coins):
         last: Any = {}
@@ -182,6 +313,8 @@ def test_reports_that_follow_one_another_give_no_statement() -> None:
         ({"time_limit": 0}, "time_limit must be"),
         ({"randomiser": 5}, "audit takes a function"),
         ({"batched": True}, "gave 3 reports"),
+        ({"batched": True, "fresh": True}, "makes a randomiser for each report"),
+        ({"randomiser": "http://127.0.0.1:9/", "fresh": True}, "takes a function that returns"),
     ],
 )
 def test_what_cannot_be_audited_is_refused(options: dict[str, Any], told: str) -> None:
@@ -218,6 +351,11 @@ def test_a_command_that_reads_and_writes_lines() -> None:
     assert leaking.verdict == "violates" and leaking.exit_status == 1
 
 
+def test_the_end_of_a_line_is_sent_too() -> None:
+    line = "sys.stdout.write(dice.choice('01') + ('\\r\\n' if value else '\\n')); continue"
+    assert _audit(_program(extra=line)).verdict == "violates"
+
+
 def test_a_command_with_a_fixed_seed_gives_no_statement() -> None:
     result = _audit(_program(seed="5"))
     assert result.verdict == "no statement" and "repeats" in _kinds(result)
@@ -248,6 +386,17 @@ class _Collector(http.server.BaseHTTPRequestHandler):
         if self.path == "/broken":
             self.send_error(500)
             return
+        if self.path in ("/status", "/error", "/header"):
+            body = self.dice.choice([b"0", b"1"])
+            failed = self.path == "/error" and body == b"0"
+            body = b"bad answer %d" % value if failed else body
+            self.send_response(400 if failed else 200 + value * (self.path == "/status"))
+            if self.path == "/header":
+                self.send_header("X-Answer", str(value))
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            return
         report = value if self.dice.random() < (0.95 if self.path == "/leak" else 0.5) else self.dice.randrange(2)
         body = json.dumps({"report": report}).encode()
         self.send_response(200)
@@ -274,6 +423,11 @@ def test_a_url(address: str) -> None:
     assert _audit(f"{address}/leak", samples=400).verdict == "violates"
     broken = _audit(f"{address}/broken", samples=200)
     assert broken.verdict == "no statement" and broken.partial and "status 500" in str(broken)
+
+
+@pytest.mark.parametrize("path", ["status", "error", "header"])
+def test_status_headers_and_error_bodies_are_sent_too(address: str, path: str) -> None:
+    assert _audit(f"{address}/{path}", samples=400).verdict == "violates"
 
 
 def test_a_url_where_nobody_listens(address: str) -> None:

@@ -27,9 +27,9 @@ from murmure.attacks.audits.bounds import (
     would_have_shown,
 )
 from murmure.attacks.audits.events import MAX_ROWS_ALONE, ReportEvent, choose_events, rows_to_choose
-from murmure.attacks.audits.independence import COMPARED, follows, repeats
+from murmure.attacks.audits.independence import COMPARED, batches_differ, follows, repeats
 from murmure.attacks.audits.problems import Problems
-from murmure.attacks.audits.sent_reports import FORM, SentReports, joined
+from murmure.attacks.audits.sent_reports import FORM, MAX_POSITIONS, OPAQUE, REST, SentReports, joined
 from murmure.attacks.audits.sources import Exhausted
 from murmure.attacks.audits.subjects import Pair, Subject, subject_of
 from murmure.core.errors import InvalidParameter, Phrase, shorten
@@ -48,11 +48,12 @@ def audit(
     epsilon: float | None = None,
     pairs: Sequence[Pair] | None = None,
     *,
-    delta: float = 0.0,
+    delta: float | None = None,
     samples: int | None = None,
     alpha: float = 0.05,
     rng: Random | None = None,
     batched: bool = False,
+    fresh: bool = False,
     time_limit: float = 10.0,
     name: str | None = None,
 ) -> AuditResult:
@@ -61,9 +62,13 @@ def audit(
     randomiser: f(value) -> report, or with batched=True f(value, n) -> n reports; a Command, or a list of words, that
     reads one JSON value a line and writes one report a line; a URL that takes {"value": ...} and answers with a report;
     a mechanism, a plan, a learner, or the path of a sanitised file. Reports are looked at as they are sent.
-    epsilon, delta: what is claimed. Ours state it themselves. pairs: two values each, as randomiser takes them; of ours
-    they are chosen. samples: reports of each value, in all. alpha: the chance that a correct randomiser is called
-    "violates", at most. time_limit: seconds that one call may take.
+    epsilon, delta: what is claimed. Ours state both themselves; of others, delta is 0 unless it is given. pairs: two
+    values each, as randomiser takes them; of ours they are chosen. samples: reports of each value, in all. alpha: the
+    chance that a correct randomiser is called "violates", at most. time_limit: seconds that one call may take.
+
+    Alpha holds for independent draws from fresh state, and samples cannot show in general that a randomiser remembers.
+    One that does (a permanent answer with fresh noise) must be made anew for each call: with fresh=True, randomiser()
+    returns a new randomiser, and each report comes from one of its own; a Command is started for each report.
 
     >>> import random
     >>> import murmure as mu
@@ -79,10 +84,10 @@ def audit(
     violates True
     """
     rng = random_or_secure(rng, "audit")
-    claimed_delta = _check_share("delta", delta, 0.0)
     level = _check_share("alpha", alpha, None)
-    subject = subject_of(randomiser, batched, _check_seconds(time_limit), rng.branch())
+    subject = subject_of(randomiser, batched, _check_seconds(time_limit), rng.branch(), fresh)
     claim = _check_claim(epsilon, subject)
+    claimed_delta = _check_delta(delta, subject)
     chosen = _check_pairs(pairs, subject)
     count = subject.source.default_samples if samples is None else _check_samples(samples)
     run = _Run(subject, chosen, claim, claimed_delta, level, count, rng.branch(), name or subject.name)
@@ -211,6 +216,7 @@ class _Run:
         self.drawn += size
         for i, sent in enumerate(fresh):
             self._check_state(i, sent)
+            self._check_seen_whole(sent)
             kept = [*self.earlier[i], sent]
             while len(kept) > 1 and sum(one.n for one in kept[1:]) >= MAX_ROWS_ALONE:
                 kept.pop(0)
@@ -240,8 +246,25 @@ class _Run:
         if len(known) > 1 and follows(kept == kept[0]):
             changed = int(np.argmax(kept != kept[0]))
             self._type_changed(i, changed)
-        elif len(kept) and before and not any(np.isin(known, one).any() for one in before):
+        elif (
+            before
+            and _persists(kept)
+            and _persists(self.earlier[i][-1].column(FORM))
+            and not any(np.isin(known, one).any() for one in before)
+        ):
             self._type_changed(i, 0)
+
+    def _check_seen_whole(self, sent: SentReports) -> None:
+        if REST in sent.columns and not self.problems.has("not looked at"):
+            text = Phrase(
+                "reports have more than {most:,} elements: what comes after them was not looked at one by one",
+                most=MAX_POSITIONS,
+            )
+            self.problems.add("not looked at", text)
+        opaque = next((text for text in sent.texts.values() if OPAQUE in str(text)), None)
+        if opaque is not None and not self.problems.has("opaque"):
+            text = Phrase("reports contain an object that cannot be looked into: {form}", form=shorten(opaque))
+            self.problems.add("opaque", text)
 
     def _type_changed(self, i: int, place: int) -> None:
         text = Phrase(
@@ -256,7 +279,7 @@ class _Run:
             return
         missing = [key for key, text in sent.texts.items() if text.startswith("no report")]
         came = ~np.isin(sent.column(FORM), missing) if missing else slice(None)
-        if follows(event.occurs(sent)[came]):
+        if batches_differ(event.occurs(sent), sent.batch) or follows(event.occurs(sent)[came]):
             self.problems.add(
                 "depends", Phrase("reports depend on the reports before them: they are not from fresh state")
             )
@@ -294,11 +317,17 @@ class _Run:
                 claim=self.claim,
             )
             return self._result("no statement", [reason])
+        if self.stopped:
+            reason = Phrase("It stopped answering: what came until then shows no violation, and proves nothing.")
+            return self._result("no statement", [reason])
+        if self.problems.has("opaque", "not looked at"):
+            reason = Phrase("What was looked at shows no violation, but not all of the reports could be looked at.")
+            return self._result("no statement", [reason])
         return self._result("consistent", [])
 
     def _result(self, verdict: Verdict, reasons: list[str]) -> AuditResult:
         row = self.looks[-1].best if self.looks and verdict != "no statement" else None
-        floor = None if row is None else probability_floor(self.claim, self.held_out, row.level)
+        floor = None if row is None else probability_floor(self.claim, self.held_out, row.level, self.delta)
         partial = self.stopped or any(kind not in FORGIVEN for kind in self.problems.counts)
         return AuditResult(
             self.name,
@@ -339,6 +368,11 @@ def _divided(level: float, worths: list[float]) -> list[float]:
     return [level / 2 if i == worst else rest for i in range(len(worths))]
 
 
+def _persists(forms: Array) -> bool:
+    """Whether one form is that of at least half of the reports: keys that are drawn make each form a new one."""
+    return len(forms) > 1 and 2 * int(np.unique(forms, return_counts=True)[1].max()) >= len(forms)
+
+
 def _equal(one: Any, other: Any) -> bool:
     try:
         return bool(one == other)
@@ -361,6 +395,13 @@ def _check_claim(epsilon: Any, subject: Subject) -> float:
             "audit: epsilon must be a number from 0 to {most:g}, got {got}.", most=MAX_EPSILON, got=shorten(epsilon)
         )
     return float(epsilon)
+
+
+def _check_delta(delta: Any, subject: Subject) -> float:
+    """What is claimed; else what the certificate states: an epsilon of ours holds with its delta only."""
+    if delta is None:
+        return 0.0 if subject.certificate is None else float(subject.certificate.delta)
+    return _check_share("delta", delta, 0.0)
 
 
 def _check_pairs(pairs: Any, subject: Subject) -> tuple[Pair, ...]:

@@ -40,9 +40,9 @@ def upper_chance(hits: int, trials: int, level: float) -> float:
     return 1.0 - lower_chance(trials - hits, trials, level)
 
 
-def chance_for(hits: int, trials: int) -> float:
-    """The smallest chance with which at least `hits` of `trials` hit with probability POWER."""
-    return lower_chance(hits, trials, POWER) if hits else 0.0
+def chance_for(hits: int, trials: int, power: float = POWER) -> float:
+    """The smallest chance with which at least `hits` of `trials` hit with probability `power`."""
+    return lower_chance(hits, trials, power) if hits else 0.0
 
 
 def log_odds(chance: float) -> float:
@@ -105,7 +105,21 @@ def would_have_shown(claim: float, delta: float, hits: Hits, level: float) -> fl
         return None
     if delta == 0:
         return log_odds(chance_for(needed, hits.a + hits.b))
-    chance, q = chance_for(needed, hits.m), max(hits.b, 0.5) / hits.n
+    # The chance of a hit about x' is not known. Of its interval the lower end asks most, as noise weighs most there.
+    chances = (lower_chance(hits.b, hits.n, 1 - POWER), hits.b / hits.n, upper_chance(hits.b, hits.n, 1 - POWER))
+    shown = [_shown_at(max(q, 0.5 / hits.n), claim, delta, hits, level) for q in chances]
+    return None if None in shown else max(one for one in shown if one is not None)
+
+
+def _shown_at(q: float, claim: float, delta: float, hits: Hits, level: float) -> float | None:
+    """The same where x' hits with chance q. Both counts are random: each misses its mark half as often as allowed."""
+    from scipy.stats import binom  # type: ignore[import-untyped, unused-ignore]
+
+    each = (1 + POWER) / 2
+    needed = needed_hits(claim, delta, Hits(hits.a, hits.m, int(binom.ppf(each, hits.n, q)), hits.n), level)
+    if needed is None:
+        return None
+    chance = chance_for(needed, hits.m, each)
     return math.log((chance - delta) / q) if chance > delta else None
 
 
@@ -114,7 +128,10 @@ def fewest_hits(claim: float, level: float) -> int:
     return max(1, math.ceil(math.log(level) / math.log(coin_of(claim))))
 
 
-def probability_floor(claim: float, trials: int, level: float) -> float | None:
+def probability_floor(claim: float, trials: int, level: float, delta: float = 0.0) -> float | None:
     """Events that are rarer than this about x can stay unnoticed, whatever they reveal; None: all events can."""
+    if delta > 0:
+        needed = needed_hits(claim, delta, Hits(0, trials, 0, trials), level)
+        return None if needed is None else chance_for(needed, trials)
     fewest = fewest_hits(claim, level) if claim < 30 else trials + 1
     return None if fewest > trials else chance_for(fewest, trials)

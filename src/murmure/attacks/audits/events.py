@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from murmure.attacks.audits.bounds import Hits
-from murmure.attacks.audits.features import SHOWN, FeatureBins, ReportFeature, features_of
+from murmure.attacks.audits.features import SHOWN, FeatureBins, ReportFeature, features_of, screened
 from murmure.attacks.audits.sent_reports import WHOLE, SentReports, joined, written_out
 from murmure.attacks.audits.weighed_numbers import WeighedNumbers, weighed_numbers
 from murmure.core.errors import Phrase
 from murmure.core.types import Array, Floats, Ints
 
 CAUTION = 2.0  # standard errors that are taken off a log ratio before it is compared with others
+MAX_ELEMENTS = 128  # elements of a report that are looked at closely; a quick look at all chooses them
 SCREENED = 48  # features that are kept of many
 PAIRED = 8  # features whose pairs are looked at
 ROUNDS = 24
@@ -188,7 +189,7 @@ def _few(sent: SentReports) -> bool:
 def _looked_at(sent: SentReports, source: Array) -> list[FeatureBins]:
     """The features that tell most, at most SCREENED of them, and pairs of the first few."""
     found: list[tuple[float, int, FeatureBins]] = []
-    for feature in features_of(sent):
+    for feature in features_of(screened(sent, source, MAX_ELEMENTS)):
         column = feature.of(sent)
         bins = FeatureBins.of(feature, column)
         if bins.count > 1:

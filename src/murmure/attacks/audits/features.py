@@ -23,7 +23,7 @@ RANGES = 64  # bins of numbers that are nearly all different
 READ_LAST = {LENGTH: 1, FORM: 2, ("rest",): 3}  # where several features tell the same, people rather read of elements
 SHOWN = 6  # values that are listed in words
 
-Look = Literal["value", "bit", "low", "ones", "sorted", "highest", "first two", "sum"]
+Look = Literal["value", "bits", "bit", "low", "ones", "sorted", "highest", "first two", "sum"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class ReportFeature:
     def of(self, sent: SentReports) -> Array:
         if self.look == "value":
             return sent.column(self.key)
+        if self.look == "bits":
+            return _words(sent.column(self.key)).view(np.int64)  # type: ignore[no-any-return]
         if self.look == "bit":
             return ((_words(sent.column(self.key)) >> np.uint64(self.bit)) & np.uint64(1)).astype(np.int8)
         if self.look == "low":
@@ -59,6 +61,8 @@ class ReportFeature:
         name = Phrase("the report") if self.alone else _named(self.key) if self.key else ""
         if self.look == "value":
             return name
+        if self.look == "bits":
+            return Phrase("the 64 bits of {element}, as a number", element=name)
         if self.look == "bit":
             return Phrase("bit {bit} of {element}", bit=self.bit, element=name)
         if self.look == "low":
@@ -78,8 +82,12 @@ def features_of(sent: SentReports) -> list[ReportFeature]:
     elements = [key for key in sent.columns if key[0] in ("position", "part")]
     alone = elements == [("position", 0)]
     for key, column in sorted(sent.columns.items(), key=lambda item: READ_LAST.get(item[0], 0)):
+        single = alone and key in elements
+        if column.dtype.kind == "f" and key in elements and (_words(column) != _words(column[:1])).any():
+            out.append(
+                ReportFeature("bits", key, alone=single)
+            )  # 0.0 and -0.0 are equal, and every NaN is unlike itself
         if len(column) and (column != column[0]).any():
-            single = alone and key in elements
             out.append(ReportFeature("value", key, alone=single))
             if key in elements and not few_values(column, 64):
                 integers = column.dtype.kind in "iu"
@@ -93,6 +101,27 @@ def features_of(sent: SentReports) -> list[ReportFeature]:
     if len(out) > 1:
         out.append(ReportFeature("value", WHOLE))
     return out
+
+
+def screened(sent: SentReports, source: Array, most: int) -> SentReports:
+    """Of many elements the `most` that differ most between x (source) and others: in a bit, or in a table of 64."""
+    elements = [key for key in sent.columns if key[0] in ("position", "part")]
+    if len(elements) <= most:
+        return sent
+    told = {}
+    for key in elements:
+        words = np.ascontiguousarray(_words(sent.columns[key]))
+        if (words == words[0]).all():
+            continue
+        ones = np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)
+        p, q, both = ones[source].mean(axis=0), ones[~source].mean(axis=0), ones.mean(axis=0)
+        by_bit = float(((p - q) ** 2 / np.maximum(both * (1 - both), 1 / len(words))).max())
+        table = ((words * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(58)).astype(np.int64)
+        a, b = (np.bincount(table[rows], minlength=64) / max(1, rows.sum()) for rows in (source, ~source))
+        told[key] = max(by_bit, float(((a - b) ** 2 / np.maximum(a + b, 1 / len(words))).sum()))
+    dropped = set(elements) - set(sorted(told, key=lambda key: -told[key])[:most])
+    columns = {key: column for key, column in sent.columns.items() if key not in dropped}
+    return SentReports(sent.n, columns, sent.constants, sent.texts)
 
 
 def few_values(column: Array, most: int) -> bool:

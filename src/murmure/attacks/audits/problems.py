@@ -14,7 +14,8 @@ MAX_TOLD = 20  # items that are listed; further ones are counted
 class CallProblem:
     """One thing that went wrong."""
 
-    kind: str  # "crashed", "timed out", "printed", "type changed", "deterministic", "repeats", "depends", "stopped"
+    kind: str  # "crashed", "timed out", "printed", "type changed", "deterministic", "repeats", "depends", "stopped",
+    # "opaque", "not looked at"
     text: str  # for people
     item: int | None = None  # the number of the call, from 0, where it was one
     value: Any = None  # what the call was about
@@ -54,8 +55,16 @@ def crashed(item: int, value: Any, error: BaseException) -> Phrase:
         item=item,
         value=shorten(value),
         kind=type(error).__name__,
-        error=shorten(str(error), 120),
+        error=shorten(message_of(error), 120),
     )
+
+
+def message_of(error: BaseException) -> str:
+    """The text of an error; an error may fail to say it."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def timed_out(item: int, value: Any, seconds: float) -> Phrase:

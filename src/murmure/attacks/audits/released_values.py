@@ -64,7 +64,7 @@ def released_values(value: Any, path: str, above: tuple[int, ...]) -> Iterator[t
             yield from released_values(item, f"{path}.{name}", above)
         return
     if getattr(value, "__dict__", None):  # of a list with attributes, for example
-        for name, item in _attributes(value):
+        for name, item in attributes(value):
             yield from released_values(item, f"{path}.{name}", above)
 
 
@@ -83,11 +83,11 @@ def _contents(value: Any, path: str) -> list[tuple[str, Any]]:
     if isinstance(value, type):
         known = getattr(sys.modules.get(value.__module__), value.__qualname__, None) is value
         # a class made while the run went on may carry data in its attributes
-        attributes = [] if known else [("holds", dict(_class_attributes(value)))]
-        return [("name", value.__qualname__), *attributes]
+        added = [] if known else [("holds", dict(_class_attributes(value)))]
+        return [("name", value.__qualname__), *added]
     if isinstance(value, types.BuiltinFunctionType):
         return [("name", value.__qualname__)]
-    parts = _attributes(value)
+    parts = attributes(value)
     if parts or type(value).__module__.startswith("murmure."):
         return parts
     try:
@@ -106,7 +106,7 @@ def _class_attributes(cls: type) -> Iterator[tuple[str, Any]]:
     return ((name, value) for name, value in sorted(vars(cls).items()) if not name.startswith("__"))
 
 
-def _attributes(value: Any) -> list[tuple[str, Any]]:
+def attributes(value: Any) -> list[tuple[str, Any]]:
     """All attributes of an object, also in slots: a model that is saved contains them."""
     if is_dataclass(value) and type(value).__module__.startswith("murmure."):
         return [(f.name, getattr(value, f.name)) for f in fields(value)]  # and not what it remembers of them

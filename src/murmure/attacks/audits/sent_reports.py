@@ -23,19 +23,32 @@ from typing import Any
 
 import numpy as np
 
+from murmure.attacks.audits.released_values import attributes as _attributes
 from murmure.core.types import Array, Ints
 
 Key = tuple[Any, ...]
 ABSENT = -(1 << 62)  # no code, word or length is this number
-MAX_POSITIONS = 512  # elements of a report that are looked at one by one; all others count in the whole report
-FORM, LENGTH, WHOLE = ("form",), ("length",), ("whole",)
+MAX_POSITIONS = 4_096  # elements of a report that are looked at one by one; all others count in the whole report
+MANY = 256  # elements, from which small numbers are kept in two bytes
+FORM, LENGTH, WHOLE, REST = ("form",), ("length",), ("whole",), ("rest",)
+OPAQUE = "(cannot be looked into)"  # in the form of a report
 
 
 @dataclass(frozen=True)
 class NoReport:
     """What an observer gets instead of a report: an error, silence. It is an outcome like any other."""
 
-    why: str  # a class of failures: "ValueError", "timed out", "status 500"
+    why: str  # a class of failures: "ValueError", "timed out"
+    message: str = ""  # what else the observer gets: the text of the error, the exit status
+
+
+@dataclass(frozen=True)
+class HttpAnswer:
+    """An answer as an observer of the network gets it."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +59,7 @@ class SentReports:
     columns: Mapping[Key, Array]
     constants: Mapping[Key, int] = field(default_factory=dict)  # columns that are the same all over
     texts: Mapping[int, str] = field(default_factory=dict)  # what a digest stands for, for people
+    batch: int = 0  # reports that came from one call; 0: each from its own
 
     @cached_property
     def whole(self) -> Ints:
@@ -67,7 +81,8 @@ class SentReports:
 
     def part(self, start: int, stop: int) -> SentReports:
         columns = {key: column[start:stop] for key, column in self.columns.items()}
-        return SentReports(max(0, min(stop, self.n) - start), columns, self.constants, self.texts)
+        n = max(0, min(stop, self.n) - start)
+        return SentReports(n, columns, self.constants, self.texts, self.batch if start == 0 else 0)
 
     def take(self, rows: Array) -> SentReports:
         columns = {key: column[rows] for key, column in self.columns.items()}
@@ -134,7 +149,7 @@ def sent_objects(reports: Sequence[Any]) -> SentReports:
     return _of_leaves([form for form, _ in flat], [leaves for _, leaves in flat])
 
 
-def sent_lines(lines: Sequence[str | NoReport]) -> SentReports:
+def sent_lines(lines: Sequence[str | NoReport | HttpAnswer]) -> SentReports:
     """Lines or bodies as they came: the text itself, and the numbers in it where it is JSON."""
     forms, leaves, wholes = [], [], []
     texts: dict[int, str] = {}
@@ -142,8 +157,9 @@ def sent_lines(lines: Sequence[str | NoReport]) -> SentReports:
         form, inside = flatten_line(line)
         forms.append(form)
         leaves.append(inside)
-        whole = digest(line if isinstance(line, str) else form)
-        texts.setdefault(whole, line if isinstance(line, str) else form)
+        text = line if isinstance(line, str) else line.body if isinstance(line, HttpAnswer) else form
+        whole = digest(text)
+        texts.setdefault(whole, text)
         wholes.append(whole)
     sent = _of_leaves(forms, leaves)
     columns = {**sent.columns, ("line",): np.array(wholes, np.int64)}
@@ -151,9 +167,13 @@ def sent_lines(lines: Sequence[str | NoReport]) -> SentReports:
 
 
 @lru_cache(maxsize=4096)
-def flatten_line(line: str | NoReport) -> tuple[str, tuple[Any, ...]]:
+def flatten_line(line: str | NoReport | HttpAnswer) -> tuple[str, tuple[Any, ...]]:
     if isinstance(line, NoReport):
         return flatten(line)
+    if isinstance(line, HttpAnswer):  # status and headers first: their places do not depend on the body's length
+        form, leaves = flatten_line(line.body)
+        about, before = flatten([line.status, *(value for _, value in line.headers)])
+        return f"{form}, {about} {[name for name, _ in line.headers]}", (*before, *leaves)
     try:
         return flatten(json.loads(line))
     except (ValueError, RecursionError):
@@ -163,11 +183,16 @@ def flatten_line(line: str | NoReport) -> tuple[str, tuple[Any, ...]]:
 def flatten(report: Any) -> tuple[str, tuple[Any, ...]]:
     """The form of a report (types, lengths, keys in order), and its numbers in order."""
     out: list[Any] = []
-    return _form(report, out), tuple(out)
+    try:
+        return _form(report, out), tuple(out)
+    except RecursionError:  # it contains itself
+        return f"{type(report).__qualname__} {OPAQUE}", tuple(out[:MAX_POSITIONS])
 
 
 def _form(value: Any, out: list[Any]) -> str:
     if isinstance(value, NoReport):
+        if value.message:
+            _form(value.message, out)
         return f"no report: {value.why}"
     if value is None:
         return "None"
@@ -179,7 +204,7 @@ def _form(value: Any, out: list[Any]) -> str:
         return type(value).__name__
     if isinstance(value, str):
         out.append(value)
-        out.extend(value.encode("utf-8", "surrogatepass")[:64])
+        out.extend(value.encode("utf-8", "surrogatepass"))
         return f"str {len(value)}"
     if isinstance(value, bytes | bytearray | memoryview):
         out.extend(bytes(value))
@@ -200,8 +225,14 @@ def _form(value: Any, out: list[Any]) -> str:
         return _form({f.name: getattr(value, f.name) for f in fields(value)}, out)
     if isinstance(value, Iterable):
         return f"{type(value).__name__} {_runs([_form(item, out) for item in value])}"
+    name = type(value).__qualname__
+    parts = [] if callable(value) else _attributes(value)
+    if parts:
+        return f"{name} {_form(dict(parts), out)}"
+    if callable(value) or vars(object)["__repr__"] is type(value).__repr__:  # an address says nothing of what is in it
+        return f"{name} {OPAQUE}"
     out.append(repr(value))
-    return type(value).__qualname__
+    return name
 
 
 def _runs(forms: list[str]) -> str:
@@ -228,9 +259,12 @@ def _of_leaves(forms: Sequence[str], leaves: Sequence[tuple[Any, ...]]) -> SentR
     for i, column in enumerate(zip_longest(*leaves, fillvalue=None)):
         if i >= MAX_POSITIONS:
             rest = [digest(repr(inside[MAX_POSITIONS:])) for inside in leaves]
-            columns["rest",] = np.array(rest, np.int64)
+            columns[REST] = np.array(rest, np.int64)
             break
-        columns["position", i] = _numbers(column, texts)
+        numbers = _numbers(column, texts)
+        if i >= MANY and numbers.dtype.kind == "i" and numbers.min() > -(1 << 15) and numbers.max() < 1 << 15:
+            numbers = numbers.astype(np.int16)
+        columns["position", i] = numbers
     return SentReports(n, columns, {}, texts)
 
 

@@ -17,14 +17,23 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from murmure.attacks.audits.independence import repeats
-from murmure.attacks.audits.problems import Problems, crashed, timed_out
-from murmure.attacks.audits.sent_reports import NoReport, SentReports, digest, sent_array, sent_lines, sent_objects
+from murmure.attacks.audits.independence import check_batches, repeats
+from murmure.attacks.audits.problems import Problems, crashed, message_of, timed_out
+from murmure.attacks.audits.sent_reports import (
+    HttpAnswer,
+    NoReport,
+    SentReports,
+    digest,
+    joined,
+    sent_array,
+    sent_lines,
+    sent_objects,
+)
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.random import Random
 from murmure.core.types import Array, Ints
@@ -33,6 +42,9 @@ MAX_SILENT = 3  # calls without an answer in time; then the randomiser is not ca
 MAX_CRASHES = 10  # processes that end early, for one that is silent
 CHUNK = 5_000  # lines that one process reads
 AT_ONCE = 4  # requests
+OF_THE_SERVER = ("date", "server", "connection", "content-length")  # headers that say nothing of the report
+MIN_BATCHES, MAX_BATCHES = 16, 256  # calls for one look with batched=True
+BATCH = 1_000  # reports of a call, where there can be more calls
 
 
 class Exhausted(Exception):
@@ -84,10 +96,23 @@ class FunctionSource:
 
     def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
         if self.batched:
-            return [self._batch(value, n, problems) for value, n in zip(values, counts, strict=True)]
+            return self._batches(values, counts, problems)
         order = shuffled(counts, rng)
         jobs: list[tuple[Any, ...]] = [(values[i],) for i in order.tolist()]
         return _apart(order, self._call_all(jobs, problems), len(values), sent_objects)
+
+    def _batches(self, values: Sequence[Any], counts: Sequence[int], problems: Problems) -> list[SentReports]:
+        """Several calls for each value, in turns: what is drawn once for each call differs between them."""
+        sizes = [-(-n // min(MAX_BATCHES, max(MIN_BATCHES, n // BATCH))) for n in counts]
+        parts: list[list[SentReports]] = [[] for _ in values]
+        for turn in range(MAX_BATCHES):
+            for i, (value, n, size) in enumerate(zip(values, counts, sizes, strict=True)):
+                if turn == 0 or turn * size < n:
+                    parts[i].append(self._batch(value, min(size, n - turn * size), problems))
+        out = [replace(joined(part), batch=size) for part, size in zip(parts, sizes, strict=True)]
+        for value, sent in zip(values, out, strict=True):
+            check_batches(sent, value, problems)
+        return out
 
     def _batch(self, value: Any, n: int, problems: Problems) -> SentReports:
         if n == 0:
@@ -126,7 +151,7 @@ class FunctionSource:
         for place, error in ((i, one.error) for i, one in enumerate(out) if isinstance(one, _Raised)):
             item, value = self.calls + place, jobs[place][0]
             problems.add("crashed", crashed(item, value, error), item, value)
-            out[place] = NoReport(type(error).__name__)
+            out[place] = NoReport(type(error).__name__, message_of(error))
         if printed.getvalue():
             text = shorten(printed.getvalue(), 80)
             problems.add("printed", Phrase("it printed to the terminal: {text}", text=text), self.calls)
@@ -210,6 +235,7 @@ class CommandSource:
     command: Command
     time_limit: float = 10.0
     default_samples: int = 20_000
+    chunk: int = CHUNK  # lines for each process
     lines: int = 0
     silent: float = 0  # processes that ended early: a crash counts less than silence
     first: tuple[Ints, Array] | None = None  # what the first process was asked and answered
@@ -219,7 +245,7 @@ class CommandSource:
         inputs = [json.dumps(value, ensure_ascii=False) for value in values]
         out: list[str | NoReport] = []
         while len(out) < len(order):
-            part = order[len(out) : len(out) + CHUNK]
+            part = order[len(out) : len(out) + self.chunk]
             came = self._run([inputs[i] for i in part.tolist()], [values[i] for i in part.tolist()], problems)
             self._check_seed(part[: len(came)], came, problems)
             out.extend(came)
@@ -245,7 +271,9 @@ class CommandSource:
             late = True
             process.kill()
             written, complained = process.communicate()
-        reports: list[str | NoReport] = list(written.decode("utf-8", "backslashreplace").splitlines())
+        reports: list[str | NoReport] = [
+            line.decode("utf-8", "backslashreplace") for line in written.removesuffix(b"\n").split(b"\n") if written
+        ]  # at b"\n" alone: "\r" and the like are sent
         if len(reports) > len(lines):
             raise InvalidParameter(
                 "{command} wrote {got:,} lines for {n:,} values: which report is about which value is unknown.",
@@ -270,7 +298,7 @@ class CommandSource:
                     message=shorten(last[0], 120),
                 )
                 problems.add("crashed", text, item, value)
-                reports.append(NoReport("the process ended"))
+                reports.append(NoReport("the process ended", str(process.returncode)))
         self.lines += len(reports)
         return reports
 
@@ -304,18 +332,22 @@ class UrlSource:
     def draw(self, values: Sequence[Any], counts: Sequence[int], rng: Random, problems: Problems) -> list[SentReports]:
         order = shuffled(counts, rng)
         bodies = [json.dumps({"value": value}).encode() for value in values]
-        out: list[str | NoReport] = []
+        out: list[HttpAnswer | NoReport] = []
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for start in range(0, len(order), 64):
                 if self.silent >= MAX_SILENT:
                     raise Exhausted
                 part = order[start : start + 64].tolist()
-                for place, answer in enumerate(pool.map(lambda i: self._post(bodies[i]), part)):
+                for place, came in enumerate(pool.map(lambda i: self._post(bodies[i]), part)):
                     item, value = self.asked + place, values[part[place]]
-                    if isinstance(answer, str):
+                    out.append(came)
+                    if isinstance(came, HttpAnswer):
                         self.silent = 0
-                        out.append(answer)
-                        continue
+                        if came.status < 400:
+                            continue
+                        answer = NoReport(f"status {came.status}")  # told as a problem; what came is kept
+                    else:
+                        answer = came
                     if answer.why == "timed out":
                         self.silent += 1
                         problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
@@ -325,23 +357,28 @@ class UrlSource:
                             "request {item:,}, about {value}: {why}", item=item, value=shorten(value), why=answer.why
                         )
                         problems.add("crashed", text, item, value)
-                    out.append(answer)
                 self.asked += len(part)
         return _apart(order, out, len(values), sent_lines)
 
-    def _post(self, body: bytes) -> str | NoReport:
+    def _post(self, body: bytes) -> HttpAnswer | NoReport:
         request = urllib.request.Request(self.url, body, {"Content-Type": "application/json"})
         try:
             with urllib.request.urlopen(request, timeout=self.time_limit) as answer:
-                return str(answer.read().decode("utf-8", "backslashreplace"))
+                return _answer(answer.status, answer.headers, answer.read())
         except urllib.error.HTTPError as error:
-            return NoReport(f"status {error.code}")
+            with error:
+                return _answer(error.code, error.headers, error.read())
         except TimeoutError:
             return NoReport("timed out")
         except urllib.error.URLError as error:
             return NoReport("timed out" if isinstance(error.reason, TimeoutError) else "no connection")
         except (OSError, http.client.HTTPException):
             return NoReport("no connection")
+
+
+def _answer(status: int, headers: Any, body: bytes) -> HttpAnswer:
+    sent = tuple((name, value) for name, value in headers.items() if name.lower() not in OF_THE_SERVER)
+    return HttpAnswer(status, sent, body.decode("utf-8", "backslashreplace"))
 
 
 def is_url(text: Any) -> bool:

@@ -63,8 +63,20 @@ class Subject:
     ours: bool = False
 
 
-def subject_of(randomiser: Any, batched: bool, time_limit: float, rng: Random) -> Subject:
+INDEPENDENT = Phrase(
+    "Alpha holds for independent draws from fresh state. A randomiser that remembers a draw must be made anew for each "
+    "call: fresh=True."
+)
+INDEPENDENT_URL = Phrase(
+    "Alpha holds for independent draws from fresh state. A service that remembers a draw must be made to forget it "
+    "before each request; otherwise audit its randomiser as a function, with fresh=True."
+)
+
+
+def subject_of(randomiser: Any, batched: bool, time_limit: float, rng: Random, fresh: bool = False) -> Subject:
     """What `audit` was given, whatever it is."""
+    if fresh:
+        return _fresh(randomiser, batched, time_limit)
     if isinstance(randomiser, Plan):
         return _plan(randomiser, rng)
     if isinstance(randomiser, MemoisedClient):
@@ -77,21 +89,46 @@ def subject_of(randomiser: Any, batched: bool, time_limit: float, rng: Random) -
     if isinstance(randomiser, Learner):
         return _learner(randomiser)
     if is_url(randomiser):
-        return Subject(str(randomiser), UrlSource(str(randomiser), time_limit))
+        return Subject(str(randomiser), UrlSource(str(randomiser), time_limit), notes=(INDEPENDENT_URL,))
     if isinstance(randomiser, Command) or _is_words(randomiser):
         command = randomiser if isinstance(randomiser, Command) else Command(randomiser)
-        return Subject(" ".join(command.words), CommandSource(command, time_limit))
+        return Subject(" ".join(command.words), CommandSource(command, time_limit), notes=(INDEPENDENT,))
     if isinstance(randomiser, str | os.PathLike):
         return _sanitised(Path(randomiser), rng)
     if callable(randomiser):
-        named = isinstance(randomiser, types.FunctionType | types.MethodType | types.BuiltinFunctionType)
-        name = randomiser.__qualname__ if named else type(randomiser).__name__
-        return Subject(name, FunctionSource(randomiser, batched, time_limit))
+        return Subject(_name(randomiser), FunctionSource(randomiser, batched, time_limit), notes=(INDEPENDENT,))
     raise InvalidParameter(
         "audit takes a function, a Command, a URL, a mechanism, a plan, a learner or a sanitised file, got {got}.",
         hint="audit(f, epsilon=1.0, pairs=[(0, 1)]), with f(value) -> report",
         got=shorten(randomiser),
     )
+
+
+def _fresh(make: Any, batched: bool, time_limit: float) -> Subject:
+    """A randomiser of its own for each report."""
+    if batched:
+        raise InvalidParameter(
+            "audit: fresh=True makes a randomiser for each report, batched=True takes many reports of one.",
+            hint="leave one of them out",
+        )
+    if isinstance(make, Command) or _is_words(make):
+        command = make if isinstance(make, Command) else Command(make)
+        note = Phrase("Each report comes from a process of its own.")
+        source = CommandSource(command, time_limit, default_samples=1_000, chunk=1)
+        return Subject(" ".join(command.words), source, notes=(note,))
+    if isinstance(make, Mechanism | MemoisedClient | ForEver | Learner | Plan) or not callable(make):
+        raise InvalidParameter(
+            "audit: fresh=True takes a function that returns a new randomiser, or a Command, got {got}.",
+            hint="audit(make, epsilon=1.0, pairs=[(0, 1)], fresh=True), with make()(value) -> report",
+            got=shorten(make),
+        )
+    note = Phrase("Each report comes from a randomiser of its own, made anew.")
+    return Subject(_name(make), FunctionSource(lambda value: make()(value), False, time_limit), notes=(note,))
+
+
+def _name(randomiser: Any) -> str:
+    named = isinstance(randomiser, types.FunctionType | types.MethodType | types.BuiltinFunctionType | type)
+    return str(randomiser.__qualname__ if named else type(randomiser).__name__)
 
 
 def _is_words(value: Any) -> bool:
@@ -340,7 +377,7 @@ class LearnerSource:
         ]
 
     def _fit(self, table: Any, rng: Random, problems: Problems) -> Any:
-        from murmure.attacks.audits.problems import crashed
+        from murmure.attacks.audits.problems import crashed, message_of
 
         one = copy.copy(self.learner)
         one.rng = rng.child(self.fits)
@@ -349,7 +386,7 @@ class LearnerSource:
             one.fit(table)
         except Exception as error:
             problems.add("crashed", crashed(self.fits - 1, table, error), self.fits - 1)
-            return NoReport(type(error).__name__)
+            return NoReport(type(error).__name__, message_of(error))
         return [_number(value) for _, value in released_values(one, "learner", ())]
 
 
