@@ -26,7 +26,7 @@ from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_sc
 from murmure.cli.plug_in_options import mechanism_options
 from murmure.cli.record_certificates import both_certificates
 from murmure.cli.terminal import print_document, print_json, print_written
-from murmure.core.errors import Phrase, Plural, shorten
+from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.document import Block, Document, IntervalRow, Intervals, Paragraph, Section, paragraphs
 from murmure.show.language import current_language
@@ -154,6 +154,13 @@ def estimate(
         answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
     else:
         answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
+    if forged > answer.release.estimate.n:
+        raise InvalidParameter(
+            "--forged must be at most the number of reports, {reports:,}, got {got:,}.",
+            hint="--forged 25: up to 25 forged reports",
+            reports=answer.release.estimate.n,
+            got=forged,
+        )
     answer.allow_forged(forged)
     if truth is not None:
         answer.compare(truth)

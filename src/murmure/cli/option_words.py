@@ -43,6 +43,22 @@ SENTENCES: dict[str, Callable[[dict[str, Any]], Phrase]] = {
     "advise.shares: a mean needs the shares of all values, or none.": lambda fields: Phrase(
         "advise.shares: a mean needs the shares of all values (--shares), or none."
     ),
+    "target must be a row from 0 to {last}, got {got}.": lambda fields: Phrase(
+        "--row must be a row from 0 to {last}, got {got}.", **fields
+    ),
+    'knows=["age", "region"], wants=["income"]': lambda fields: Phrase("--knows age,region --wants income"),
+    "same_order: the sanitised table has {reports:,} rows and the identified one {people:,}, so they cannot be "
+    "the same people in the same order.": lambda fields: Phrase(
+        "--same-order: the sanitised table has {reports:,} rows and the identified one {people:,}, so they cannot be "
+        "the same people in the same order.",
+        **fields,
+    ),
+    "leave same_order out: the figure is then what the posterior promises": lambda fields: Phrase(
+        "leave --same-order out: the figure is then what the posterior promises"
+    ),
+    "prior=[0.7, 0.3], in the order of the values; without a prior all values are equally likely": lambda fields: (
+        Phrase("--prior 0.7,0.3, in the order of the values; without it all values are equally likely")
+    ),
 }
 # Names of the code, which are the same in every language.
 NAMES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (

@@ -77,7 +77,7 @@ def differencing(
     difference; study rules: 0%
     departure; no guard: 100%
     departure; one cohort: 0%
-    difference; epsilon = 1: 5%
+    difference; epsilon = 1: 10%
     """
     check_count("targets", targets)
     check_count("minimum", minimum)

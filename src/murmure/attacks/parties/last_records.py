@@ -62,7 +62,7 @@ def reconstruction(
     ...     print(f"{row.at} honest rows: {row.value:.0%} recovered")
     1 honest rows: 100% recovered
     2 honest rows: 100% recovered
-    3 honest rows: 95% recovered
+    3 honest rows: 90% recovered
     """
     check_count("repetitions", repetitions)
     sizes = [check_count("honest", m) for m in np.atleast_1d(np.asarray(honest, object)).tolist()]

@@ -42,6 +42,7 @@ from murmure.statistics.count import Count
 
 TIMES = (1, 2, 5, 10, 20, 50, 100)
 MAX_QUESTIONS = 10**6
+MAX_TIMES = 10_000  # reports or answers that are added up
 
 
 def averaging(
@@ -76,6 +77,13 @@ def averaging(
     steps = sorted({check_count("times", t) for t in times})
     if not steps:
         raise InvalidParameter("averaging: times is empty.", hint="times=[1, 10, 100]")
+    if steps[-1] > MAX_TIMES:
+        raise InvalidParameter(
+            "averaging: times must be at most {most:,}, got {got:,}.",
+            hint="times=[1, 10, 100]",
+            most=MAX_TIMES,
+            got=steps[-1],
+        )
     if isinstance(attacked, Plan):
         if attacked.curator is not None:
             return _central(attacked, steps, check_count("people", people), budget, delta)

@@ -63,14 +63,7 @@ EXAMPLE = Phrase("murmure attack attributes people.csv --schema schema.toml --ep
 @click.option(
     "--synthetic", type=int, default=1, show_default=True, metavar="S", help="trees: profiles for each person."
 )
-@click.option(
-    "--known",
-    type=float,
-    default=0.1,
-    show_default=True,
-    metavar="P",
-    help="partial, hybrid: the share of known people.",
-)
+@click.option("--known", type=float, metavar="P", help="partial, hybrid: the share of known people.  [default: 0.1]")
 @repetitions_option
 @seed_option
 @output_options
@@ -82,7 +75,7 @@ def command(
     knowledge: Any,
     attackers: str | None,
     synthetic: int,
-    known: float,
+    known: float | None,
     repetitions: int,
     seed: int | None,
     html: Path | None,
@@ -108,6 +101,8 @@ def command(
         EXAMPLE,
     )
     assert schema_file is not None and epsilon is not None
+    if known is not None and knowledge == "none":
+        raise UsageError("--known is for --knowledge partial or hybrid.", "--knowledge partial --known 0.5")
     check_outputs(html, plot, **page_heading(title, question, author))
     from murmure.attacks.person.attributes import attribute_inference
     from murmure.core.schema import Schema
@@ -119,7 +114,7 @@ def command(
         knowledge,
         None if attackers is None else [name.strip() for name in attackers.split(",")],
         synthetic,
-        known,
+        0.1 if known is None else known,
         repetitions,
         generator(seed),
     )

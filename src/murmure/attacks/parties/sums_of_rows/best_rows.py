@@ -40,13 +40,13 @@ def log_shares(known: Ints, rows: Ints) -> Floats:
     found, counts = np.unique(known, axis=0, return_counts=True)
     unseen = max(int((counts == 1).sum()), 1) / n
     by_row = {row.tobytes(): c / n for row, c in zip(np.ascontiguousarray(found), counts, strict=True)}
-    seen = np.array([by_row.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(rows)])
+    by_frequency = np.array([by_row.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(rows)])
     by_column = np.ones(len(rows))
     for k in range(known.shape[1]):
         values, times = np.unique(known[:, k], return_counts=True)
         at = np.minimum(np.searchsorted(values, rows[:, k]), len(values) - 1)
         by_column *= (np.where(values[at] == rows[:, k], times[at], 0) + 0.5) / (n + 0.5 * (len(values) + 1))
-    return np.asarray(np.log((1 - unseen) * seen + unseen * by_column))
+    return np.asarray(np.log((1 - unseen) * by_frequency + unseen * by_column))
 
 
 def table_weights(tables: Ints, known: Ints) -> Floats:

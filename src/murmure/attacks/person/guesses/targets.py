@@ -19,6 +19,8 @@ from murmure.core.types import Certifiable, Floats
 from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.local.rappor import ForEver
 
+MAX_ANSWERS = 10**6  # whose shares are looked at one by one
+
 
 @dataclass(frozen=True)
 class GuessTarget:
@@ -48,6 +50,13 @@ class GuessTarget:
                 hint="leave attribute out",
                 kind=type(mechanism).__name__,
                 attribute=shorten(attribute),
+            )
+        if channel.inputs > MAX_ANSWERS:
+            raise InvalidParameter(
+                "a Bayes guess takes at most {most:,} answers, got {got:,}.",
+                hint="GRR(Categories(1000), epsilon=1.0), for example",
+                most=MAX_ANSWERS,
+                got=channel.inputs,
             )
         return cls(mechanism, channel, (shares_of(mechanism.domain, prior, type(mechanism).__name__),))
 
