@@ -216,7 +216,7 @@ class _Run:
         self.drawn += size
         for i, sent in enumerate(fresh):
             self._check_state(i, sent)
-            self._check_seen_whole(sent)
+            self._check_complete(sent)
             kept = [*self.earlier[i], sent]
             while len(kept) > 1 and sum(one.n for one in kept[1:]) >= MAX_ROWS_ALONE:
                 kept.pop(0)
@@ -254,7 +254,7 @@ class _Run:
         ):
             self._type_changed(i, 0)
 
-    def _check_seen_whole(self, sent: SentReports) -> None:
+    def _check_complete(self, sent: SentReports) -> None:
         if REST in sent.columns and not self.problems.has("not looked at"):
             text = Phrase(
                 "reports have more than {most:,} elements: what comes after them was not looked at one by one",

@@ -31,15 +31,15 @@ def repeats(one: Array, other: Array) -> bool:
     return agreed > n * chance + TOO_FAR * (1 + math.sqrt(n * chance * (1 - chance)))
 
 
-LEAST_BATCH = 4  # reports: fewer are alike by chance too often
+MIN_BATCH = 4  # reports: fewer are alike by chance too often
 RARE = 1e-9  # the chance of a difference between batches that is not put down to chance
-LEAST_SPREAD = 5.0  # hits and misses of a batch, for a chi squared
+MIN_SPREAD = 5.0  # hits and misses of a batch, for a chi squared
 
 
 def check_batches(sent: SentReports, value: Any, problems: Problems) -> None:
     """Whether a call draws something once for all of its reports, or starts from the same seed as the call before."""
     size = sent.batch
-    if size < LEAST_BATCH or sent.n < 2 * size:
+    if size < MIN_BATCH or sent.n < 2 * size:
         return
     if len(np.unique(sent.whole)) > 1 and repeats(sent.whole[size:], sent.whole[:-size]):
         text = Phrase("the reports about {value} repeat: the same seed again", value=shorten(value))
@@ -69,7 +69,7 @@ def batches_differ(hit: Array, size: int) -> bool:
     counts = np.asarray(hit[: whole * size], np.int64).reshape(whole, size).sum(axis=1)
     p = float(counts.mean()) / size
     spread = size * p * (1 - p)
-    if spread < LEAST_SPREAD:
+    if spread < MIN_SPREAD:
         return False
     from scipy.special import gammaincc  # type: ignore[import-untyped, unused-ignore]
 
