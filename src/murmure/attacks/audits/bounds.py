@@ -13,6 +13,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from murmure.attacks.base.counts_law import binomial_quantile
+
 POWER = 0.95  # "would have been found" means: with this probability
 
 
@@ -113,10 +115,9 @@ def would_have_shown(claim: float, delta: float, hits: Hits, level: float) -> fl
 
 def _shown_at(q: float, claim: float, delta: float, hits: Hits, level: float) -> float | None:
     """The same where x' hits with chance q. Both counts are random: each misses its mark half as often as allowed."""
-    from scipy.stats import binom  # type: ignore[import-untyped, unused-ignore]
 
     each = (1 + POWER) / 2
-    needed = needed_hits(claim, delta, Hits(hits.a, hits.m, int(binom.ppf(each, hits.n, q)), hits.n), level)
+    needed = needed_hits(claim, delta, Hits(hits.a, hits.m, binomial_quantile(each, hits.n, q), hits.n), level)
     if needed is None:
         return None
     chance = chance_for(needed, hits.m, each)

@@ -29,6 +29,15 @@ def binomial_at_least(count: Any, n: int, p: Any) -> Floats:
     return np.where(c <= 0, 1.0, special.betainc(np.maximum(c, 1), n - np.maximum(c, 1) + 1, p))
 
 
+def binomial_quantile(level: float, n: int, p: float) -> int:
+    """The smallest count that Bin(n, p) does not pass with this probability."""
+    low, high = -1, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if binomial_at_most(middle, n, p) >= level else (middle, high)
+    return high
+
+
 def poisson_chance(count: Any, mean: float) -> Floats:
     """P[Poisson(mean) = count]."""
     c = np.asarray(count, float)

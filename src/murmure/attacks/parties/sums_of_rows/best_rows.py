@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from murmure.attacks.base.counts_law import binomial_at_least
 from murmure.core.types import Floats, Ints
 
 
@@ -25,10 +26,9 @@ def best_among_tables(tables: Ints, weights: Floats) -> Ints:
 
 def best_independent(chances: Floats, m: int) -> tuple[Ints, float]:
     """Which m rows, by number, where each of m is drawn with these chances; and the share that is right on average."""
-    from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
     first = np.argsort(-chances, kind="stable")[:m]  # no other row can be among the best
-    reached = stats.binom.sf(np.arange(m), m, chances[first][:, None]).ravel()
+    reached = binomial_at_least(np.arange(m) + 1, m, chances[first][:, None]).ravel()
     best = np.argsort(-reached, kind="stable")[:m]
     return first[best // m], float(reached[best].mean())
 
