@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
-from murmure.cli.certify import build_mechanism, exact_name, read_plan
-from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
+from murmure.cli.certify import build_mechanism, build_solution, exact_name, read_plan
+from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
 from murmure.cli.options import domain_options, option_group, require_options, split_labels
 from murmure.cli.plug_in_options import mechanism_options
@@ -169,21 +169,7 @@ def _mechanism(name: str, domain: tuple[Any, ...], schema: Path | None, given: d
     if schema is None:
         given.pop("calibrate", None)
         return build_mechanism(exact_name(name, given), domain, given, "murmure audit ")  # type: ignore[arg-type]
-    from murmure.advise.solutions import SOLUTIONS
-    from murmure.core.schema import Schema
-
-    known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
-    if name.lower() not in known:
-        raise UsageError(
-            "there is no solution {name}.", did_you_mean(name, known) or RECORD_EXAMPLE, name=shorten(name)
-        )
-    solution = SOLUTIONS[known[name.lower()]]
-    require_options(name, {"--epsilon": given.get("epsilon")}, RECORD_EXAMPLE)
-    for extra in given.keys() - {"epsilon", *solution.takes}:
-        raise UsageError("{name} takes no {extra}.", RECORD_EXAMPLE, name=name, extra=option(extra))
-    if "priors" in solution.takes:
-        raise UsageError("{name} needs priors.", "audit it in Python: murmure.audit(mechanism)", name=name)
-    return solution(Schema.load(schema), given.pop("epsilon"), **given)
+    return build_solution(name, schema, given, Phrase("audit it in Python: murmure.audit(mechanism)"))[1]
 
 
 def _words(command: str) -> list[str]:

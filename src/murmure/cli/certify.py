@@ -117,14 +117,10 @@ def certify(
         certify_one(built, relation, reports, for_ever, as_json)
 
 
-def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | None, as_json: bool) -> None:
-    """Both certificates of a solution over a schema: of the whole record, and of one attribute."""
+def build_solution(name: str, path: Path, given: dict[str, Any], without_priors: str) -> tuple[str, Any]:
+    """The solution over a schema that was typed, and its full name. without_priors: where one with priors is found."""
     from murmure.advise.solutions import SOLUTIONS
-    from murmure.certify.certificate import certify as certificate_of
     from murmure.core.schema import Schema
-    from murmure.plan.plan import Plan
-    from murmure.run.report.certificate_words import certificate_json, mechanism_title
-    from murmure.statistics.marginals import Marginals
 
     known = {**{solution: solution for solution in SOLUTIONS}, "rsfd": "rsfd-grr"}
     if name.lower() not in known:
@@ -136,15 +132,25 @@ def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | 
     for extra in given.keys() - {"epsilon", *solution.takes}:
         raise UsageError("{name} takes no {extra}.", RECORD_EXAMPLE, name=name, extra=option(extra))
     if "priors" in solution.takes:
-        raise UsageError("{name} needs priors.", "murmure sanitise --priors FILE prints its certificates", name=name)
-    schema = Schema.load(path)
-    epsilon = given.pop("epsilon")
-    plan = Plan(Marginals(schema), person=solution(schema, epsilon, **given))
+        raise UsageError("{name} needs priors.", without_priors, name=name)
+    return known[name.lower()], solution(Schema.load(path), given.pop("epsilon"), **given)
+
+
+def certify_record(name: str, path: Path, given: dict[str, Any], reports: int | None, as_json: bool) -> None:
+    """Both certificates of a solution over a schema: of the whole record, and of one attribute."""
+    from murmure.certify.certificate import certify as certificate_of
+    from murmure.plan.plan import Plan
+    from murmure.run.report.certificate_words import certificate_json, mechanism_title
+    from murmure.statistics.marginals import Marginals
+
+    hint = Phrase("murmure sanitise --priors FILE prints its certificates")
+    full_name, solution = build_solution(name, path, given, hint)
+    plan = Plan(Marginals(solution.domain), person=solution)
     record, attribute = (certificate_of(plan.person, unit, reports) for unit in ("record", "attribute"))  # type: ignore[arg-type]
     if as_json:
         print_json(
             {
-                "solution": known[name.lower()],
+                "solution": full_name,
                 "record": certificate_json(record),
                 "attribute": certificate_json(attribute),
             }

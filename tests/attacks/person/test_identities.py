@@ -20,7 +20,7 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure.attacks import reidentification
 from murmure.attacks.base.guesses import guesses, likeliest, pick_one
-from murmure.attacks.person.survey_rules.fake_data import column_likelihoods, fake_profiles, found_by_likelihood
+from murmure.attacks.person.survey_rules.fake_data import fake_profiles, found_by_likelihood
 from murmure.attacks.person.survey_rules.matching import Candidates, Profiles, chances, found
 from murmure.attacks.person.survey_rules.sampled import only_known, sampled_profiles
 from murmure.attacks.person.survey_rules.surveys import NOTHING, Surveys, attribute_range, reported_columns
@@ -195,10 +195,7 @@ def test_the_real_column_is_predicted_by_bayes(oracle: str) -> None:
     x = [np.array([0, 1, 1, 0]), np.array([2, 0, 1, 0])]
     records = mechanism.channel.sample(x, mu.Random.seeded(4))
     parts = mechanism.channel.parts
-    mine = [
-        column_likelihoods(part, records.parts[j], mechanism.channel.chances.prob(j)).expected(np.array(shares[j]))
-        for j, part in enumerate(parts)
-    ]
+    mine = np.exp(mechanism.channel.real_log_odds(records, [np.array(f) for f in shares])).T
     for t in range(4):
         y = records.row(t)
         fakes = [part.fake_prob(yi) for part, yi in zip(parts, y, strict=True)]

@@ -38,10 +38,6 @@ class ColumnLikelihoods:
     high: Floats
     low: Floats
 
-    def expected(self, shares: Floats) -> Floats:
-        """Over values with these shares."""
-        return np.asarray(self.low + (self.high - self.low) * (self.likely @ shares))
-
     def of(self, people: Ints) -> Floats:
         """(people, values)."""
         return np.where(self.likely[people], self.high[people, None], self.low[people, None])
@@ -71,7 +67,7 @@ def fake_profiles(
             column_likelihoods(part, y, channel.chances.prob(i))
             for i, (part, y) in enumerate(zip(channel.parts, records.parts, strict=True))
         )
-        real = np.argmax([part.expected(f) for part, f in zip(parts, shares, strict=True)], axis=0)
+        real = channel.real_log_odds(records, shares).argmax(axis=1)
         new = ~taken[people, asked[real]]
         column[new, s] = asked[real][new]
         for i, part in enumerate(parts):
