@@ -100,6 +100,7 @@ class Intervals:
     bounds: tuple[float, float] | None = None
     zero: bool = False
     truth: str | None = None  # why the truth is known
+    mark: str | None = None  # what `truth` is called, where it is something else: a baseline
     picture: bool = False
     axis: str = ""  # what a drawn axis shows, where `unit` and `zero` do not say it
     key: bool = True  # whether its marks are explained; once is enough for several pictures in a row

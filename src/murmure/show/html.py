@@ -20,6 +20,8 @@ FOLDER = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
 LANGUAGES: tuple[LanguageCode, ...] = ("en", "fr")
 
+SENTENCE = 40  # letters; a longer fact is one
+
 
 @cache
 def style_sheet() -> str:
@@ -84,6 +86,8 @@ def _context(code: LanguageCode) -> dict[str, Any]:
         "chart": chart,
         "kind": lambda block: type(block).__name__.lower(),
         "nested": lambda item: (item, ()) if isinstance(item, str) else item,
+        # whole sentences do not fit the narrow columns of figures
+        "sentences": lambda facts: any(isinstance(value, str) and len(value) > SENTENCE for _, value in facts.items),
         "share_of_largest": share_of_largest,
     }
 

@@ -105,7 +105,16 @@ class AttackResult(Shown):
             return self._curves()
         rows = tuple(IntervalRow(self._label(row), row.value, row.low, row.high, row.baseline) for row in self.rows)
         chance = Phrase("what the attacker reaches {baseline}", baseline=self.baseline)
-        return Intervals(self.measure, rows, unit=self.unit, level=LEVEL, truth=chance, picture=True, axis=self.measure)
+        return Intervals(
+            self.measure,
+            rows,
+            unit=self.unit,
+            level=LEVEL,
+            truth=chance,
+            mark=self.baseline,
+            picture=True,
+            axis=self.measure,
+        )
 
     def _curves(self) -> Curves:
         curves = []
