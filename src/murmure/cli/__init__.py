@@ -15,6 +15,7 @@ from murmure.cli.demo import demo
 from murmure.cli.econometrics import command_forms, model_command
 from murmure.cli.estimate import estimate
 from murmure.cli.language import help_text, section_title
+from murmure.cli.lectures import lectures
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
 from murmure.cli.predict import predict
@@ -86,6 +87,7 @@ OTHERS = (
     completion,
     demo,
     estimate,
+    lectures,
     ledger,
     party,
     predict,

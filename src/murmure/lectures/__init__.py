@@ -1,1 +1,1 @@
-"""The lectures the project grew out of, regenerated; and what was wrong in them."""
+"""The lectures redrawn: every figure, table, exercise and claim has a living counterpart. See `course` and `items`."""

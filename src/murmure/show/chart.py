@@ -169,6 +169,7 @@ class Plane:
     y: Scale
 
     def point(self, x: float, y: float) -> tuple[float, float]:
+        x = math.log10(max(x, 1e-300)) if self.x.log else x
         y = math.log10(max(y, 1e-300)) if self.y.log else y
         across = LEFT + self.x.at(x) / 100 * (WIDTH - LEFT - RIGHT)
         return round(across, 1), round(HEIGHT - BOTTOM - self.y.at(y) / 100 * (HEIGHT - TOP - BOTTOM), 1)
@@ -201,6 +202,8 @@ def plane_of(curves: Curves) -> Plane:
     x, y = ((min(v, default=0.0), max(v, default=1.0)) for v in (xs, ys))
     places = numbered(curves)
     across = Scale(places[0], places[-1], places) if len(places) > 1 else _scale(*x)
+    if curves.log_x:
+        across = _log_scale(*x)
     if curves.log:
         return Plane(across, _log_scale(*y))
     return Plane(across, _scale(0.0, y[1]) if y[0] >= 0 else _wider(_scale(*y)))

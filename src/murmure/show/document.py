@@ -129,6 +129,7 @@ class Curves:
     table: Table | None = None
     diagonal: bool = False  # the line of pure chance
     log: bool = False  # y in powers of ten
+    log_x: bool = False  # x in powers of ten
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,22 @@ class Listing:
 
 
 @dataclass(frozen=True)
+class Image:
+    """A picture that was drawn before, one for each language; alt: what it shows, for those who hear it."""
+
+    alt: str
+    files: tuple[tuple[str, str], ...]  # (language, its file beside the page)
+    drawn: tuple[tuple[str, str], ...]  # (language, SVG), for a page in one file
+
+
+@dataclass(frozen=True)
+class Links:
+    """Where to go on: (text, address beside the page)."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Fold:
     """Blocks that a page folds away; text shows the title alone."""
 
@@ -194,6 +211,8 @@ Block = (
     | Ticks
     | Progress
     | Listing
+    | Image
+    | Links
     | Fold
     | Section
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure.show import cells, chart
-from murmure.show.document import Document, Heading, Intervals, Table
+from murmure.show.document import Document, Heading, Image, Intervals, Table
 from murmure.show.language import MINUS, NAMES, Language, LanguageCode, current_language
 from murmure.show.phrase import Code, Marked, Phrase, visible
 
@@ -29,13 +29,14 @@ def style_sheet() -> str:
 
 
 @cache
-def content_security_policy(framed: bool = False) -> str:
+def content_security_policy(framed: bool = False, images: bool = False) -> str:
     """No script, no request to anywhere, and only this style sheet: names of strangers are on the page.
 
-    framed: also no frame around it, which a browser takes from a header alone.
+    framed: also no frame around it, which a browser takes from a header alone. images: those inside the page itself.
     """
     digest = base64.b64encode(hashlib.sha256(style_sheet().encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    policy += "; img-src data:" if images else ""
     return f"{policy}; frame-ancestors 'none'" if framed else policy
 
 
@@ -89,6 +90,7 @@ def _context(code: LanguageCode) -> dict[str, Any]:
         # whole sentences do not fit the narrow columns of figures
         "sentences": lambda facts: any(isinstance(value, str) and len(value) > SENTENCE for _, value in facts.items),
         "share_of_largest": share_of_largest,
+        "embedded": lambda image: _data_address(dict(image.drawn)[code]),
     }
 
 
@@ -96,6 +98,10 @@ def _markup(text: str) -> Any:
     from markupsafe import Markup
 
     return Markup(text)  # a cell was escaped by its language
+
+
+def _data_address(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _cell(language: Language, value: Any, head: str = "") -> Any:
@@ -181,7 +187,7 @@ def _shell(template: str, document: Document, lang: LanguageCode, heading: Headi
             **_context(lang),
             title=title,
             style=_markup(style_sheet()),
-            policy=content_security_policy(),
+            policy=content_security_policy(images=bool(document.of(Image))),
             names=NAMES,
             generator=_markup(GENERATOR),
             **more,

@@ -15,15 +15,16 @@ import numpy as np
 from murmure.show.cells import is_whole, level_percent
 from murmure.show.chart import corners, numbered, padded, plane_of, window
 from murmure.show.document import Curves, IntervalRow, Intervals, Paragraph
+from murmure.show.drawing import COLOURS, POINT, QUIET, TRUTH, draw_figure, figure_size
+from murmure.show.figures import Figure, OneFigure, Panels
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase, visible
 from murmure.show.short_labels import cut_labels
 
-BAR, POINT, QUIET, TRUTH = "#9db9e0", "#1f4e96", "#59616c", "#b3261e"
-COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
+BAR = "#9db9e0"
 MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
 MAX_LETTERS = 28  # of a label beside a panel
-Panel = Intervals | Curves | Paragraph
+Panel = OneFigure | Paragraph
 
 
 def is_path(target: Any) -> bool:
@@ -70,6 +71,30 @@ def draw_all(
     return _finish(plt, figure, target, figure)
 
 
+def picture(plt: Any, figure: Figure, lang: LanguageCode | None = None) -> Any:
+    """A figure of its own, of any kind; returns matplotlib's."""
+    language = Language(lang or current_language(), visible)
+    parts = figure.figures if isinstance(figure, Panels) else (figure,)
+    columns = min(figure.columns, len(parts)) if isinstance(figure, Panels) else 1
+    rows = -(-len(parts) // columns)
+    wide, high = (max(sizes) for sizes in zip(*map(_size, parts), strict=True))
+    shrink = min(1.0, 11.5 / (wide * columns))  # a page is so wide
+    canvas = plt.figure(figsize=(wide * columns * shrink, high * rows * max(shrink, 0.75)), layout="constrained")
+    axes = np.ravel(canvas.subplots(rows, columns, squeeze=False))
+    for ax, part in zip(axes, parts, strict=False):
+        _draw(ax, part, language)
+    for ax in axes[len(parts) :]:
+        ax.set_axis_off()
+    if isinstance(figure, Panels):
+        _headline(canvas, figure.title, language)
+    _legend(canvas, list(axes))
+    return canvas
+
+
+def _size(panel: OneFigure) -> tuple[float, float]:
+    return (6.4, _height(panel) + 0.45) if isinstance(panel, Curves | Intervals) else figure_size(panel)
+
+
 def _finish(plt: Any, figure: Any, target: Any, out: Any) -> Any:
     if target is not None:
         try:
@@ -96,6 +121,8 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
 def _height(panel: Panel) -> float:
     if isinstance(panel, Curves):
         return 3.4
+    if not isinstance(panel, Intervals | Paragraph):
+        return figure_size(panel)[1]
     rows = 1 if isinstance(panel, Paragraph) else min(len(panel.rows), MAX_DRAWN)
     return 0.3 * rows + 0.95
 
@@ -110,16 +137,14 @@ def _draw(ax: Any, panel: Panel, language: Language) -> None:
     if title:
         lines = textwrap.fill(cut_labels([title], 180)[0], 64)
         ax.set_title(lines, loc="left", fontsize=10, parse_math=False)
-    if isinstance(panel, Curves):
-        _draw_curves(ax, panel, language)
-    else:
-        _draw_intervals(ax, panel, language)
+    draw_figure(panel, ax, language)
     _language_marks(ax, language)
-    ax.grid(axis="x", alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
+@draw_figure.register
+def _(panel: Curves, ax: Any, language: Language) -> None:
+    ax.grid(axis="x", alpha=0.25)
     for i, curve in enumerate(panel.curves):
         colour = COLOURS[i % len(COLOURS)]
         x, y = np.array(corners(curve.x, curve.y, curve.step)).T
@@ -129,6 +154,8 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
         if curve.low is not None and curve.high is not None:
             low, high = (np.array(corners(curve.x, side, curve.step)).T for side in (curve.low, curve.high))
             ax.fill_between(low[0], low[1], high[1], color=colour, alpha=0.15, lw=0)
+    if panel.log_x:
+        ax.set_xscale("log")
     if panel.log:
         ax.set_yscale("log")
     elif plane_of(panel).y.low == 0:  # as on a page
@@ -136,7 +163,7 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
         ax.set_aspect("equal", anchor="W")
-    if numbered(panel):
+    if numbered(panel) and not panel.log_x:
         ax.set_xticks(numbered(panel))
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)
     ax.set_ylabel(textwrap.fill(language.say(panel.y_label), 30), parse_math=False)
@@ -147,7 +174,9 @@ def _no_math(text: str) -> str:
     return text.replace("$", r"\$").lstrip("_")
 
 
-def _draw_intervals(ax: Any, panel: Intervals, language: Language) -> None:
+@draw_figure.register
+def _(panel: Intervals, ax: Any, language: Language) -> None:
+    ax.grid(axis="x", alpha=0.25)
     rows, of = _largest(panel), len(panel.rows)
     y = np.arange(len(rows))[::-1]
     barred = [(at, row) for at, row in zip(y, rows, strict=True) if row.low is not None and row.high is not None]

@@ -15,8 +15,10 @@ from murmure.show.document import (
     Flow,
     Fold,
     Hundred,
+    Image,
     Intervals,
     Items,
+    Links,
     Listing,
     Paragraph,
     Progress,
@@ -189,6 +191,16 @@ def _(block: Progress, language: Language) -> list[str]:
 @block_lines.register
 def _(block: Listing, language: Language) -> list[str]:
     return [f"    {visible(line)}" for line in block.text.rstrip("\n").split("\n")]
+
+
+@block_lines.register
+def _(block: Image, language: Language) -> list[str]:
+    return wrapped(f"[{language.say(block.alt)}: {dict(block.files).get(language.code, block.files[0][1])}]")
+
+
+@block_lines.register
+def _(block: Links, language: Language) -> Sequence[str]:
+    return []  # there is nothing to click on
 
 
 @block_lines.register

@@ -1,0 +1,24 @@
+"""`murmure lectures`: the lectures redrawn, from the public functions of Murmure."""
+
+from __future__ import annotations
+
+import click
+
+from murmure.cli.commands import MurmureGroup
+from murmure.cli.lectures.list_items import list_items
+from murmure.cli.lectures.run_items import run_items
+
+
+@click.group(cls=MurmureGroup, short_help="The lectures redrawn: every figure, table and claim.")
+def lectures() -> None:
+    """Draw the figures of the five lectures again, and check what they claim.
+
+    \b
+    What there is:                  murmure lectures list
+    One figure:                     murmure lectures run 000/warner-tree
+    Everything, in a few minutes:   murmure lectures run all --quick
+    """
+
+
+lectures.add_command(list_items)
+lectures.add_command(run_items)

@@ -1,0 +1,94 @@
+"""An item that was measured, as people look at it: claimed, printed, measured, why they differ."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from murmure.core.errors import MissingExtra, Phrase
+from murmure.core.plotting import pyplot
+from murmure.lectures.course.found import code_of, item_of
+from murmure.lectures.course.item import Item, Measured
+from murmure.show.document import Block, Document, Facts, Fold, Image, Links, Listing, Paragraph, Shown
+from murmure.show.figures import Figure
+from murmure.show.language import LanguageCode
+
+LANGUAGES: tuple[LanguageCode, ...] = ("fr", "en")
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "murmure"}  # small files, the same again from the same figures
+
+
+@dataclass(frozen=True)
+class ItemResult(Shown):
+    """One item of a lecture, measured."""
+
+    name: str
+    measured: Measured
+
+    @property
+    def item(self) -> Item:
+        return item_of(self.name)
+
+    def document(self) -> Document:
+        return Document(self.item.title, (*self.words(), *self.measured.blocks), kind="LectureItem")
+
+    def words(self) -> tuple[Block, ...]:
+        """Where it stands, what is claimed, printed and measured, and why they differ."""
+        facts: list[tuple[str, Any]] = [(Phrase("in the lecture"), self.item.where)]
+        facts += [(Phrase("claimed"), self.item.claimed)] if self.item.claimed else []
+        facts += [(Phrase("printed"), self.item.printed)] if self.item.printed else []
+        facts += [(Phrase("measured"), self.measured.found)]
+        facts += [(Phrase("why they differ"), self.measured.why)] if self.measured.why else []
+        return (Facts(tuple(facts)),)
+
+    def blocks(self, lab: str | None, folder: str = "") -> tuple[Block, ...]:
+        """Everything, for a page of the lecture. lab: the lab's address, if there is one; folder: of the files."""
+        stem = folder + self.file_stem
+        links = [(Phrase("numbers (CSV)"), f"{stem}.csv"), (Phrase("numbers (JSON)"), f"{stem}.json")]
+        if lab and self.item.lab:
+            links.append((Phrase("move it in the lab"), f"{lab}#{self.item.lab}"))
+        broken = (Fold(Phrase("Break it"), self.measured.broken),) if self.measured.broken else ()
+        code = Fold(Phrase("The code of this item"), (Listing(code_of(self.name)),))
+        return (*self.words(), *self.images(folder), *self.measured.blocks, *broken, code, Links(tuple(links)))
+
+    def images(self, folder: str = "") -> tuple[Block, ...]:
+        """The figures, drawn in both languages; a sentence where nothing can draw them."""
+        try:
+            pyplot()
+        except MissingExtra as error:
+            left_out = Phrase("The pictures are left out: {why}", why=error.message)
+            return (Paragraph(left_out, "note"),) if self.measured.figures else ()
+        out = []
+        for number, figure in enumerate(self.measured.figures):
+            files = tuple((lang, folder + self.picture_file(number, lang, "svg")) for lang in LANGUAGES)
+            drawn = tuple((lang, picture_bytes(figure, lang, "svg").decode()) for lang in LANGUAGES)
+            out.append(Image(figure.title or self.item.title, files, drawn))
+        return tuple(out)
+
+    @property
+    def file_stem(self) -> str:
+        return self.name.partition("/")[2]
+
+    def picture_file(self, number: int, lang: LanguageCode, kind: str) -> str:
+        return f"{self.file_stem}{f'-{number + 1}' if number else ''}.{lang}.{kind}"
+
+    def plot(self, number: int = 0, lang: LanguageCode | None = None) -> Any:
+        """Draw a figure of the item with matplotlib; returns matplotlib's figure."""
+        from murmure.show.plot import picture
+
+        return picture(pyplot(), self.measured.figures[number], lang)
+
+
+def picture_bytes(figure: Figure, lang: LanguageCode, kind: str) -> bytes:
+    """A figure as a file: svg or png, the same bytes from the same figure."""
+    from murmure.show.plot import picture
+
+    plt = pyplot()
+    with plt.rc_context(STYLE):
+        drawn = picture(plt, figure, lang)
+        try:
+            file = io.BytesIO()
+            drawn.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None})
+        finally:
+            plt.close(drawn)
+    return file.getvalue()
