@@ -28,7 +28,7 @@ WORD = 2**63
 
 @dataclass(frozen=True)
 class Work:
-    """size: how much is done; "quick" is less of the same, "tiny" shows only that it runs. seed: the same figures again."""
+    """size: how much is done; "quick" is less of the same, "tiny" shows that it runs. seed: the same figures again."""
 
     item: str
     size: Size = "quick"
