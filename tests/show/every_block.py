@@ -13,9 +13,11 @@ from murmure.show.document import (
     Flow,
     Fold,
     Hundred,
+    Image,
     IntervalRow,
     Intervals,
     Items,
+    Links,
     Listing,
     Number,
     Paragraph,
@@ -38,6 +40,9 @@ HOSTILE = (
 )
 
 
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+
+
 def document(text: str = "label") -> Document:
     rows = (IntervalRow(text, 0.25, 0.2, 0.3, truth=0.24, count=250), IntervalRow(f"{text} 2", float("nan"), 0.1, 0.4))
     table = Table(text, (text, Phrase("count")), ((text, 3), (Phrase("no"), Number(0.5, "share"))), bars=1, best=0)
@@ -57,6 +62,8 @@ def document(text: str = "label") -> Document:
         Ticks(((text, True), ("b", False))),
         Progress(((text, 1, 2, "now"), (text, 0, 0, "later"))),
         Listing(text),
+        Image(text, (("en", "law.en.svg"), ("fr", "law.fr.svg")), (("en", SVG), ("fr", SVG))),
+        Links(((text, "numbers.csv"),)),
         Fold(text, (Paragraph(text),)),
     )
     return Document(text, (*blocks, Section(text, blocks)), footer=text)

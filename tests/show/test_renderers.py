@@ -15,12 +15,14 @@ from murmure.show.data import to_dict, to_frame
 from murmure.show.document import Curves, Document, Heading, Intervals, Paragraph, Table
 from murmure.show.html import content_security_policy, is_murmure_page, live_page, page, snippet, style_sheet
 from murmure.show.latex import latex
+from murmure.show.markdown import markdown
 from murmure.show.plot import draw, draw_all
 from murmure.show.summary import Summary
 from murmure.show.terminal import print_document
 from murmure.show.text import text
 
 __all__ = ["test_every_kind_is_in_it"]
+OURS = ("?lang=", "#", "data:image/svg+xml;base64,", "numbers.csv")
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 KNOWN_COMMANDS = set(
     [
@@ -60,9 +62,9 @@ def check_page(text: str, letters: str) -> None:
     """No tag or attribute that is not ours, no script, no inline style, nothing from outside."""
     tags = Tags(text)
 
-    assert not {"script", "img", "iframe", "object", "link", "form"} & set(tags.tags)
+    assert not {"script", "iframe", "object", "link", "form"} & set(tags.tags)
     assert not [a for a in tags.attributes if a[1].startswith("on") or a[1] == "style"]
-    assert not [a for a in tags.attributes if a[1] in ("src", "href") and not (a[2] or "").startswith(("?lang=", "#"))]
+    assert not [a for a in tags.attributes if a[1] in ("src", "href") and not (a[2] or "").startswith(OURS)]
     assert not CONTROLS.search(text)
     assert letters in re.sub(r"\s+", " ", tags.text)
 
@@ -79,6 +81,7 @@ def test_hostile_texts_are_inert(hostile: str, lang: str) -> None:
     assert not CONTROLS.search(text(shown, lang))  # type: ignore[arg-type]
     commands = re.findall(r"\\([A-Za-z]+)", latex(shown, lang))  # type: ignore[arg-type]
     assert set(commands) <= KNOWN_COMMANDS
+    assert not CONTROLS.search(markdown(shown, lang)) and "<script" not in markdown(shown, lang)  # type: ignore[arg-type]
     assert hostile in str(to_dict(shown)["tables"][0]["rows"][0][0])  # data keep what people wrote
     for panel in shown.of(Intervals, Curves):
         draw(plt, panel, plt.figure().add_subplot(), lang).figure.canvas.draw()  # type: ignore[arg-type]
@@ -87,7 +90,14 @@ def test_hostile_texts_are_inert(hostile: str, lang: str) -> None:
 
 def test_the_check_finds_what_is_not_inert() -> None:
     """Mutants: each of these would be found."""
-    for bad in ("<script>x</script> aaa", "<p style='x'> aaa", "<b onclick=x> aaa", "<a href='//x'> aaa", "\x1b aaa"):
+    for bad in (
+        "<img src='x.png'> aaa",
+        "<script>x</script> aaa",
+        "<p style='x'> aaa",
+        "<b onclick=x> aaa",
+        "<a href='//x'> aaa",
+        "\x1b aaa",
+    ):
         with pytest.raises(AssertionError):
             check_page(bad, "aaa")
 
@@ -96,7 +106,9 @@ def test_a_page_allows_its_own_style_and_nothing_else() -> None:
     whole = page(document())
 
     assert is_murmure_page(whole.encode()[:600])
-    assert content_security_policy().replace("'", "&#39;") in whole
+    assert content_security_policy(images=True).replace("'", "&#39;") in whole
+    without = page(Document("a", (Paragraph("b"),)))
+    assert content_security_policy().replace("'", "&#39;") in without and "img-src" not in without
     assert "unsafe" not in content_security_policy() and "script" not in content_security_policy()
     assert f"<style>{style_sheet()}</style>" in whole
     assert "frame-ancestors 'none'" in content_security_policy(framed=True)

@@ -9,11 +9,25 @@ from html import escape
 from typing import Any
 
 from murmure.show import cells
-from murmure.show.document import Document, Facts, Fold, Image, Items, Links, Listing, Paragraph, Section, Table
+from murmure.show.document import (
+    Curves,
+    Document,
+    Facts,
+    Fold,
+    Image,
+    Intervals,
+    Items,
+    Links,
+    Listing,
+    Paragraph,
+    Section,
+    Table,
+)
 from murmure.show.language import Language, LanguageCode
 from murmure.show.phrase import Code, Marked, visible
+from murmure.show.text import block_lines
 
-SPECIAL = re.compile(r"([\\`*_\[\]|<>$])")
+SPECIAL = re.compile(r"([\\`*_\[\]|$])")
 
 
 def markdown(document: Document, lang: LanguageCode, level: int = 2) -> str:
@@ -23,11 +37,15 @@ def markdown(document: Document, lang: LanguageCode, level: int = 2) -> str:
 
 
 def _safe(text: str) -> str:
-    return SPECIAL.sub(r"\\\1", visible(str(text)))
+    return SPECIAL.sub(r"\\\1", _in_html(text))
+
+
+def _in_html(text: str) -> str:
+    return escape(" ".join(visible(str(text)).split("\n")), quote=False)
 
 
 def _mark(value: Marked, inner: str) -> str:
-    return f"`{visible(str(value))}`" if isinstance(value, Code) else f"**{inner}**"
+    return f"<code>{inner}</code>" if isinstance(value, Code) else f"**{inner}**"
 
 
 def _blocks(blocks: Iterable[Any], language: Language, level: int) -> Iterator[str]:
@@ -39,7 +57,8 @@ def _blocks(blocks: Iterable[Any], language: Language, level: int) -> Iterator[s
 
 @singledispatch
 def block_text(block: Any, language: Language, level: int) -> str:
-    raise TypeError(f"no Markdown for {type(block).__name__}")
+    """What has no form of its own in Markdown is written as text."""
+    return "\n".join(_safe(line) for line in block_lines(block, Language(language.code)))
 
 
 @block_text.register
@@ -75,6 +94,16 @@ def _(block: Table, language: Language, level: int) -> str:
 
 
 @block_text.register
+def _(block: Intervals, language: Language, level: int) -> str:
+    return "" if block.picture else block_text(cells.as_table(block), language, level)
+
+
+@block_text.register
+def _(block: Curves, language: Language, level: int) -> str:
+    return "" if block.table is None else block_text(block.table, language, level)
+
+
+@block_text.register
 def _(block: Image, language: Language, level: int) -> str:
     return f"![{language.say(block.alt)}]({dict(block.files)[language.code]})"
 
@@ -86,13 +115,15 @@ def _(block: Links, language: Language, level: int) -> str:
 
 @block_text.register
 def _(block: Listing, language: Language, level: int) -> str:
-    return f"```python\n{block.text.rstrip()}\n```"
+    lines = "\n".join(visible(line) for line in block.text.rstrip().split("\n"))
+    return f"<pre><code>{escape(lines, quote=False)}</code></pre>"  # a fence would be run by the tests of pages
 
 
 @block_text.register
 def _(block: Fold, language: Language, level: int) -> str:
     inner = "\n\n".join(_blocks(block.blocks, language, level))
-    return f'<details markdown="1"><summary>{escape(language.say(block.title))}</summary>\n\n{inner}\n\n</details>'
+    title = Language(language.code, _in_html).say(block.title)  # Markdown's own marks mean nothing there
+    return f'<details markdown="1"><summary>{title}</summary>\n\n{inner}\n\n</details>'
 
 
 @block_text.register

@@ -11,7 +11,8 @@ from murmure.cli.language import echo
 from murmure.cli.options import WholeNumber, json_option
 from murmure.cli.outputs import draw_off_screen
 from murmure.cli.terminal import print_json, print_line
-from murmure.core.errors import Phrase
+from murmure.core.errors import MissingExtra, Phrase
+from murmure.core.plotting import pyplot
 
 FOLDER = "murmure-lectures"
 
@@ -45,6 +46,7 @@ def run_items(
     on where it stopped.
     """
     from murmure.lectures.course.found import named
+    from murmure.lectures.course.item_result import without_pictures
     from murmure.lectures.course.writing import LeftOut, Settings, write_items
     from murmure.lectures.course.writing import as_json as item_json
 
@@ -52,6 +54,10 @@ def run_items(
     items = list(dict.fromkeys(item for name in names for item in named(name)))
     settings = Settings("quick" if quick else "full", seed, jobs, stand_in, fresh)
     done, left_out = [], []
+    try:
+        pyplot()
+    except MissingExtra as error:
+        echo(without_pictures(error))
     try:
         for result in write_items(items, out, settings):
             if isinstance(result, LeftOut):

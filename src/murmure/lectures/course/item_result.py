@@ -43,21 +43,28 @@ class ItemResult(Shown):
 
     def blocks(self, lab: str | None, folder: str = "") -> tuple[Block, ...]:
         """Everything, for a page of the lecture. lab: the lab's address, if there is one; folder: of the files."""
-        stem = folder + self.file_stem
-        links = [(Phrase("numbers (CSV)"), f"{stem}.csv"), (Phrase("numbers (JSON)"), f"{stem}.json")]
-        if lab and self.item.lab:
-            links.append((Phrase("move it in the lab"), f"{lab}#{self.item.lab}"))
-        broken = (Fold(Phrase("Break it"), self.measured.broken),) if self.measured.broken else ()
         code = Fold(Phrase("The code of this item"), (Listing(code_of(self.name)),))
-        return (*self.words(), *self.images(folder), *self.measured.blocks, *broken, code, Links(tuple(links)))
+        return (*self.shown(folder), code, self.links(("csv", "json"), lab, folder))
+
+    def shown(self, folder: str = "") -> tuple[Block, ...]:
+        """Words, pictures and tables."""
+        broken = (Fold(Phrase("Break it"), self.measured.broken),) if self.measured.broken else ()
+        return (*self.words(), *self.images(folder), *self.measured.blocks, *broken)
+
+    def links(self, kinds: tuple[str, ...], lab: str | None, folder: str = "") -> Links:
+        """The numbers as files, and the lab."""
+        links: list[tuple[str, str]] = [
+            (Phrase("numbers ({kind})", kind=kind.upper()), f"{folder}{self.file_stem}.{kind}") for kind in kinds
+        ]
+        links += [(Phrase("move it in the lab"), f"{lab}#{self.item.lab}")] if lab and self.item.lab else []
+        return Links(tuple(links))
 
     def images(self, folder: str = "") -> tuple[Block, ...]:
         """The figures, drawn in both languages; a sentence where nothing can draw them."""
         try:
             pyplot()
         except MissingExtra as error:
-            left_out = Phrase("The pictures are left out: {why}", why=error.message)
-            return (Paragraph(left_out, "note"),) if self.measured.figures else ()
+            return (Paragraph(without_pictures(error), "note"),) if self.measured.figures else ()
         out = []
         for number, figure in enumerate(self.measured.figures):
             files = tuple((lang, folder + self.picture_file(number, lang, "svg")) for lang in LANGUAGES)
@@ -77,6 +84,10 @@ class ItemResult(Shown):
         from murmure.show.plot import picture
 
         return picture(pyplot(), self.measured.figures[number], lang)
+
+
+def without_pictures(error: MissingExtra) -> Phrase:
+    return Phrase("The pictures are left out: {why} To draw them, {hint}.", why=error.message, hint=error.hint)
 
 
 def picture_bytes(figure: Figure, lang: LanguageCode, kind: str) -> bytes:
