@@ -272,7 +272,7 @@ def test_french_pages_have_english_ones_of_the_same_name_and_both_homes_link():
 
 
 def test_page_names_say_their_kind():
-    """tutorial-, how-to-, explanation-, ref-; and four pages that everybody looks for by name."""
+    """tutorial-, how-to-, explanation-, lecture-, ref-; and four pages that everybody looks for by name."""
     free = {"index.md", "how-it-works.md", "glossary.md", "known-flaws.md"}
 
-    assert all(p.name in free or re.match("(tutorial|how-to|explanation|ref)-", p.name) for p in DOCS.glob("*.md"))
+    assert all(p.name in free or re.match("(tutorial|how-to|explanation|lecture|ref)-", p.name) for p in DOCS.glob("*.md"))

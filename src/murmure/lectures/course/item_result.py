@@ -32,6 +32,12 @@ class ItemResult(Shown):
     def document(self) -> Document:
         return Document(self.item.title, (*self.words(), *self.measured.blocks), kind="LectureItem")
 
+    def _repr_html_(self) -> str:
+        """In a notebook, with its pictures."""
+        from murmure.show.html import snippet
+
+        return snippet(Document(self.item.title, self.shown()))
+
     def words(self) -> tuple[Block, ...]:
         """Where it stands, what is claimed, printed and measured, and why they differ."""
         facts: list[tuple[str, Any]] = [(Phrase("in the lecture"), self.item.where)]
