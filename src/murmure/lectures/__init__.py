@@ -36,3 +36,15 @@ def run(name: str, size: Size = "quick", seed: int = 0, stand_in: bool = False) 
             first=names[0],
         )
     return measure(names[0], Settings(size, seed=seed, stand_in=stand_in))
+
+
+def names(lecture: str = "all") -> tuple[str, ...]:
+    """The items of a lecture, such as "000/grr-law", or of all of them.
+
+    >>> from murmure import lectures
+    >>> print(lectures.names("000")[0])
+    000/warner-tree
+    """
+    from murmure.lectures.course.found import named
+
+    return named(lecture)
