@@ -12,7 +12,7 @@ from murmure.core.types import Floats
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberLaw:
     """Normal, cut to [low, high] and rounded; a share of zeros that mean "missing"."""
 
     low: float
@@ -24,7 +24,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelLaw:
     """Values with the shares of the first ones; the others have equal parts of the rest. Every value occurs."""
 
     values: Sequence[Any]
@@ -37,52 +37,52 @@ class Labels:
         return np.array([*self.first, *[rest] * others])
 
 
-Invented = Mapping[str, Numbers | Labels]
+Invented = Mapping[str, NumberLaw | LabelLaw]
 
 
-def words(text: str, *first: float) -> Labels:
-    return Labels(text.split(), first)
+def words(text: str, *first: float) -> LabelLaw:
+    return LabelLaw(text.split(), first)
 
 
-def whole(values: Sequence[int], mean: float, deviation: float) -> Labels:
+def whole(values: Sequence[int], mean: float, deviation: float) -> LabelLaw:
     """Whole numbers with the shares of a bell."""
     heights = np.exp(-(((np.array(values) - mean) / deviation) ** 2) / 2) + 0.02
-    return Labels(values, tuple(heights / heights.sum()))
+    return LabelLaw(values, tuple(heights / heights.sum()))
 
 
-def coded(values: str, *first: float) -> Labels:
+def coded(values: str, *first: float) -> LabelLaw:
     """Codes of a questionnaire, the most frequent first; -99999 is a question that was not asked."""
-    return Labels([int(value) for value in values.split()], first)
+    return LabelLaw([int(value) for value in values.split()], first)
 
 
-def spread(count: int, *first: float) -> Labels:
-    return Labels(list(range(1, count + 1)), first)
+def spread(count: int, *first: float) -> LabelLaw:
+    return LabelLaw(list(range(1, count + 1)), first)
 
 
 IRIS: Invented = {
-    "sepal_length": Numbers(4.3, 7.9, 5.8, 0.8, 1),
-    "sepal_width": Numbers(2.0, 4.4, 3.1, 0.4, 1),
-    "petal_length": Numbers(1.0, 6.9, 3.8, 1.7, 1),
-    "petal_width": Numbers(0.1, 2.5, 1.2, 0.7, 1),
+    "sepal_length": NumberLaw(4.3, 7.9, 5.8, 0.8, 1),
+    "sepal_width": NumberLaw(2.0, 4.4, 3.1, 0.4, 1),
+    "petal_length": NumberLaw(1.0, 6.9, 3.8, 1.7, 1),
+    "petal_width": NumberLaw(0.1, 2.5, 1.2, 0.7, 1),
     "species": words("setosa versicolor virginica"),
 }
 PIMA: Invented = {
-    "Pregnancies": Numbers(0, 17, 3.8, 3.4),
-    "Glucose": Numbers(44, 199, 121, 30, zeros=0.007),
-    "BloodPressure": Numbers(24, 122, 72, 12, zeros=0.05),
-    "SkinThickness": Numbers(7, 99, 29, 10, zeros=0.3),
-    "Insulin": Numbers(14, 846, 155, 110, zeros=0.5),
-    "BMI": Numbers(18.2, 67.1, 32.4, 6.9, 1, zeros=0.014),
-    "DiabetesPedigreeFunction": Numbers(0.078, 2.42, 0.47, 0.33, 3),
-    "Age": Numbers(21, 81, 33, 12),
-    "Outcome": Labels([0, 1], (0.65,)),
+    "Pregnancies": NumberLaw(0, 17, 3.8, 3.4),
+    "Glucose": NumberLaw(44, 199, 121, 30, zeros=0.007),
+    "BloodPressure": NumberLaw(24, 122, 72, 12, zeros=0.05),
+    "SkinThickness": NumberLaw(7, 99, 29, 10, zeros=0.3),
+    "Insulin": NumberLaw(14, 846, 155, 110, zeros=0.5),
+    "BMI": NumberLaw(18.2, 67.1, 32.4, 6.9, 1, zeros=0.014),
+    "DiabetesPedigreeFunction": NumberLaw(0.078, 2.42, 0.47, 0.33, 3),
+    "Age": NumberLaw(21, 81, 33, 12),
+    "Outcome": LabelLaw([0, 1], (0.65,)),
 }
 ADULT: Invented = {
     "age": whole(range(17, 91), 38, 14),
     "workclass": words(
         "Private Self-emp-not-inc Local-gov State-gov Self-emp-inc Federal-gov Without-pay", 0.74, 0.08, 0.07
     ),
-    "fnlwgt": Numbers(12_285, 1_490_400, 190_000, 100_000),
+    "fnlwgt": NumberLaw(12_285, 1_490_400, 190_000, 100_000),
     "education": words(
         "HS-grad Some-college Bachelors Masters Assoc-voc 11th Assoc-acdm 10th 7th-8th Prof-school 9th 12th "
         "Doctorate 5th-6th 1st-4th Preschool",
@@ -101,10 +101,10 @@ ADULT: Invented = {
     "relationship": words("Husband Not-in-family Own-child Unmarried Wife Other-relative", 0.41, 0.26, 0.15, 0.11),
     "race": words("White Black Asian-Pac-Islander Amer-Indian-Eskimo Other", 0.86, 0.09, 0.03),
     "sex": words("Male Female", 0.68),
-    "capital-gain": Numbers(0, 99_999, 1_000, 3_000, zeros=0.9),
-    "capital-loss": Numbers(0, 4_356, 100, 500, zeros=0.95),
-    "hours-per-week": Numbers(1, 99, 41, 12),
-    "native-country": Labels(["United-States", "Mexico", *(f"Country-{i}" for i in range(3, 42))], (0.91, 0.02)),
+    "capital-gain": NumberLaw(0, 99_999, 1_000, 3_000, zeros=0.9),
+    "capital-loss": NumberLaw(0, 4_356, 100, 500, zeros=0.95),
+    "hours-per-week": NumberLaw(1, 99, 41, 12),
+    "native-country": LabelLaw(["United-States", "Mexico", *(f"Country-{i}" for i in range(3, 42))], (0.91, 0.02)),
     "salary": words("<=50K >50K", 0.75),
 }  # fmt: skip
 NURSERY: Invented = {
