@@ -14,6 +14,7 @@ from murmure.show.phrase import Phrase
 
 POINT, QUIET, TRUTH = "#1f4e96", "#59616c", "#b3261e"
 COLOURS = (POINT, TRUTH, "#2f7d4f", "#7a4fa3", "#8a6d00", "#0f7c86")
+FEW_POINTS = 5  # of a cloud, which are drawn larger
 PALE = {"secret": "#f9dedc", "sent": "#dbe6f6", "public": "#def0e3", "plain": "#f4f5f7"}
 EDGE = {"secret": TRUTH, "sent": POINT, "public": "#2f7d4f", "plain": QUIET}
 LETTERS = 26  # of a line in a box
@@ -128,10 +129,13 @@ def _(figure: HeatMap, ax: Any, language: Language) -> None:
 def _(figure: Scatter, ax: Any, language: Language) -> None:
     for i, cloud in enumerate(figure.clouds):
         name = language.say(cloud.name) if cloud.name else "_"
-        ax.scatter(cloud.x, cloud.y, s=14, color=COLOURS[i % len(COLOURS)], alpha=0.7, lw=0, label=name)
+        size = 14 if len(cloud.x) > FEW_POINTS else 60
+        ax.scatter(cloud.x, cloud.y, s=size, color=COLOURS[i % len(COLOURS)], alpha=0.7, lw=0, label=name)
     if figure.centres:
         mark = {"marker": "X", "s": 90, "color": "black", "edgecolors": "white", "zorder": 4}
         ax.scatter(*zip(*figure.centres, strict=True), label=language.say(Phrase("centre")), **mark)
+    if figure.log_x:
+        ax.set_xscale("log")
     if figure.x_limits:
         ax.set_xlim(*figure.x_limits)
     if figure.y_limits:

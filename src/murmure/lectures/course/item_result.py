@@ -24,6 +24,7 @@ class ItemResult(Shown):
 
     name: str
     measured: Measured
+    invented: tuple[str, ...] = ()  # data sets that were missing: made-up rows stand in for them
 
     @property
     def item(self) -> Item:
@@ -45,7 +46,17 @@ class ItemResult(Shown):
         facts += [(Phrase("printed"), self.item.printed)] if self.item.printed else []
         facts += [(Phrase("measured"), self.measured.found)]
         facts += [(Phrase("why they differ"), self.measured.why)] if self.measured.why else []
-        return (Facts(tuple(facts)),)
+        return (*self.warnings(), Facts(tuple(facts)))
+
+    def warnings(self) -> tuple[Block, ...]:
+        """That the figures are about nobody, where data were missing."""
+        if not self.invented:
+            return ()
+        names = ", ".join(self.invented)
+        text = Phrase(
+            "Invented rows stand in for {names}: the figures show that the item runs, and no more.", names=names
+        )
+        return (Paragraph(text, "warning"),)
 
     def blocks(self, lab: str | None, folder: str = "") -> tuple[Block, ...]:
         """Everything, for a page of the lecture. lab: the lab's address, if there is one; folder: of the files."""

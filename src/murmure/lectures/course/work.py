@@ -36,6 +36,8 @@ class Work:
     keep: Path | None = None  # the folder of finished cells
     code: str = ""  # a digest of the item's file: cells of other code are not used
     stand_in: bool = False  # invented data may stand in for missing ones
+    invented: tuple[str, ...] = ()  # the data sets that are invented
+    needs: tuple[str, ...] | None = None  # the data sets that the item names; None: any
     pool: Executor | None = field(default=None, repr=False, compare=False)
 
     def choose(self, tiny: T, quick: T, full: T) -> T:
@@ -48,6 +50,8 @@ class Work:
         return Random.seeded(self.seed).child(int.from_bytes(digest[:8], "little") % WORD)
 
     def table(self, name: str) -> DataTable:
+        if self.needs is not None and name not in self.needs:  # or a page would not say that its rows are invented
+            raise RuntimeError(f"{self.item} reads {name!r}, which is not in its needs")
         return find_table(name, self.stand_in)
 
     def cells(self, cell: Cell, keys: Sequence[Mapping[str, Any]], what: str | None = None) -> list[Any]:
@@ -82,7 +86,7 @@ class Work:
         return None if self.keep is None else self.keep / f"{self.item.replace('/', '-')}.jsonl"
 
     def _mark(self) -> dict[str, Any]:
-        return {"seed": self.seed, "code": self.code, "stand_in": self.stand_in}
+        return {"seed": self.seed, "code": self.code, "invented": list(self.invented)}
 
     def _kept(self) -> dict[str, Any]:
         if self._file is None or not self._file.exists():

@@ -22,6 +22,7 @@ from murmure.lectures.course.found import code_of, item_of, lectures
 from murmure.lectures.course.item import Exercise
 from murmure.lectures.course.item_result import LANGUAGES, ItemResult, picture_bytes
 from murmure.lectures.course.work import Size, Work
+from murmure.lectures.data_sets.tables import find_table
 from murmure.show.data import plain
 from murmure.show.document import Block, Document, Fold, Paragraph, Section, Shown
 
@@ -51,8 +52,10 @@ def measure(name: str, settings: Settings | None = None, keep: Path | None = Non
     """One item, measured. keep: a folder for finished cells."""
     settings = settings or Settings()
     digest = hashlib.sha256(f"{__version__}\n{code_of(name)}".encode()).hexdigest()[:16]
-    work = Work(name, settings.size, settings.seed, keep, digest, settings.stand_in, pool)
-    return ItemResult(name, item_of(name).measure(work))
+    item = item_of(name)
+    invented = tuple(data for data in item.needs if settings.stand_in and find_table(data, stand_in=True).stand_in)
+    work = Work(name, settings.size, settings.seed, keep, digest, settings.stand_in, invented, item.needs, pool)
+    return ItemResult(name, item.measure(work), invented)
 
 
 @contextmanager
@@ -137,7 +140,7 @@ def as_json(result: ItemResult, settings: Settings) -> dict[str, Any]:
         "run": {
             "size": settings.size,
             "seed": settings.seed,
-            "stand_in": settings.stand_in,
+            "invented": list(result.invented),  # data sets for which made-up rows stand in
             "murmure": __version__,
         },
         "data": plain(measured.data),
