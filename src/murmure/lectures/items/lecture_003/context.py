@@ -14,7 +14,7 @@ from murmure.show.document import Curve, Curves, Paragraph
 from murmure.show.figures import Arrow, Box, Diagram
 
 PEOPLE = 10_000
-EPSILONS = (0.5, 1.0, 2.0, 3.0, 4.0)
+EPSILONS = tuple(np.arange(0.5, 4.01, 0.25).tolist())
 TRIPS = mu.Schema({"origin": mu.Categories(8), "destination": mu.Categories(8), "hour": mu.Categories(6)})
 
 

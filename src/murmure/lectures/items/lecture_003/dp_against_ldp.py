@@ -44,9 +44,11 @@ def measure(work: Work) -> Measured:
         "central": [math.sqrt(noise.variance) / people for people in wide],
     }
     names = {"local": Phrase("every person (LDP)"), "central": Phrase("a curator (DP)")}
-    curves = [Curve(names[which], tuple(wide), tuple(exact[which])) for which in names]
-    for which, name in (("local", Phrase("LDP, measured")), ("central", Phrase("DP, measured"))):
-        curves.append(Curve(name, PEOPLE, tuple(row[which] for row in measured)))
+    curves: list[Curve] = []
+    for which, name in names.items():
+        measured_name = Phrase("{name}, measured", name=name)
+        curves.append(Curve(name, tuple(wide), tuple(exact[which])))
+        curves.append(Curve(measured_name, PEOPLE, tuple(row[which] for row in measured)))
     at = PEOPLE.index(COMPARED)
     ratio = math.sqrt(local.variance(SHARE, COMPARED)) * COMPARED / math.sqrt(noise.variance)
     enough = round(float(local.variance(SHARE, 1)) * COMPARED**2 / noise.variance)

@@ -48,7 +48,6 @@ def measure(work: Work) -> Measured:
         Phrase("{d} attributes of {k} values, {people:,} people, epsilon 1", d=D, k=K, people=PEOPLE),
         (
             Curve(Phrase("right"), shares, tuple(right)),
-            Curve(Phrase("as printed"), shares, tuple(printed)),
             Curve(
                 Phrase("simulated, {runs:,} runs", runs=runs),
                 shares,
@@ -56,6 +55,7 @@ def measure(work: Work) -> Measured:
                 low=tuple(s - w for s, w in zip(simulated, spread, strict=True)),
                 high=tuple(s + w for s, w in zip(simulated, spread, strict=True)),
             ),
+            Curve(Phrase("as printed"), shares, tuple(printed)),
         ),
         Phrase("true share f"),
         Phrase("variance of its estimate"),

@@ -15,7 +15,7 @@ from murmure.show.figures import Bars
 
 EPSILON = 1.0  # of each month
 SALARIES = mu.Integers(0, 300_000)  # public bounds
-EDGES = np.array([-2.5e6, -1.5e6, -0.75e6, -0.25e6, 0.25e6, 0.75e6, 1.5e6, 2.5e6])
+EDGES = 1e6 * np.arange(-2.25, 2.5, 0.5)
 
 
 def measure(work: Work) -> Measured:
@@ -30,8 +30,8 @@ def measure(work: Work) -> Measured:
     possible = float(np.mean((guesses >= SALARIES.low) & (guesses <= SALARIES.high)))
     cuts = np.concatenate([[-np.inf], EDGES, [np.inf]])
     shares = np.histogram(guesses, cuts)[0] / runs
-    middles = [f"{(low + high) / 2e6:+.1f}" for low, high in itertools.pairwise(EDGES)]
-    labels = [f"< {EDGES[0] / 1e6:.1f}", *middles, f"> {EDGES[-1] / 1e6:.1f}"]
+    middles = [f"{(low + high) / 2e6:.1f}" for low, high in itertools.pairwise(EDGES)]
+    labels = [f"< {EDGES[0] / 1e6:.2f}", *middles, f"> {EDGES[-1] / 1e6:.2f}"]
     bars = Bars(
         Phrase("Mallory's salary as noisy totals give it"),
         tuple(labels),

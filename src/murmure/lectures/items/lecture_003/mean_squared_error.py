@@ -81,11 +81,9 @@ def measure(work: Work) -> Measured:
         for point in points
     ]
     far = sum(abs(score) > 3 for score in scores)
-    orders = []
-    for data in names:
-        for m in ms:
-            spl, smp, fake = (float(found[data, m, solution]["clipped"].mean()) for solution in ADAPTIVE)
-            orders.append(fake < smp < spl)
+    means = [
+        tuple(float(found[data, m, solution]["clipped"].mean()) for solution in ADAPTIVE) for data in names for m in ms
+    ]
     data = names[0]
     at = {solution: found[data, ms[0], solution]["clipped"] for solution in ADAPTIVE}
     head = (Phrase("solution"), *(f"ln {m}" for m in ms))
@@ -115,16 +113,18 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "{runs} runs. On {data} at ln {m}, clipped and renormalised: SPL[ADP] {spl:.2e}, SMP[ADP] {smp:.2e}, "
-            "RS+FD[ADP] {fake:.2e}. RS+FD[ADP] is below SMP[ADP], and that below SPL[ADP], in {orders} of {all} cases. "
-            "Of {points} means of raw errors, {far} are more than three standard errors away from the exact variance.",
+            "RS+FD[ADP] {fake:.2e}. SMP[ADP] is below SPL[ADP] in {sampled} of {all} cases, and RS+FD[ADP] below "
+            "SMP[ADP] in {faked}. More than three standard errors away from the exact variance: {far} of {points} "
+            "means of raw errors.",
             runs=runs,
             data=TITLES[data],
             m=ms[0],
             spl=float(at["SPL[ADP]"].mean()),
             smp=float(at["SMP[ADP]"].mean()),
             fake=float(at["RS+FD[ADP]"].mean()),
-            orders=sum(orders),
-            all=len(orders),
+            sampled=sum(smp < spl for spl, smp, _ in means),
+            faked=sum(fake < smp for _, smp, fake in means),
+            all=len(means),
             far=far,
             points=len(points),
         ),

@@ -6,6 +6,7 @@ import numpy as np
 
 import murmure as mu
 from murmure.core.errors import Phrase
+from murmure.core.types import Ints
 from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.lecture_003_central import answers_needed
@@ -16,11 +17,16 @@ QUESTION = mu.Categories(["no", "yes"])
 ANSWERS = (1, 2, 3, 5, 8, 12, 18, 29, 45, 70, 100)
 
 
+def rounds_to_truth(gaps: Ints, m: int) -> float:
+    """How often an average of m is nearest to the truth; halfway between two numbers, a fair coin rounds it."""
+    return float(np.mean(2 * gaps < m) + np.mean(2 * gaps == m) / 2)
+
+
 def measure(work: Work) -> Measured:
     runs = work.choose(50, 4000, 40_000)
     law = mu.DiscreteLaplace(EPSILON).bind(mu.Count(QUESTION).blocks).laws[0]
     answers = TRUTH + law.draw_noise(runs * max(ANSWERS), work.rng("answers")).reshape(runs, -1)
-    found = [float(np.mean(np.rint(answers[:, :m].mean(axis=1)) == TRUTH)) for m in ANSWERS]
+    found = [rounds_to_truth(np.abs(answers[:, :m].sum(axis=1) - m * TRUTH), m) for m in ANSWERS]
     needed = answers_needed(law.variance)
     spent = [mu.certify(mu.GRR(QUESTION, EPSILON), reports=m).epsilon for m in ANSWERS]
     curves = Curves(

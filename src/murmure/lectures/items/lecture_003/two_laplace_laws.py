@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ REACH = 6
 
 def measure(work: Work) -> Measured:
     count = mu.Count(mu.Categories(["employee", "manager"]))
-    law = mu.DiscreteLaplace(EPSILON).bind(count.blocks).laws[0]
+    law: Any = mu.DiscreteLaplace(EPSILON).bind(count.blocks).laws[0]
     certified = mu.Plan(count, curator=mu.DiscreteLaplace(EPSILON)).guarantees()["reader"].epsilon
     outputs = list(range(JANUARY - REACH, FEBRUARY + REACH + 1))
     january, february = ([float(law.prob(y - truth)) for y in outputs] for truth in (JANUARY, FEBRUARY))

@@ -69,13 +69,13 @@ def measure(work: Work) -> Measured:
     )
     return Measured(
         Phrase(
-            "The leaves sum to {total}, and a yes has probability {yes:g}. The ratio of the two rows of the table is "
-            "{right}, and its logarithm {log:.6f} is what the certifier finds. In one simulation {reported} of "
+            "The leaves sum to {total:g}, and a yes has probability {yes:g}. The ratio of the two rows of the table is "
+            "{right:g}, and its logarithm {log:.6f} is what the certifier finds. In one simulation {reported} of "
             "{people:,} said yes: 2r - 1/2 = {share:.3f} is a share; the number of cheats is {people:,} times that, "
             "{number:.0f}.",
-            total=sum(leaves),
+            total=float(sum(leaves)),
             yes=yes,
-            right=right,
+            right=float(right),
             log=math.log(right),
             reported=reported,
             people=PEOPLE,
@@ -88,10 +88,10 @@ def measure(work: Work) -> Measured:
         },
         (tree,),
         Phrase(
-            "Two slips of the pen. The ratio has the same probability above and below, which gives {printed}; the "
+            "Two slips of the pen. The ratio has the same probability above and below, which gives {printed:g}; the "
             "denominator must be P[yes | no]. And f is announced as a number of cheats (f < N), while r = 1/4 + f/2 "
             "needs their share.",
-            printed=printed,
+            printed=float(printed),
         ),
         (ratios,),
     )
