@@ -122,6 +122,8 @@ def _(figure: HeatMap, ax: Any, language: Language) -> None:
         ax.contour(x, y, values, levels=[figure.centre], colors="black", linewidths=1)
     bar = ax.figure.colorbar(mesh, ax=ax)
     bar.set_label(language.say(figure.scale), parse_math=False)
+    for axis, at in ((ax.xaxis, x), (ax.yaxis, y)):
+        axis.get_major_locator().set_params(integer=bool((at == np.round(at)).all()))  # half an attribute is no tick
     _axis_names(ax, figure.x_label, figure.y_label, language)
 
 

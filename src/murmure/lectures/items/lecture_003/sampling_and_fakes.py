@@ -1,0 +1,95 @@
+"""What a person sends: one attribute and its name (SMP), or all attributes of which one is real (RS+FD)."""
+
+from __future__ import annotations
+
+import murmure as mu
+from murmure.core.errors import Phrase
+from murmure.lectures.course.item import Item, Measured
+from murmure.lectures.course.work import Work
+from murmure.show.document import Table
+from murmure.show.figures import Arrow, Box, Diagram
+
+EPSILON = 2.0
+SCHEMA = mu.Schema(
+    {
+        "smoker": mu.Categories(["no", "yes"]),
+        "region": mu.Categories(["north", "south", "east", "west"]),
+        "children": mu.Categories(["0", "1", "2", "3+"]),
+    }
+)
+PERSON = ("yes", "south", "2")
+PEOPLE = 4
+
+
+def measure(work: Work) -> Measured:
+    rows = {name: [value] * PEOPLE for name, value in zip(SCHEMA.private, PERSON, strict=True)}
+    sampling, fakes = mu.SMP(SCHEMA, EPSILON, oracle="GRR"), mu.RSFD(SCHEMA, EPSILON)
+    sent = {}
+    for name, way in (("SMP", sampling), ("RS+FD", fakes)):
+        records = way.report(rows, work.rng(name))
+        sent[name] = [
+            [
+                None if code is None else SCHEMA[column].label(int(code))
+                for column, code in zip(SCHEMA.private, records.row(i), strict=True)
+            ]
+            for i in range(PEOPLE)
+        ]
+    attribute = {name: mu.certify(way, "attribute").epsilon for name, way in (("SMP", sampling), ("RS+FD", fakes))}
+    drawn = next(j for j, label in enumerate(sent["SMP"][0]) if label is not None)
+    held = "\n".join(f"{name}: {value}" for name, value in zip(SCHEMA.private, PERSON, strict=True))
+    alone = f"{SCHEMA.private[drawn]}: {sent['SMP'][0][drawn]}"
+    mixed = "\n".join(f"{name}: {value}" for name, value in zip(SCHEMA.private, sent["RS+FD"][0], strict=True))
+    picture = Diagram(
+        Phrase("One person, two ways to answer"),
+        (
+            Box(0, 1.1, held, "secret"),
+            Box(1.4, 0.3, Phrase("draw one attribute, randomise it"), "plain"),
+            Box(1.4, 1.9, Phrase("draw one attribute, randomise it, invent the others"), "plain"),
+            Box(2.8, 0.3, alone, "sent"),
+            Box(2.8, 1.9, mixed, "sent"),
+            Box(4.2, 0.3, Phrase("SMP: everybody sees which one"), "public"),
+            Box(4.2, 1.9, Phrase("RS+FD: which one is real?"), "public"),
+        ),
+        (Arrow(0, 1), Arrow(0, 2), Arrow(1, 3), Arrow(2, 4), Arrow(3, 5), Arrow(4, 6)),
+    )
+    head = (Phrase("person"), *SCHEMA.private)
+    tables = tuple(
+        Table(
+            title,
+            head,
+            tuple(
+                (Phrase("person {number}", number=i + 1), *(value or "" for value in sent[name][i]))
+                for i in range(PEOPLE)
+            ),
+        )
+        for name, title in (
+            ("SMP", Phrase("Sent with SMP by four people who hold the same record")),
+            ("RS+FD", Phrase("Sent with RS+FD by the same four people")),
+        )
+    )
+    return Measured(
+        Phrase(
+            "Both cost epsilon {epsilon:g} for the whole record. For one attribute SMP costs {shown:.4f}, since it "
+            "shows which attribute is real; RS+FD costs {hidden:.4f}.",
+            epsilon=EPSILON,
+            shown=attribute["SMP"],
+            hidden=attribute["RS+FD"],
+        ),
+        {
+            "solution": [name for name in sent for _ in range(PEOPLE)],
+            "person": [i + 1 for _ in sent for i in range(PEOPLE)],
+            **{
+                column: [row[j] or "" for name in sent for row in sent[name]] for j, column in enumerate(SCHEMA.private)
+            },
+        },
+        (picture,),
+        blocks=tables,
+    )
+
+
+ITEM = Item(
+    Phrase("Sampling against fake data, in a picture"),
+    Phrase("unfair choice of the shared attribute: a solution"),
+    measure,
+    claimed=Phrase("with fake data everybody sends all attributes, so nobody sees which one was chosen"),
+)
