@@ -1,1 +1,1 @@
-"""Experiments that several items of a lecture share."""
+"""What several items of the lectures share: an idea in each file."""
