@@ -7,6 +7,7 @@ import click
 from murmure.cli.commands import MurmureGroup
 from murmure.cli.lectures.list_items import list_items
 from murmure.cli.lectures.run_items import run_items
+from murmure.cli.lectures.sheet import sheet
 
 
 @click.group(cls=MurmureGroup, short_help="The lectures redrawn: every figure, table and claim.")
@@ -17,8 +18,10 @@ def lectures() -> None:
     What there is:                  murmure lectures list
     One figure:                     murmure lectures run 000/warner-tree
     Everything, in a few minutes:   murmure lectures run all --quick
+    The exercise sheet, to print:   murmure lectures sheet --solutions
     """
 
 
 lectures.add_command(list_items)
 lectures.add_command(run_items)
+lectures.add_command(sheet)
