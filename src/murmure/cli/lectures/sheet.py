@@ -22,7 +22,7 @@ NAME = "td-reponse-randomisee"
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help=f"The page to write.  [default: {NAME}.html, or {NAME}-solutions.html]",
+    help="The page to write.  [default: td-reponse-randomisee.html, or td-reponse-randomisee-solutions.html]",
 )
 @click.pass_context
 def sheet(ctx: click.Context, solutions: bool, out: Path | None) -> None:

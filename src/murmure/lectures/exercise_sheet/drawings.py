@@ -49,7 +49,7 @@ def estimates_figure(estimates: NDArray[np.float64], N: int, f: int) -> Curves:
             "Estimates of {n:,} classes of {people} people, {yes} of whom mean yes", n=len(estimates), people=N, yes=f
         ),
         (
-            Curve(Phrase("found"), tuple(values), tuple(found[value] / len(estimates) for value in values)),
+            Curve(Phrase("simulated"), tuple(values), tuple(found[value] / len(estimates) for value in values)),
             Curve(Phrase("exact law"), tuple(values), tuple(map(float, law))),
             Curve(
                 Phrase("one exact standard deviation: {sd:.2f}", sd=deviation),

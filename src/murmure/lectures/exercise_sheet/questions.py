@@ -269,7 +269,7 @@ def _simulation() -> SheetQuestion:
             yes=CLASS_YES,
             fhat=Formula("fhat"),
         ),
-        9,
+        6,
         solutions.simulation,
         (
             number_field(

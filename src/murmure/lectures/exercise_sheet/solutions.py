@@ -222,7 +222,8 @@ def variance() -> tuple[Block, ...]:
                 one=Formula("3/4 * 1/4 = 3/16"),
             )
         ),
-        _display(f"Var(o) = 3N/16, Var(fhat) = 2^2 Var(o) = {VARIANCE}"),
+        _display("Var(o) = 3N/16"),
+        _display(f"Var(fhat) = 2^2 Var(o) = {VARIANCE}"),
         Paragraph(
             Phrase(
                 "It does not depend on {f}: the class that is never bored is estimated no better than the others. The "

@@ -1,15 +1,20 @@
 "use strict";
 // Checks answers of the exercise sheet: a formula is right if it has the right value at every point of data-key.
 // Its grammar is small and nothing is ever run as code:
-//   sum = product {(+|-) product}    product = signed {[*|/] signed}    signed = {+|-} power
-//   power = atom [^ signed]          atom = number | letter | e | function ( sum ) | ( sum )
+//   sum = product {(+|-) product}    product = signed {(*|/) signed | power}    signed = {+|-} power
+//   power = atom [^ signed]          atom = number | letter | e | function atom | ( sum )
+// Two parts side by side are multiplied, if the second one is not a number: 2o, 3N/4, N(1 - p).
 
-const FUNCTIONS = {ln: Math.log, log: Math.log, sqrt: Math.sqrt, racine: Math.sqrt, exp: Math.exp};
-const SAME = {"×": "*", "·": "*", "⋅": "*", "÷": "/", ":": "/", "−": "-", "–": "-", "[": "(", "]": ")", "√": "sqrt", "**": "^"};
+// Maps and not objects, which know words such as "constructor".
+const FUNCTIONS = new Map([["ln", Math.log], ["log", Math.log], ["sqrt", Math.sqrt], ["racine", Math.sqrt], ["exp", Math.exp]]);
+const SAME = new Map([
+  ["×", "*"], ["·", "*"], ["⋅", "*"], ["÷", "/"], [":", "/"], ["−", "-"], ["–", "-"], ["[", "("], ["]", ")"], ["√", "sqrt"],
+  ["**", "^"],
+]);
 
 function tokens(text) {
   const found = text.match(/\d+(?:[.,]\d*)?|[.,]\d+|\*\*|[A-Za-z]+|\S/g) || [];
-  return found.map(token => SAME[token] || token);
+  return found.map(token => SAME.get(token) || token);
 }
 
 function evaluate(text, values) {
@@ -39,7 +44,7 @@ function evaluate(text, values) {
     for (;;) {
       if (list[at] === "*") { at += 1; value *= signed(); }
       else if (list[at] === "/") { at += 1; value /= signed(); }
-      else if (list[at] !== undefined && /^[\dA-Za-z.,(]/.test(list[at])) value *= power();
+      else if (list[at] !== undefined && /^[A-Za-z(]/.test(list[at])) value *= power();
       else return value;
     }
   }
@@ -65,13 +70,7 @@ function evaluate(text, values) {
       return value;
     }
     const name = token.toLowerCase();
-    if (Object.hasOwn(FUNCTIONS, name)) {
-      if (list[at] !== "(") return FUNCTIONS[name](atom());  // ln 3
-      at += 1;
-      const value = sum();
-      expect(")");
-      return FUNCTIONS[name](value);
-    }
+    if (FUNCTIONS.has(name)) return FUNCTIONS.get(name)(atom());
     if (letter(token) !== undefined) return values[letter(token)];
     if (name === "e") return Math.E;
     if (/^[A-Za-z]{2,}$/.test(token) && [...token].every(one => letter(one) !== undefined)) {

@@ -29,9 +29,7 @@ LECTURE = Lecture(
             ),
         ),
         Exercise(
-            Phrase(
-                "A die replaces the second coin and says YES for a six only. What is epsilon, and why is it larger?"
-            ),
+            Phrase("A die replaces the second coin, and says YES for a six only. What is epsilon? Why is it larger?"),
             Phrase("Find the probabilities of YES, then of NO, and look at both ratios."),
             Phrase(
                 "YES: 7/12 against 1/12, a ratio of 7. NO: 11/12 against 5/12, a ratio of 2.2. So epsilon is ln 7, "
