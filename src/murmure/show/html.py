@@ -13,8 +13,9 @@ from typing import Any
 
 from murmure.show import cells, chart
 from murmure.show.document import Document, Heading, Image, Intervals, Table
+from murmure.show.formulas import mathml
 from murmure.show.language import MINUS, NAMES, Language, LanguageCode, current_language
-from murmure.show.phrase import Code, Marked, Phrase, visible
+from murmure.show.phrase import Code, Formula, Marked, Phrase, visible
 
 FOLDER = Path(__file__).parent / "templates"
 GENERATOR = '<meta name="generator" content="Murmure">'  # marks a page as written by Murmure
@@ -34,18 +35,28 @@ def content_security_policy(framed: bool = False, images: bool = False) -> str:
 
     framed: also no frame around it, which a browser takes from a header alone. images: those inside the page itself.
     """
-    digest = base64.b64encode(hashlib.sha256(style_sheet().encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    policy += "; img-src data:" if images else ""
+    policy = policy_of(style_sheet(), images=images)
     return f"{policy}; frame-ancestors 'none'" if framed else policy
 
 
+def policy_of(style: str, script: str = "", images: bool = False) -> str:
+    """A policy that allows this style sheet, and this script where there is one, by their digests."""
+    policy = f"default-src 'none'; style-src {_digest(style)}; base-uri 'none'; form-action 'none'"
+    policy += f"; script-src {_digest(script)}" if script else ""
+    return policy + ("; img-src data:" if images else "")
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
 @cache
-def _environment() -> Any:
+def _environment(*folders: Path) -> Any:
+    """folders: templates of others, which may use ours."""
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER),
+        loader=jinja2.FileSystemLoader([*folders, FOLDER]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -63,6 +74,8 @@ def html_language(code: LanguageCode) -> Language:
         return escape(visible(text))
 
     def mark(value: Marked, inner: str) -> str:
+        if isinstance(value, Formula):
+            return mathml(str(value), value.display)
         tag = "code" if isinstance(value, Code) else "b"
         return f"<{tag}>{inner}</{tag}>"
 
@@ -198,6 +211,12 @@ def _shell(template: str, document: Document, lang: LanguageCode, heading: Headi
 def _part(template: str, document: Document, code: LanguageCode, heading: Heading | None, live: bool = False) -> Any:
     context = {**_context(code), "document": document, "heading": heading, "live": live}
     return _markup(_environment().get_template(template).render(**context))
+
+
+def from_template(folder: Path, template: str, code: LanguageCode, **more: Any) -> Any:
+    """HTML from a template in another folder, which is given what ours are given: `say`, `names`, blocks.html, ..."""
+    context = {**_context(code), "names": NAMES, "generator": _markup(GENERATOR), **more}
+    return _markup(_environment(folder).get_template(template).render(**context))
 
 
 def is_murmure_page(start: bytes) -> bool:

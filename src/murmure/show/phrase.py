@@ -95,6 +95,14 @@ class Code(Marked):
     """A command, a digest, a name of the code."""
 
 
+class Formula(Marked):
+    """A formula in plain letters, "fhat = 2o - N/2", which pages typeset (formulas.py). display: on its own line."""
+
+    def __init__(self, value: str, display: bool = False) -> None:
+        super().__init__(value)
+        self.display = display
+
+
 class Small(Marked):
     """A delta: 10⁻⁶ for people, 1e-06 as text."""
 
