@@ -1,0 +1,1 @@
+"""Experiments that several items of a lecture share."""
