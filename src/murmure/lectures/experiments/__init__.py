@@ -1,0 +1,1 @@
+"""What several items of a lecture share: the experiments that they repeat."""
