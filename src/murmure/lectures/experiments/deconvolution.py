@@ -14,7 +14,7 @@ n^(-2k / (2k + 5))), powers of log n where it grows exponentially (Gaussian nois
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
 import numpy as np
@@ -132,9 +132,13 @@ def _beyond(truth: TwoHumps, edge: float) -> float:
     return float((np.abs(truth.transform(t)) ** 2).mean() * (reach - edge) / np.pi)
 
 
-def best(noise: AddedNoise, truth: TwoHumps, n: float, tries: int = 200) -> Deconvolution:
+@cache
+def best(noise: AddedNoise, truth: TwoHumps, n: float, tries: int = 30) -> Deconvolution:
     """With the bandwidth that has the least expected error for n values: the best that anybody could choose."""
-    bandwidths = np.geomspace(0.001, 1.0, tries)
-    choices = [Deconvolution(noise, float(h)) for h in bandwidths]
-    errors = [choice.expected_error(truth, n) for choice in choices]
-    return choices[int(np.nanargmin(errors))]
+    low, high = 0.001, 1.0
+    for _ in range(2):  # a coarse search, then a fine one around its best
+        bandwidths = np.geomspace(low, high, tries)
+        choices = [Deconvolution(noise, float(h)) for h in bandwidths]
+        at = int(np.nanargmin([choice.expected_error(truth, n) for choice in choices]))
+        low, high = bandwidths[max(at - 1, 0)], bandwidths[min(at + 1, tries - 1)]
+    return choices[at]

@@ -10,5 +10,20 @@ LECTURE = Lecture(
         "random masks that cancel in the total. The lecture compares this with four older approaches, defines what is "
         "hidden, and computes a regression."
     ),
-    order=("four_approaches", "noise_needed", "measurable_errors", "deconvolution"),
+    order=(
+        "four_approaches",
+        "noise_needed",
+        "measurable_errors",
+        "deconvolution",
+        "equidistribution",
+        "printed_protocol",
+        "dropouts",
+        "precision_and_cost",
+        "blocks",
+        "flexibility",
+        "collusion",
+        "regression",
+        "rows_as_parties",
+        "vertical",
+    ),
 )

@@ -24,8 +24,8 @@ FORMULA, SUMS = "cost ~ smoker", 7  # the sums that the regression asks for betw
 NORMAL = 1.96
 NAMES = {
     "response": Phrase("randomised response"),
-    "noise": Phrase("noise on each value, used as if clean"),
-    "corrected": Phrase("noise on each value, corrected"),
+    "noise": Phrase("noise, taken as clean"),
+    "corrected": Phrase("noise, corrected"),
     "curator": Phrase("differential privacy"),
     "masks": Phrase("masked sums"),
 }
@@ -147,6 +147,7 @@ def slope_picture(data: dict[str, list[Any]]) -> Intervals:
         tuple(IntervalRow(name, centre, low, high, SLOPE) for name, centre, low, high in rows),
         unit="value",
         truth=Phrase("the population is invented"),
+        mark=Phrase("truth"),
         picture=True,
         axis=Phrase("slope"),
     )

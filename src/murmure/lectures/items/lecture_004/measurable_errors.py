@@ -78,8 +78,11 @@ def measure(work: Work) -> Measured:
         numbers = (Number(predicted, "fixed", 5), Number(measured, "fixed", 5), Number(covers, "share", 1))
         rows.append((PLANS[plan][0], *numbers))
     sizes = (10, 50, 200)[: work.choose(1, 3, 3)]
-    curves = tuple(Curve(Phrase("N = {n}", n=n), tuple(f / n for f in range(n + 1)), tuple(coverage(n))) for n in sizes)
-    lowest = min(min(curve.y) for curve in curves)
+    curves = tuple(
+        Curve(Phrase("N = {n}", n=n), tuple(f / n for f in range(n + 1)), tuple(1 - c for c in coverage(n)))
+        for n in sizes
+    )
+    lowest = 1 - max(max(curve.y) for curve in curves)
     warner, greenberg = (float(mu.certify(PLANS[name][1].person).epsilon) for name in ("Warner", "Greenberg"))
     return Measured(
         Phrase(
@@ -97,10 +100,10 @@ def measure(work: Work) -> Measured:
         data,
         (
             Curves(
-                Phrase("How often the 95% interval of Warner's survey covers the share, enumerated"),
-                (*curves, Curve(Phrase("95%"), (0.0, 1.0), (0.95, 0.95))),
+                Phrase("How often the 95% interval of Warner's survey misses, enumerated"),
+                (*curves, Curve(Phrase("5%"), (0.0, 1.0), (0.05, 0.05))),
                 Phrase("true share"),
-                Phrase("coverage"),
+                Phrase("share of surveys"),
             ),
         ),
         Phrase(
