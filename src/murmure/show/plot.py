@@ -24,6 +24,7 @@ from murmure.show.short_labels import cut_labels
 BAR = "#9db9e0"
 MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
 MAX_LETTERS = 28  # of a label beside a panel
+LETTER_INCHES = 0.085  # of a legend, on average
 Panel = OneFigure | Paragraph
 
 
@@ -115,7 +116,9 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
     for ax in axes:
         handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     if handles:
-        figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=3)
+        column = 0.55 + LETTER_INCHES * max(map(len, handles))  # the widest
+        columns = max(1, min(3, int(figure.get_figwidth() / column)))
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=columns)
 
 
 def _height(panel: Panel) -> float:
