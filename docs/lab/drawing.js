@@ -1,6 +1,8 @@
 // Drawings as SVG, at the width they are given: letters keep their size, on a telephone too.
 // Colours are classes of lab.css, because the page's policy allows no style inside elements.
 
+import { powerOfTen } from "./numbers.js";
+
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 export function shape(tag, attributes = {}, ...children) {
@@ -51,14 +53,15 @@ export function axes(frame) {
   const { width, height, x, y, number } = frame;
   const yTicks = frame.yTicks ?? (frame.logY ? powerTicks(...y) : roundTicks(...y));
   const xTicks = frame.xTicks ?? (frame.logX ? powerTicks(...x) : roundTicks(...x, width < 420 ? 5 : 8));
-  const longest = Math.max(...yTicks.map(tick => number(tick).length));
+  const yNumber = frame.logY ? powerOfTen : number;
+  const longest = Math.max(...yTicks.map(tick => yNumber(tick).length));
   const left = 14 + 7.2 * longest, top = 26, right = width - 14, bottom = height - 40;
   const atX = (frame.logX ? logarithmic : linear)(...x, left, right);
   const atY = (frame.logY ? logarithmic : linear)(...y, bottom, top);
   const svg = canvas(width, height, frame.title);
   for (const tick of yTicks) {
     svg.append(line(left, atY(tick), right, atY(tick), "grid"));
-    svg.append(label(left - 8, atY(tick) + 4, number(tick), { "text-anchor": "end" }));
+    svg.append(label(left - 8, atY(tick) + 4, yNumber(tick), { "text-anchor": "end" }));
   }
   svg.append(line(left, bottom, right, bottom, "zero"));
   for (const tick of xTicks) {

@@ -10,7 +10,8 @@ function element(tag, ...children) {
 
 function piece(child) {
   if (child instanceof Node) return child;
-  const leaf = document.createElementNS(NAMESPACE, /^[\d−]/.test(child) ? "mn" : /^[\p{L}∞%]/u.test(child) ? "mi" : "mo");
+  const leaf = document.createElementNS(NAMESPACE, /^(−?\d|∞)/.test(child) ? "mn" : /^\p{L}/u.test(child) ? "mi" : "mo");
+  if ("()".includes(child)) leaf.setAttribute("stretchy", "false");  // as high as the letters, not as their hats
   leaf.textContent = child;
   return leaf;
 }
@@ -18,7 +19,6 @@ function piece(child) {
 export const row = (...children) => element("mrow", ...children);
 export const over = (above, below) => element("mfrac", above, below);
 export const power = (base, exponent) => element("msup", base, exponent);
-export const index = (base, below) => element("msub", base, below);
 
 /** A letter with a hat: an estimate. */
 export function hat(letter) {
@@ -26,6 +26,15 @@ export function hat(letter) {
   node.setAttribute("accent", "true");
   return node;
 }
+
+/** What stands in brackets. */
+export const bracket = (...children) => row("(", ...children, ")");
+
+/** The variance of an estimated share with chances p and q, as the lecture prints it. */
+export const variance = () => [
+  over(row("q", bracket("1", "−", "q")), row("N", power(bracket("p", "−", "q"), "2"))), "+",
+  over(row("f", bracket("1", "−", "p", "−", "q")), row("N", bracket("p", "−", "q"))),
+];
 
 /** A formula on a line of its own. It may be wider than a telephone, and then scrolls. */
 export function formula(...children) {

@@ -16,20 +16,23 @@ export function parse(text) {
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const superscript = whole => String(whole).replace(/\d/g, digit => SUPERSCRIPTS[digit]).replace("-", "⁻");
 
-/** A number with `digits` significant digits; very small and very large ones as a × 10ⁿ. */
-export function format(value, lang, digits = 4) {
+/** Of a power of ten. */
+export const powerOfTen = value => `10${superscript(Math.round(Math.log10(value)))}`;
+
+/** A number with `digits` significant digits; very small and very large ones as a × 10ⁿ. `atLeast`: digits in a column. */
+export function format(value, lang, digits = 4, atLeast = 1) {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
   if (value !== 0 && (size < 1e-3 || size >= 1e9)) {
     const [mantissa, power] = value.toExponential(digits - 1).split("e");
-    const shown = format(Number(mantissa), lang, digits);
+    const shown = format(Number(mantissa), lang, digits, atLeast);
     const tens = `10${superscript(Number(power))}`;
     return shown === "1" ? tens : `${shown} × ${tens}`.replaceAll(" ", "\u00a0");
   }
   const options = size >= 10 ** (digits - 1)
     ? { maximumFractionDigits: 0 }
-    : { maximumSignificantDigits: digits };
+    : { maximumSignificantDigits: digits, minimumSignificantDigits: atLeast };
   return new Intl.NumberFormat(lang, options).format(value).replace("-", "−");
 }
 

@@ -2,7 +2,7 @@
 
 import { axes, label, shape } from "./drawing.js";
 import { code, facts, figure, paragraph } from "./elements.js";
-import { formula, hat, over, power, row } from "./formulas.js";
+import { bracket, formula, hat, over, power, row, variance as varianceFormula } from "./formulas.js";
 import { grr } from "./laws.js";
 import { plain } from "./numbers.js";
 import { shareVariance } from "./variances.js";
@@ -41,11 +41,10 @@ function draw(values, say, width) {
         [say("grr.fact.error"), say("points", { value: number(100 * Math.sqrt(variance), 3) })],
       ]),
       paragraph(say("grr.formulas")),
-      formula("p", "=", over(power("e", "ε"), row(power("e", "ε"), "+", "k", "−", "1")), "=", number(p), " ",
-        row("q", "=", over("1", row(power("e", "ε"), "+", "k", "−", "1")), "=", number(q))),
-      formula(hat("f"), "=", over(row("r", "−", "q"), row("p", "−", "q")), " ",
-        row("Var", "(", hat("f"), ")", "=", over(row("q", "(", "1", "−", "q", ")"), row("N", "(", "p", "−", "q", ")²")),
-          "+", over(row("f", "(", "1", "−", "p", "−", "q", ")"), row("N", "(", "p", "−", "q", ")")))),
+      formula("p", "=", over(power("e", "ε"), row(power("e", "ε"), "+", "k", "−", "1")), "=", number(p)),
+      formula("q", "=", over("1", row(power("e", "ε"), "+", "k", "−", "1")), "=", number(q)),
+      formula(hat("f"), "=", over(row("r", "−", "q"), row("p", "−", "q"))),
+      formula("Var", bracket(hat("f")), "=", ...varianceFormula(), "=", number(variance)),
       code(`mu.GRR(mu.Categories(${k}), epsilon=${plain(epsilon)})`),
     ],
   };

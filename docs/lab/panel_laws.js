@@ -33,7 +33,7 @@ const CASES = {
     const law = laws.redrawnStair(epsilon, gamma, x, CELLS);
     const right = laws.shifted(laws.calibratedStair(epsilon, gamma, CELLS).shape, laws.cellOf(x, CELLS));
     return {
-      points: stairs(law), reference: stairs(right), mean: laws.meanReport(law),
+      points: stairs(laws.redrawnStair(epsilon, gamma, x, 10 * CELLS)), reference: stairs(right), mean: laws.meanReport(law),
       exact: { epsilon: laws.redrawnLoss(epsilon, gamma), x: 0, other: CELLS / 2 }, inside: laws.stairInside(epsilon, gamma, x),
     };
   },

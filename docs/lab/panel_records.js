@@ -18,18 +18,18 @@ function picture({ epsilon, k, d, n, f, budget }, say, width) {
   }
   const all = Object.values(lines).flat().map(([, variance]) => variance);
   const frame = axes({
-    width, height: 320, title: say("records.drawing"), number: value => say.number(value, 2), logY: true,
+    width, height: 320, title: say("records.drawing"), number: say.number, logY: true,
     x: [1.8, 10.2], y: [Math.min(...all) / 1.4, Math.max(...all) * 1.4], xTicks: ATTRIBUTES, xName: say("records.d"), yName: say("variance"),
   });
-  frame.svg.append(line(frame.atX(d), frame.top, frame.atX(d), frame.bottom, "true"));
+  frame.svg.append(line(frame.atX(d), frame.top, frame.atX(d), frame.bottom, "chosen"));
   for (const [name, points] of Object.entries(lines)) frame.svg.append(curve(frame, points, LINES[name]));
   const best = leastBy(solutions(epsilon, k, d, n, f, budget === "paper"), "variance");
   frame.svg.append(shape("circle", { cx: frame.atX(d), cy: frame.atY(best.variance), r: 5, class: "dot" }));
-  return [frame.svg, key([...Object.entries(LINES).map(([name, kind]) => [kind, name]), ["true", say("records.chosen")]])];
+  return [frame.svg, key([...Object.entries(LINES).map(([name, kind]) => [kind, name]), ["chosen", say("records.chosen")]])];
 }
 
 function draw(values, say, width) {
-  const { epsilon, k, d, n, f, budget } = values, number = say.number;
+  const { epsilon, k, d, n, f, budget } = values, { number, cell } = say;
   const rows = solutions(epsilon, k, d, n, f, budget === "paper");
   const best = leastBy(rows, "variance");
   const shown = [...rows].sort((one, other) => one.variance - other.variance);
@@ -42,7 +42,7 @@ function draw(values, say, width) {
       figure(say("records.figure"), ...picture(values, say, width)),
       table(say("records.table", { epsilon: number(epsilon), k: number(k), d, n: number(n) }),
         [say("records.solution"), say("records.variance", { f: number(f) }), say("varstar.error"), say("records.record"), say("records.attribute")],
-        shown.map(row => [row.name, number(row.variance), number(100 * Math.sqrt(row.variance), 3), number(row.record), number(row.attribute)]),
+        shown.map(row => [row.name, cell(row.variance), cell(100 * Math.sqrt(row.variance), 3), cell(row.record), cell(row.attribute)]),
         shown.map(row => [row === best])),
       paragraph(say(`records.why.${budget}`, { inner: number(Math.max(...rows.map(row => row.record))), d })),
       code(`schema = ${schema}\nmu.SPL(schema, ${plain(epsilon)}, oracle="GRR")\nmu.SMP(schema, ${plain(epsilon)}, oracle="GRR")\n`

@@ -2,7 +2,7 @@
 
 import { canvas, label, line, shape } from "./drawing.js";
 import { code, facts, figure, paragraph, table } from "./elements.js";
-import { formula, hat, over, power, row } from "./formulas.js";
+import { bracket, formula, hat, over, power, row } from "./formulas.js";
 import { bestTruth, leaves, warner } from "./laws.js";
 import { plain } from "./numbers.js";
 import { bestCoinVariance, sampleVariance, warnerVariance } from "./variances.js";
@@ -48,7 +48,7 @@ function draw(values, say, width) {
       ? say("tree.best", { epsilon: number(epsilon) })
       : say("tree.wasted", { t: number(bestTruth(epsilon)), epsilon: number(epsilon), ratio: number(variance / best, 3) });
   return {
-    summary: say("tree.summary", { a: number(a), c: number(c), epsilon: number(epsilon, 6) }),
+    summary: say("tree.summary", { a: number(a), c: number(c), epsilon: say.logarithm(epsilon) }),
     content: [
       figure(say("tree.figure"), tree(values, say, width)),
       table(say("tree.matrix"), ["", say("tree.reports.yes"), say("tree.reports.no")], [
@@ -56,7 +56,7 @@ function draw(values, say, width) {
         [say("tree.means.no"), ...matrix[1].map(chance => number(chance))],
       ]),
       facts([
-        [say("tree.fact.epsilon"), number(epsilon, 6)],
+        [say("tree.fact.epsilon"), say.logarithm(epsilon)],
         [say("tree.fact.expected"), say.percent(expected)],
         [say("tree.fact.variance"), number(variance)],
         [say("tree.fact.error"), say("points", { value: number(100 * Math.sqrt(variance), 3) })],
@@ -64,10 +64,10 @@ function draw(values, say, width) {
       ]),
       paragraph(remark),
       paragraph(say("tree.formulas")),
-      formula(hat("f"), "=", over(row("r", "−", number(c)), number(truth)), " ",
-        row(hat("f"), "N", "=", over(row("o", "−", number(c * n)), number(truth)))),
-      formula("Var", "(", hat("f"), ")", "=",
-        over(row("f", "a", "(", "1", "−", "a", ")", "+", "(", "1", "−", "f", ")", "c", "(", "1", "−", "c", ")"), row("N", power("t", "2"))),
+      formula(hat("f"), "=", over(row("r", "−", "c"), "t"), "=", over(row("r", "−", number(c)), number(truth))),
+      formula("N", hat("f"), "=", over(row("o", "−", "c", "N"), "t"), "=", over(row("o", "−", number(c * n)), number(truth))),
+      formula("Var", bracket(hat("f")), "=",
+        over(row("f", "a", bracket("1", "−", "a"), "+", bracket("1", "−", "f"), "c", bracket("1", "−", "c")), row("N", power("t", "2"))),
         "=", number(variance)),
       code(`mu.Warner(mu.Categories(["${say("no")}", "${say("yes")}"]), truth=${plain(truth)}, yes_coin=${plain(yes)})`),
     ],

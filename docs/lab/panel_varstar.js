@@ -2,7 +2,7 @@
 
 import { axes, curve, key, line, shape } from "./drawing.js";
 import { code, figure, paragraph, table } from "./elements.js";
-import { formula, over, row } from "./formulas.js";
+import { bracket, formula, hat, variance } from "./formulas.js";
 import { plain } from "./numbers.js";
 import { ORACLES, compare, leastBy, shareVariance } from "./variances.js";
 
@@ -10,32 +10,32 @@ import { ORACLES, compare, leastBy, shareVariance } from "./variances.js";
 const LINES = { GRR: "line c1", SUE: "line c4", OUE: "line c2", BLH: "line c3", OLH: "line c5 dashed", SubsetSelection: "line heavy" };
 const POINTS = 96;
 
-/** From 0.1 to 6, or as far as the chosen epsilon. */
-const range = epsilon => [Math.min(0.1, epsilon), Math.max(6, epsilon)];
+/** As in the lecture's figure, or as far as the chosen epsilon. */
+const range = epsilon => [Math.min(0.5, epsilon), Math.max(5, epsilon)];
 
 function picture({ epsilon, k, n, f }, say, width) {
   const [low, high] = range(epsilon);
-  const steps = Array.from({ length: POINTS + 1 }, (_, i) => low * (high / low) ** (i / POINTS));
+  const steps = Array.from({ length: POINTS + 1 }, (_, i) => low + (high - low) * i / POINTS);
   const lines = Object.fromEntries(Object.keys(LINES).map(name =>
     [name, steps.map(one => [one, shareVariance(ORACLES[name](one, k), f, n)])]));
   const all = Object.values(lines).flat().map(([, variance]) => variance);
   const frame = axes({
     width, height: 340, title: say("varstar.drawing", { k: say.number(k), n: say.number(n), f: say.number(f) }),
-    number: value => say.number(value, 2), logX: true, logY: true, x: [low, high],
-    y: [Math.min(...all) / 1.3, Math.max(...all) * 1.3], xTicks: [0.1, 0.2, 0.5, 1, 2, 5].filter(tick => tick >= low),
+    number: value => say.number(value, 3), logY: true, x: [low, high],
+    y: [Math.min(...all) / 1.3, Math.max(...all) * 1.3],
     xName: "ε", yName: say(f === 0 ? "star" : "varstar.axis", { f: say.number(f) }),
   });
-  frame.svg.append(line(frame.atX(epsilon), frame.top, frame.atX(epsilon), frame.bottom, "true"));
+  frame.svg.append(line(frame.atX(epsilon), frame.top, frame.atX(epsilon), frame.bottom, "chosen"));
   for (const name of [...Object.keys(LINES)].reverse()) frame.svg.append(curve(frame, lines[name], LINES[name]));
   const rows = compare(epsilon, k, n, f).filter(({ name }) => name in LINES);
   const best = leastBy(rows, "atShare");
   frame.svg.append(shape("circle", { cx: frame.atX(epsilon), cy: frame.atY(best.atShare), r: 5, class: "dot" }));
   const entries = Object.entries(LINES).map(([name, kind]) => [kind, name === "BLH" ? "BLH = HadamardResponse" : name]);
-  return [frame.svg, key([...entries, ["true", say("varstar.chosen")]])];
+  return [frame.svg, key([...entries, ["chosen", say("varstar.chosen")]])];
 }
 
 function draw(values, say, width) {
-  const { epsilon, k, n, f } = values, number = say.number;
+  const { epsilon, k, n, f } = values, { number, cell } = say;
   const rows = compare(epsilon, k, n, f);
   const [star, share, mean] = ["star", "atShare", "mean"].map(measure => leastBy(rows, measure));
   const all = star.name === share.name && star.name === mean.name;
@@ -48,12 +48,11 @@ function draw(values, say, width) {
       figure(say("varstar.figure"), ...picture(values, say, width)),
       table(say("varstar.table", { epsilon: number(epsilon), k: number(k), n: number(n) }),
         [say("mechanism"), "p", "q", say("star"), say("varstar.at", { f: number(f) }), say("varstar.mean"), say("varstar.error")],
-        [...rows].sort((one, other) => one.mean - other.mean).map(row => [full(row), number(row.p), number(row.q),
-          number(row.star), number(row.atShare), number(row.mean), number(100 * Math.sqrt(row.atShare), 3)]),
+        [...rows].sort((one, other) => one.mean - other.mean).map(row => [full(row), cell(row.p, 3), cell(row.q, 3),
+          cell(row.star), cell(row.atShare), cell(row.mean), cell(100 * Math.sqrt(row.atShare), 3)]),
         [...rows].sort((one, other) => one.mean - other.mean).map(row => [false, false, row === star, row === share, row === mean])),
       paragraph(say("varstar.caution", { star: number(100 * Math.sqrt(star.star), 3) })),
-      formula("Var", "(", "f", ")", "=", over(row("q", "(", "1", "−", "q", ")"), row("N", "(", "p", "−", "q", ")²")),
-        "+", over(row("f", "(", "1", "−", "p", "−", "q", ")"), row("N", "(", "p", "−", "q", ")"))),
+      formula("Var", bracket(hat("f")), "=", ...variance()),
       code(`mu.advise(mu.Categories(${k}), epsilon=${plain(epsilon)}, people=${plain(n)})`),
     ],
   };

@@ -51,7 +51,7 @@ const WORDS = {
   "tree.truth.node": ["vérité", "truth"],
   "tree.coin.node": ["pièce", "coin"],
   "tree.summary": [
-    "Répond oui : avec probabilité {a} une personne qui pense oui, avec probabilité {c} une personne qui pense non. Le mécanisme coûte exactement ε = {epsilon}.",
+    "Une personne qui pense oui répond oui avec probabilité {a}, une personne qui pense non avec probabilité {c}. Le mécanisme coûte exactement ε = {epsilon}.",
     "A person who means yes answers yes with probability {a}, one who means no with probability {c}. The mechanism costs exactly ε = {epsilon}.",
   ],
   "tree.matrix": ["La réponse selon ce que pense la personne", "The answer, given what the person means"],
@@ -103,8 +103,8 @@ const WORDS = {
   ],
   "grr.report": ["réponse", "report"],
   "grr.summary": [
-    "La vérité sort avec probabilité {p}, chaque autre valeur avec probabilité {q}. Leur rapport est e^ε = {ratio}, quelle que soit la personne : c’est toute la preuve.",
-    "The truth is reported with probability {p}, each other value with probability {q}. Their ratio is e^ε = {ratio}, whoever the person is: that is the whole proof.",
+    "La vérité sort avec probabilité {p}, chaque autre valeur avec probabilité {q}. Leur rapport est exp(ε) = {ratio}, quelle que soit la personne : c’est toute la preuve.",
+    "The truth is reported with probability {p}, each other value with probability {q}. Their ratio is exp(ε) = {ratio}, whoever the person is: that is the whole proof.",
   ],
   "grr.fact.lie": ["réponses autres que la vérité", "reports other than the truth"],
   "grr.fact.variance": ["variance à f = {f}", "variance at f = {f}"],
@@ -187,16 +187,16 @@ const WORDS = {
     "La perte est atteinte pour une réponse près de 0, entre une personne à 0 et une personne à 1/2 : la première retire bien plus souvent. C’est un budget plus grand, offert aux paliers quand le cours les compare à Laplace. Ramener un seul tirage à la borne la plus proche ne coûterait rien.",
     "The loss is attained for a report near 0, between a person at 0 and one at 1/2: the first redraws far more often. It is a larger budget, given to the staircase when the lecture compares it with Laplace. Moving a single draw to the nearest bound would cost nothing.",
   ],
-  "laws.staircase.printed.curve": ["densité imprimée, facteur b^j", "printed density, factor b^j"],
-  "laws.staircase.printed.reference": ["densité juste, facteur b^(j+1)", "right density, factor b^(j+1)"],
+  "laws.staircase.printed.curve": ["densité imprimée, facteur bʲ", "printed density, factor bʲ"],
+  "laws.staircase.printed.reference": ["densité juste, facteur bʲ⁺¹", "right density, factor bʲ⁺¹"],
   "laws.staircase.printed.drawing": ["Densité imprimée et densité juste sur [−1, 2]", "Printed density and right density on [−1, 2]"],
   "laws.staircase.printed.summary": [
     "La densité imprimée a une masse totale de {mass} au lieu de 1 : ce n’est pas une loi, et elle n’a pas d’ε.",
     "The printed density has a total mass of {mass} instead of 1: it is not a law, and it has no ε.",
   ],
   "laws.staircase.printed.why": [
-    "Il manque un facteur b = e^(−ε) : le premier palier à côté du centre doit être à b fois sa hauteur, et non à la même. Avec b^(j+1), la constante du cours est la bonne.",
-    "A factor b = e^(−ε) is missing: the first step beside the centre belongs at b times its height, not at the same. With b^(j+1) the lecture’s constant is right.",
+    "Il manque un facteur b = exp(−ε) : le premier palier à côté du centre doit être à b fois sa hauteur, et non à la même. Avec bʲ⁺¹, la constante du cours est la bonne.",
+    "A factor b = exp(−ε) is missing: the first step beside the centre belongs at b times its height, not at the same. With bʲ⁺¹ the lecture’s constant is right.",
   ],
 
   "varstar.short": ["Var* et choix", "Var* and choice"],
@@ -268,8 +268,8 @@ const WORDS = {
     "At an equal budget for the record, RS+FD is never more precise than SMP: it is a post-processing of it. It buys something else: nobody knows which attribute is real, and one attribute costs less. Splitting wins when ε is large.",
   ],
   "records.why.paper": [
-    "L’article randomise l’attribut tiré à ε′ = ln(d(e^ε − 1) + 1) = {inner} : c’est ce que coûte l’enregistrement entier. ε reste vrai pour deux personnes qui ne diffèrent que par un attribut, quand tous ont le même nombre de valeurs.",
-    "The paper randomises the drawn attribute at ε′ = ln(d(e^ε − 1) + 1) = {inner}: this is what the whole record costs. ε remains true for two people who differ in one attribute only, when all have equally many values.",
+    "L’article randomise l’attribut tiré à ε′ = ln(d(exp(ε) − 1) + 1) = {inner} : c’est ce que coûte l’enregistrement entier. ε reste vrai pour deux personnes qui ne diffèrent que par un attribut, quand tous ont le même nombre de valeurs.",
+    "The paper randomises the drawn attribute at ε′ = ln(d(exp(ε) − 1) + 1) = {inner}: this is what the whole record costs. ε remains true for two people who differ in one attribute only, when all have equally many values.",
   ],
 };
 
@@ -278,7 +278,7 @@ const COLUMN = { fr: 0, en: 1 };
 /** Ordinary spaces become no-break ones before ; : ! ? % and inside « ». */
 const french = text => text.replace(/ (?=[;!?])/g, "\u202f").replace(/ (?=[:»%])|(?<=«) /g, "\u00a0");
 
-/** say(key, fills) in one language, with say.number, say.percent and say.lang. */
+/** say(key, fills) in one language, with say.number, say.cell, say.logarithm, say.percent and say.lang. */
 export function speaker(lang) {
   const say = (key, fills = {}) => {
     if (!Object.hasOwn(WORDS, key)) throw new Error(`no words for ${key}`);
@@ -290,9 +290,15 @@ export function speaker(lang) {
   };
   say.lang = lang;
   say.number = (value, digits = 4) => format(value, lang, digits);
+  say.cell = (value, digits = 4) => format(value, lang, digits, digits);  // of a table: as many digits in every row
+  // Lectures write ln 3: so does the page, where epsilon is the logarithm of a whole number.
+  say.logarithm = epsilon => {
+    const E = Math.round(Math.exp(epsilon));
+    const shown = format(epsilon, lang, 6);
+    return E > 1 && E < 1000 && Math.abs(Math.log(E) - epsilon) < 1e-12 ? `ln\u00a0${E} ≈ ${shown}` : shown;
+  };
   say.percent = (value, digits) => percent(value, lang, digits);
   return say;
 }
 
-export const KEYS = Object.keys(WORDS);
 export const PAIRS = Object.entries(WORDS);
