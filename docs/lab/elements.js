@@ -19,10 +19,11 @@ export function table(caption, head, rows, best = []) {
   const body = rows.map(([name, ...cells], i) =>
     element("tr", {}, element("th", { scope: "row" }, name),
       ...cells.map((cell, j) => element("td", best[i]?.[j] ? { class: "best" } : {}, cell))));
-  const whole = element("table", {}, element("caption", {}, caption), element("thead", {}, heading), element("tbody", {}, ...body));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, whole);
+  const whole = element("table", { "aria-label": caption }, element("thead", {}, heading), element("tbody", {}, ...body));
+  // The caption stays where it is while a wide table scrolls below it.
+  return element("div", {}, element("p", { class: "caption" }, caption), element("div", { class: "scroll" }, whole));
 }
 
 export const paragraph = (text, kind) => element("p", kind ? { class: kind } : {}, text);
 export const figure = (caption, ...content) => element("figure", {}, element("figcaption", {}, caption), ...content);
-export const code = text => element("pre", { tabindex: "0" }, element("code", {}, text));
+export const code = text => element("pre", {}, element("code", {}, text));

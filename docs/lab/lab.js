@@ -100,6 +100,10 @@ function draw() {
   const width = Math.min(WIDEST, Math.max(240, page.output.clientWidth));
   const { summary, content } = DRAWN[state.panel].draw(state.values, say, width);
   page.output.replaceChildren(element("p", { class: "summary" }, summary), ...content);
+  // What is wider than the window scrolls, and can then be reached with the keyboard.
+  for (const box of page.output.querySelectorAll(".scroll, .formula")) {
+    if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
+  }
   links();
   clearTimeout(later);
   later = setTimeout(() => {

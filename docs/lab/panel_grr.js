@@ -44,7 +44,7 @@ function draw(values, say, width) {
       formula("p", "=", over(power("e", "ε"), row(power("e", "ε"), "+", "k", "−", "1")), "=", number(p)),
       formula("q", "=", over("1", row(power("e", "ε"), "+", "k", "−", "1")), "=", number(q)),
       formula(hat("f"), "=", over(row("r", "−", "q"), row("p", "−", "q"))),
-      formula("Var", bracket(hat("f")), "=", ...varianceFormula(), "=", number(variance)),
+      formula("Var", bracket(hat("f")), "=", ...varianceFormula()),
       code(`mu.GRR(mu.Categories(${k}), epsilon=${plain(epsilon)})`),
     ],
   };

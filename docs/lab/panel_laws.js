@@ -8,10 +8,11 @@ import { plain } from "./numbers.js";
 const CELLS = 100;  // Murmure's own laws live on cells; hundredths are fine enough to look like the lecture's curves
 const FORMS = { laplace: ["right", "printed"], staircase: ["right", "redrawn", "printed"] };
 
-const allowed = (name, { law }) =>
-  ({ form: FORMS[law], gamma: law === "staircase" ? ["absolute", "variance"] : ["absolute"] })[name];
+/** The printed density comes with its own gamma; Laplace has none. What cannot be chosen keeps its value. */
+const allowed = (name, { law, form, gamma }) =>
+  ({ form: FORMS[law], gamma: law === "staircase" && form !== "printed" ? ["absolute", "variance"] : [gamma] })[name];
 
-/** Everything that there is to say about a law at x: { curve, reference, facts, text, ... } by law and form. */
+/** What there is to draw and to say about a law at x, by law and form. `wide`: it is drawn beyond its bounds. */
 const CASES = {
   "laplace right": ({ epsilon, x }) => {
     const shape = laws.laplaceShape(epsilon, CELLS), law = laws.shifted(shape, laws.cellOf(x, CELLS));
@@ -37,9 +38,9 @@ const CASES = {
       exact: { epsilon: laws.redrawnLoss(epsilon, gamma), x: 0, other: CELLS / 2 }, inside: laws.stairInside(epsilon, gamma, x),
     };
   },
-  "staircase printed": ({ epsilon, x, gamma }) => ({
-    points: sampled(y => laws.stairDensity(epsilon, gamma, y - x, true)), wide: true,
-    reference: sampled(y => laws.stairDensity(epsilon, gamma, y - x)), mass: laws.printedMass(epsilon, gamma),
+  "staircase printed": ({ epsilon, x }) => ({
+    points: sampled(y => laws.stairDensity(epsilon, "variance", y - x, true)), wide: true,
+    reference: sampled(y => laws.stairDensity(epsilon, "variance", y - x)), mass: laws.printedMass(epsilon, "variance"),
   }),
 };
 
@@ -50,7 +51,7 @@ function picture(found, { law, form, x }, say, width) {
   const shown = [...found.points, ...(found.reference ?? [])];
   const frame = axes({
     width, height: 280, title: say(`laws.${law}.${form}.drawing`), number: value => say.number(value, 3),
-    x: found.wide ? [-1, 2] : [0, 1], y: [0, Math.max(1, ...shown.map(([, height]) => height)) * 1.08],
+    x: found.wide ? [-1, 2] : [0, 1], y: [0, Math.max(...shown.map(([, height]) => height)) * 1.12],
     xName: say("laws.report"), yName: say("density"),
   });
   if (found.wide) for (const end of [0, 1]) frame.svg.append(line(frame.atX(end), frame.top, frame.atX(end), frame.bottom, "bound"));
@@ -74,7 +75,7 @@ function draw(values, say, width) {
   if (found.outside) entries.push([say("laws.fact.outside"), say.percent(found.outside)]);
   if (found.inside) entries.push([say("laws.fact.inside"), say.percent(found.inside)]);
   if (found.mass) entries.push([say("laws.fact.mass"), number(found.mass)]);
-  if (law === "staircase") entries.push([say("laws.fact.gamma"), number(laws.stairGamma(Math.exp(-(found.inner ?? epsilon)), gamma))]);
+  if (law === "staircase") entries.push([say("laws.fact.gamma"), number(laws.stairGamma(Math.exp(-(found.inner ?? epsilon)), form === "printed" ? "variance" : gamma))]);
   const summary = say(`laws.${law}.${form}.summary`, {
     epsilon: number(epsilon), exact: found.exact ? number(found.exact.epsilon, 6) : "", mass: found.mass ? number(found.mass) : "",
     outside: found.outside ? say.percent(found.outside) : "", inner: found.inner ? number(found.inner) : "",

@@ -13,13 +13,14 @@ function tree({ truth, yes, f }, say, width) {
   // three columns: the first coin, what happens then, the leaves with a bar as long as they are likely
   const root = 6, middle = width * 0.29, leaf = width * 0.62, bar = width - 6;
   const rows = [38, 98, 172, 232], branches = [(rows[0] + rows[1]) / 2, (rows[2] + rows[3]) / 2];
+  const gap = 54, small = width < 420;  // on a telephone the letters t, f, s stand beside the sliders only
   const start = (branches[0] + branches[1]) / 2;
   const edge = (x1, y1, x2, y2, text, up) => {
     svg.append(line(x1, y1, x2, y2, "edge"));
-    svg.append(label((x1 + x2) / 2, (y1 + y2) / 2 + (up ? -7 : 17), text, { "text-anchor": "middle", class: "tick" }));
+    // left of the middle, on the side that the edge leaves free
+    svg.append(label((x1 + x2) / 2 - 2, (y1 + y2) / 2 + (up ? -4 : 14), text, { "text-anchor": "end" }));
   };
-  const gap = width < 420 ? 44 : 64;
-  edge(root + 6, start, middle - 6, branches[0], `t = ${number(truth)}`, true);
+  edge(root + 6, start, middle - 6, branches[0], `${small ? "" : "t = "}${number(truth)}`, true);
   edge(root + 6, start, middle - 6, branches[1], number(1 - truth), false);
   const texts = [[say("tree.truth.node"), "accent"], [say("tree.coin.node"), ""]];
   texts.forEach(([text, kind], i) => svg.append(label(middle, branches[i] + 4, text, { class: `node ${kind}` })));
@@ -28,7 +29,7 @@ function tree({ truth, yes, f }, say, width) {
   const longest = Math.max(...chances, 0.01), room = bar - leaf;
   chances.forEach((chance, i) => {
     const from = branches[i < 2 ? 0 : 1];
-    const name = `${["f = ", "", "s = ", ""][i]}${number(answers[i])}`;
+    const name = `${small ? "" : ["f = ", "", "s = ", ""][i]}${number(answers[i])}`;
     edge(middle + gap, from, leaf - 8, rows[i], name, i % 2 === 0);
     const isYes = i % 2 === 0;
     svg.append(shape("rect", { x: leaf, y: rows[i] + 8, width: Math.max(1, room * chance / longest), height: 8, rx: 2, class: isYes ? "on" : "off" }));
@@ -67,8 +68,7 @@ function draw(values, say, width) {
       formula(hat("f"), "=", over(row("r", "−", "c"), "t"), "=", over(row("r", "−", number(c)), number(truth))),
       formula("N", hat("f"), "=", over(row("o", "−", "c", "N"), "t"), "=", over(row("o", "−", number(c * n)), number(truth))),
       formula("Var", bracket(hat("f")), "=",
-        over(row("f", "a", bracket("1", "−", "a"), "+", bracket("1", "−", "f"), "c", bracket("1", "−", "c")), row("N", power("t", "2"))),
-        "=", number(variance)),
+        over(row("f", "a", bracket("1", "−", "a"), "+", bracket("1", "−", "f"), "c", bracket("1", "−", "c")), row("N", power("t", "2")))),
       code(`mu.Warner(mu.Categories(["${say("no")}", "${say("yes")}"]), truth=${plain(truth)}, yes_coin=${plain(yes)})`),
     ],
   };
