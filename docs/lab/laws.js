@@ -31,8 +31,8 @@ export function grr(epsilon, k) {
 
 // -- numbers in [0, 1], cut into cells ---------------------------------------------------------------------
 
-/** The cell of a value; the last one is closed. The nudge puts 0.29, which is 28.999... hundredths, where it belongs. */
-export const cellOf = (x, cells) => Math.min(cells - 1, Math.max(0, Math.floor(x * cells + 1e-9)));
+/** The cell of a value; the last one is closed. */
+export const cellOf = (x, cells) => Math.min(cells - 1, Math.floor(x * cells));
 
 /** P[y | x] proportional to shape[|y - x|]: each x has its own normaliser, which is what makes redrawing delicate. */
 export function shifted(shape, x) {
@@ -61,6 +61,9 @@ export function exactLoss(shape) {
 export function laplaceShape(epsilon, cells) {
   return Array.from({ length: cells }, (_, d) => Math.exp(-epsilon * d / (cells - 1)));
 }
+
+/** What a person with value x reports. */
+export const boundedLaplace = (epsilon, cells, x) => shifted(laplaceShape(epsilon, cells), cellOf(x, cells));
 
 /** The listing that never redraws: the density of Laplace's law of scale 1/eps around x, over all numbers. */
 export const laplaceDensity = (epsilon, x, y) => epsilon / 2 * Math.exp(-epsilon * Math.abs(y - x));
@@ -119,6 +122,10 @@ export function calibratedStair(epsilon, kind, cells) {
   }
   return { b: high, inner: -Math.log(high), shape: stairShape(high, kind, cells) };
 }
+
+/** What a person with value x reports. */
+export const boundedStair = (epsilon, kind, cells, x) =>
+  shifted(calibratedStair(epsilon, kind, cells).shape, cellOf(x, cells));
 
 /** The lecture's staircase: unbounded density around 0, steps of length 1. `printed`: with b^j where b^(j+1) belongs. */
 export function stairDensity(epsilon, kind, z, printed = false) {

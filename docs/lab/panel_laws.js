@@ -19,9 +19,8 @@ const CASES = {
     return { points: stairs(law), exact: laws.exactLoss(shape), mean: laws.meanReport(law) };
   },
   "laplace printed": ({ epsilon, x }) => {
-    const law = laws.shifted(laws.laplaceShape(epsilon, CELLS), laws.cellOf(x, CELLS));
     return {
-      points: sampled(y => laws.laplaceDensity(epsilon, x, y)), wide: true, reference: stairs(law),
+      points: sampled(y => laws.laplaceDensity(epsilon, x, y)), wide: true, reference: stairs(laws.boundedLaplace(epsilon, CELLS, x)),
       exact: { epsilon }, mean: x, outside: laws.laplaceOutside(epsilon, x),
     };
   },
@@ -32,7 +31,7 @@ const CASES = {
   },
   "staircase redrawn": ({ epsilon, x, gamma }) => {
     const law = laws.redrawnStair(epsilon, gamma, x, CELLS);
-    const right = laws.shifted(laws.calibratedStair(epsilon, gamma, CELLS).shape, laws.cellOf(x, CELLS));
+    const right = laws.boundedStair(epsilon, gamma, CELLS, x);
     return {
       points: stairs(laws.redrawnStair(epsilon, gamma, x, 10 * CELLS)), reference: stairs(right), mean: laws.meanReport(law),
       exact: { epsilon: laws.redrawnLoss(epsilon, gamma), x: 0, other: CELLS / 2 }, inside: laws.stairInside(epsilon, gamma, x),

@@ -4,10 +4,10 @@ import { axes, curve, key, line, shape } from "./drawing.js";
 import { code, figure, paragraph, table } from "./elements.js";
 import { bracket, formula, hat, variance } from "./formulas.js";
 import { plain } from "./numbers.js";
-import { ORACLES, compare, leastBy, shareVariance } from "./variances.js";
+import { ORACLES, choice, compare, leastBy, shareVariance } from "./variances.js";
 
 /** Lines that lie on each other are told apart by their dashes. */
-const LINES = { GRR: "line c1", SUE: "line c4", OUE: "line c2", BLH: "line c3", OLH: "line c5 dashed", SubsetSelection: "line heavy" };
+const LINES = { GRR: "line c1", SUE: "line c4", BLH: "line c3", OLH: "line c5 dashed", OUE: "line c2", SubsetSelection: "line heavy" };
 const POINTS = 96;
 
 /** As in the lecture's figure, or as far as the chosen epsilon. */
@@ -37,21 +37,22 @@ function picture({ epsilon, k, n, f }, say, width) {
 function draw(values, say, width) {
   const { epsilon, k, n, f } = values, { number, cell } = say;
   const rows = compare(epsilon, k, n, f);
-  const [star, share, mean] = ["star", "atShare", "mean"].map(measure => leastBy(rows, measure));
-  const all = star.name === share.name && star.name === mean.name;
+  const chosen = choice(epsilon, k, n, f);
+  const [star, share, mean] = [chosen.star, chosen.atShare, chosen.mean].map(name => rows.find(row => row.name === name));
+  const sorted = [...rows].sort((one, other) => one.mean - other.mean);
   const full = ({ name, setting }) => (setting ? `${name} (${setting})` : name);
   return {
-    summary: all
+    summary: star === share && star === mean
       ? say("varstar.same", { best: full(star) })
       : say("varstar.differ", { star: full(star), share: full(share), mean: full(mean), f: number(f) }),
     content: [
       figure(say("varstar.figure"), ...picture(values, say, width)),
       table(say("varstar.table", { epsilon: number(epsilon), k: number(k), n: number(n) }),
-        [say("mechanism"), "p", "q", say("star"), say("varstar.at", { f: number(f) }), say("varstar.mean"), say("varstar.error")],
-        [...rows].sort((one, other) => one.mean - other.mean).map(row => [full(row), cell(row.p, 3), cell(row.q, 3),
-          cell(row.star), cell(row.atShare), cell(row.mean), cell(100 * Math.sqrt(row.atShare), 3)]),
-        [...rows].sort((one, other) => one.mean - other.mean).map(row => [false, false, row === star, row === share, row === mean])),
-      paragraph(say("varstar.caution", { star: number(100 * Math.sqrt(star.star), 3) })),
+        [say("mechanism"), say("star"), say("varstar.at", { f: number(f) }), say("varstar.mean"), say("varstar.error"), "p", "q"],
+        sorted.map(row => [full(row), cell(row.star), cell(row.atShare), cell(row.mean), cell(100 * Math.sqrt(row.atShare), 3),
+          cell(row.p, 3), cell(row.q, 3)]),
+        sorted.map(row => [row === star, row === share, row === mean])),
+      paragraph(say("varstar.caution")),
       formula("Var", bracket(hat("f")), "=", ...variance()),
       code(`mu.advise(mu.Categories(${k}), epsilon=${plain(epsilon)}, people=${plain(n)})`),
     ],

@@ -40,8 +40,21 @@ export function bestSize(epsilon, k) {
   return best;
 }
 
+/** The chance that two values fall into one bin. It is 1/g in the papers, and here where g is a power of two; otherwise the
+ *  2^m hashes, which run, cannot be shared out evenly, and it is more by less than a part in 10^5.
+ */
+function collision(g) {
+  const length = Math.floor(Math.log2(g)) + 1;
+  if (g === 2 ** (length - 1)) return 1 / g;
+  const hashes = 2 ** Math.min(16, length + 9);
+  const size = Math.floor(hashes / g), larger = hashes - size * g;
+  return (larger * (size + 1) ** 2 + (g - larger) * size ** 2) / hashes ** 2;
+}
+
+/** The hash into g bins, then generalised randomised response of the bin: q averages over the hash. */
 function localHashing(epsilon, g) {
-  return { p: grr(epsilon, g).p, q: 1 / g, setting: `g = ${g}` };  // q: the chance that two values meet in a bin
+  const { p, q: lie } = grr(epsilon, g), same = collision(g);
+  return { p, q: p * same + lie * (1 - same), setting: `g = ${g}` };
 }
 
 /** p and q of every mechanism for shares. Of two with one variance, the one listed first has the shorter report. */
@@ -73,6 +86,12 @@ export function compare(epsilon, k, n, f) {
 
 /** The row with the least variance; rows that differ by rounding alone are equal, and the first one wins. */
 export const leastBy = (rows, key) => rows.reduce((best, row) => (row[key] < best[key] * (1 - 1e-9) ? row : best));
+
+/** What each criterion chooses: Var*, the variance at share f, and its mean over the values, which Murmure goes by. */
+export function choice(epsilon, k, n, f) {
+  const rows = compare(epsilon, k, n, f);
+  return { star: leastBy(rows, "star").name, atShare: leastBy(rows, "atShare").name, mean: leastBy(rows, "mean").name };
+}
 
 // -- records of d attributes with k values each --------------------------------------------------------------------
 
