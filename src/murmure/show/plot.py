@@ -136,6 +136,8 @@ def _draw_curves(ax: Any, panel: Curves, language: Language) -> None:
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
         ax.set_aspect("equal", anchor="W")
+    if panel.log_x:
+        ax.set_xscale("log")
     if numbered(panel):
         ax.set_xticks(numbered(panel))
     ax.set_xlabel(language.say(panel.x_label), parse_math=False)
