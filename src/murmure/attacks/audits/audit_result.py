@@ -246,11 +246,12 @@ class AuditResult(Shown):
         if self.verdict != "no statement":
             out.append(
                 Plural(
-                    "There was {n} look. Half of alpha went to it: half of that to the pair and direction that looked "
-                    "worst on earlier samples, the rest evenly to the others.",
+                    "There was {n} look. It got {share:.1%} of alpha: half of that went to the pair and direction that "
+                    "looked worst on earlier samples, the rest evenly to the others.",
                     "There were {n} looks. Look i from the end gets alpha / (i (i + 1)): half of that goes to the pair "
                     "and direction that looked worst on earlier samples, the rest evenly to the others.",
                     n=len(self.looks),
+                    share=self.looks[0].level / self.alpha,
                 )
             )
         return out
