@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from murmure.cli.commands import UsageError
-from murmure.cli.options import NumberList, json_option, option_group, page_options
+from murmure.cli.options import NumberList, json_option, option_group, page_heading, page_options
 from murmure.cli.outputs import check_picture_format, draw_off_screen
 from murmure.cli.terminal import print_document, print_json, print_written
 from murmure.core.files import all_or_nothing
@@ -33,6 +35,35 @@ output_options = option_group(
     click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw to .svg, .png or .pdf."),
     json_option,
 )
+Result = TypeVar("Result", "AttackResult", "AuditResult")
+
+
+def shows_result(command: Callable[..., Result]) -> Callable[..., None]:
+    """--seed and the outputs, for a command that takes `rng` and returns its result: it is shown and written here."""
+
+    @seed_option
+    @output_options
+    @wraps(command)
+    def run(
+        *,
+        seed: int | None,
+        html: Path | None,
+        plot: Path | None,
+        as_json: bool,
+        title: str | None,
+        question: str | None,
+        author: str | None,
+        **settings: Any,
+    ) -> None:
+        heading = page_heading(title, question, author)
+        check_outputs(html, plot, **heading)
+        result = command(rng=generator(seed), **settings)
+        show(result, as_json, html, plot, **heading)
+        status = getattr(result, "exit_status", 0)  # of an audit
+        if status:
+            click.get_current_context().exit(status)
+
+    return run
 
 
 def generator(seed: int | None) -> Random:

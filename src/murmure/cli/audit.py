@@ -7,17 +7,21 @@ import json
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
+from murmure.cli.attack_options import shows_result
 from murmure.cli.certify import build_mechanism, build_solution, exact_name, read_plan
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.option_words import option
 from murmure.cli.options import domain_options, option_group, require_options, split_labels
 from murmure.cli.plug_in_options import mechanism_options
 from murmure.core.errors import Phrase, shorten
+
+if TYPE_CHECKING:
+    from murmure.attacks.audits.audit_result import AuditResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase('murmure audit --command "node randomiser.js" --pair no,yes --epsilon 1')
 RECORD_EXAMPLE = Phrase("murmure audit rsfd-grr --schema schema.toml --epsilon 1")
@@ -57,8 +61,7 @@ sampling_options = option_group(
     "--calibrate", type=click.Choice(["record", "attribute", "paper"]), help="rsfd, rsrfd: what epsilon is for."
 )
 @sampling_options
-@seed_option
-@output_options
+@shows_result
 def audit(
     mechanism: str | None,
     command: str | None,
@@ -80,15 +83,9 @@ def audit(
     samples: int | None,
     alpha: float,
     time_limit: float,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    as_json: bool,
+    rng: Random,
     **settings: Any,
-) -> None:
+) -> AuditResult:
     """Audit a MECHANISM, a program, an address, a function, a plan or a sanitised file, from samples alone.
 
     Ends in one of three verdicts: violates (exit status 1), consistent (0), no statement (3).
@@ -103,7 +100,6 @@ def audit(
     from murmure.attacks.audits.audit import audit as audit_samples
     from murmure.attacks.audits.sources import Command
 
-    check_outputs(html, plot, title=title, question=question, author=author)
     domain = (categories, labels, integers, interval, cells)
     given = {name: value for name, value in settings.items() if value is not None}
     subjects = {
@@ -147,21 +143,18 @@ def audit(
         elif function is not None:
             subject = _function(function)
     read_pairs = [_pair(text) for text in pairs] or None
-    result = audit_samples(
+    return audit_samples(
         subject,
         epsilon,
         read_pairs,
         delta=delta,
         samples=samples,
         alpha=alpha,
-        rng=generator(seed),
+        rng=rng,
         batched=batched,
         fresh=fresh,
         time_limit=time_limit,
     )
-    show(result, as_json, html, plot, title=title, question=question, author=author)
-    if result.exit_status:
-        click.get_current_context().exit(result.exit_status)
 
 
 def _mechanism(name: str, domain: tuple[Any, ...], schema: Path | None, given: dict[str, Any]) -> Any:

@@ -8,8 +8,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
@@ -23,6 +23,7 @@ from murmure.show.language import LanguageCode, language
 from murmure.show.phrase import Several
 
 EXIT_USAGE = 2  # the exit code of every error that the caller can correct
+EXIT_CLOSED_PIPE = 141  # 128 + SIGPIPE, as of other programs: 0 and 1 would be read as a verdict of `murmure audit`
 
 
 class UsageError(click.UsageError):
@@ -79,15 +80,35 @@ def print_error(error: MurmureError | click.ClickException, as_json: bool) -> in
     return EXIT_USAGE
 
 
-def end_broken_output(error: OSError) -> int:
-    """The disk is full, or the reader of a pipe has gone. The second is ordinary, and is not reported."""
-    # What is left in the buffer would fail again when Python exits: send it nowhere.
+class ClosedPipe(Exception):
+    """The reader of the output has gone. It is not an OSError: click would end with 1, which is a verdict of audits."""
+
+
+@contextmanager
+def closed_pipe_apart() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ClosedPipe from error
+    except SystemExit as left:  # rich leaves like this
+        if isinstance(left.__context__, BrokenPipeError):
+            raise ClosedPipe from left
+        raise
+
+
+def discard_output() -> None:
+    """What is left in the buffer would fail again when Python exits: send it nowhere."""
     with suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
+
+
+def end_broken_output(error: OSError) -> int:
+    """The disk is full, or the reader of a pipe has gone. The second is ordinary, and is not reported."""
+    discard_output()
     if isinstance(error, BrokenPipeError):
-        return 1
+        return EXIT_CLOSED_PIPE
     reason = Phrase("cannot write the output: {reason}.", reason=error.strerror or str(error))
     echo(Phrase("Error: {message}", message=reason))
     return EXIT_USAGE
@@ -108,9 +129,14 @@ def abort_on_signals() -> None:
 class MurmureCommand(click.Command):
     """An error of the caller becomes one message and exit code 2; a bug keeps its traceback."""
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with closed_pipe_apart():  # --help prints here
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with closed_pipe_apart():
+                return super().invoke(ctx)
         except MurmureError as error:
             if not hasattr(error, "ctx"):
                 error.ctx = ctx  # type: ignore[attr-defined]  # as click does for its own errors
@@ -148,6 +174,9 @@ class MurmureCommand(click.Command):
             if error.filename is not None:  # not the output, but a file: a bug
                 raise
             code = end_broken_output(error)
+        except ClosedPipe:
+            discard_output()
+            code = EXIT_CLOSED_PIPE
         sys.exit(code if isinstance(code, int) else 0)
 
     # -- help, in the language

@@ -15,6 +15,7 @@ from murmure.show.phrase import Phrase, Written
 
 UNKNOWN = "-"
 MAX_ROWS, FIRST, LAST = 40, 30, 10  # longer tables show their first and last rows; frames and JSON have all
+MAX_SHARE_DIGITS = 4  # decimals of per cent
 TOO_NOISY = Phrase("too noisy")
 
 
@@ -53,12 +54,25 @@ def written(number: Number, language: Language) -> str:
     if number.style == "count":
         return language.number(value, 0)
     if number.style == "share":
-        return language.percent(value, number.digits)
+        return _share(float(value), number.digits, language)
     if number.style == "fixed":
         return language.number(value, number.digits)
     if number.style == "exact":
         return language.exact(value)
     return language.small(value) if number.style == "small" else language.plain(value)
+
+
+def _share(value: float, digits: int, language: Language) -> str:
+    """Per cent; with more digits, or as "< 0.0001%", where it would look like 0 or 100 and is neither."""
+    text = language.percent(value, digits)
+    if not 0 < value < 1 or text not in (language.percent(0.0, digits), language.percent(1.0, digits)):
+        return text
+    away = 100 * min(value, 1 - value)  # from the nearer end
+    least = 10.0**-MAX_SHARE_DIGITS
+    if away >= least:
+        return language.percent(value, min(1 - math.floor(math.log10(away)), MAX_SHARE_DIGITS))
+    sign, nearest = ("< ", least / 100) if value < 0.5 else ("> ", 1 - least / 100)
+    return sign + language.percent(nearest, MAX_SHARE_DIGITS)
 
 
 def _digits(value: float, head: str) -> str:

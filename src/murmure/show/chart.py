@@ -203,15 +203,15 @@ def plane_of(curves: Curves) -> Plane:
     places = numbered(curves)
     across = Scale(places[0], places[-1], places) if len(places) > 1 else _scale(*x)
     if curves.log_x:
-        across = _log_scale(*x)
+        across = _between_powers(*x)
     if curves.log:
-        return Plane(across, _log_scale(*y))
+        return Plane(across, _log_scale(min((v for v in ys if v > 0), default=y[1]), y[1]))
     return Plane(across, _scale(0.0, y[1]) if y[0] >= 0 and curves.from_zero else _wider(_scale(*y)))
 
 
 def numbered(curves: Curves) -> tuple[float, ...]:
     """The places of curves if they are a few whole numbers, of numbered things: no ticks between them. Else none."""
-    places = tuple(sorted({x for curve in curves.curves for x in curve.x}))
+    places = () if curves.log_x else tuple(sorted({x for curve in curves.curves for x in curve.x}))
     return places if len(places) <= MAX_NUMBERED and all(x == round(x) for x in places) else ()
 
 
@@ -234,3 +234,10 @@ def _log_scale(low: float, high: float) -> Scale:
     bottom, top = math.floor(math.log10(low)), math.ceil(math.log10(high))
     top = max(top, bottom + 1)
     return Scale(bottom, top, tuple(map(float, range(bottom, top + 1))), log=True)
+
+
+def _between_powers(low: float, high: float) -> Scale:
+    """From one to the other, with a tick at each power of ten in between."""
+    first, last = math.log10(low), math.log10(high)
+    ticks = range(math.ceil(first - 1e-9), math.floor(last + 1e-9) + 1)
+    return Scale(first, last, tuple(map(float, ticks)), log=True)

@@ -24,8 +24,9 @@ Unit = Literal["share", "count", "value"]
 class Number:
     """A number with a way of being written, where that of its table does not do.
 
-    style: "count" (whole), "fixed" (with `digits` decimals), "share" (per cent, with `digits` decimals), "plain" (six
-    significant digits, as an epsilon), "small" (a delta: 10⁻⁶), "exact" (all digits of a short decimal).
+    style: "count" (whole), "fixed" (with `digits` decimals), "share" (per cent, with `digits` decimals, or with more
+    where it would look like 0 or 100 and is neither), "plain" (six significant digits, as an epsilon), "small" (a
+    delta: 10⁻⁶), "exact" (all digits of a short decimal).
     """
 
     value: Any

@@ -50,8 +50,11 @@ def _blocks(blocks: Iterable[Block], console: Any, language: Language) -> None:
             _blocks(block.blocks, console, language)
             continue
         style = STYLES.get(block.kind) if isinstance(block, Paragraph) else None
+        title = isinstance(block, Table | Intervals) and bool(block.title)
         heading = isinstance(block, Table | Intervals) and not (isinstance(block, Table) and block.words)
-        best = block.best + 2 + bool(block.title) if isinstance(block, Table) and block.best is not None else None
+        # The names of columns may take several lines, down to the rule; figures with intervals have one line, no rule.
+        rule = next((j for j, line in enumerate(lines) if line and not line.strip("-")), title + 1)
+        best = rule + 1 + block.best if isinstance(block, Table) and block.best is not None else None
         for j, line in enumerate(lines):
-            head = heading and j == bool(block.title)  # type: ignore[union-attr]
+            head = heading and title <= j < rule
             _print(console, line, "dim" if head else "bold green" if j == best else style)

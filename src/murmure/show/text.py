@@ -33,6 +33,8 @@ from murmure.show.short_labels import cut, cut_labels
 WIDTH = 78  # of tables and of what people read in lines
 MAX_LINE = 100  # letters of a line of prose
 MAX_NAME = 36  # letters of a name in a table
+MAX_HEAD = 20  # letters of a line in the name of a column, where a table is wider than MAX_LINE
+MAX_PHRASE = 72  # of a name that is ours and not somebody's label: it is written to be read
 
 
 def text(document: Document, lang: LanguageCode | None = None) -> str:
@@ -135,18 +137,41 @@ def _table_lines(block: Any, language: Language) -> list[str]:
     if table.words:
         return _word_lines(table, language)
     head = [language.say(name) for name in table.head]
-    rows = [head, *cells.body(table, language)]
-    for row, name in zip(rows, cut_labels([row[0] for row in rows], MAX_NAME), strict=True):
+    rows = cells.body(table, language)
+    ours = bool(table.rows) and all(isinstance(row[0], Phrase) for row in table.rows)
+    names = cut_labels([head[0], *(row[0] for row in rows)], MAX_PHRASE if ours else MAX_NAME)
+    for row, name in zip([head, *rows], names, strict=True):
         row[0] = name
-    wide = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    wide[1:] = [max(w, 8) for w in wide[1:]]
-    lines = ["  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in rows]
-    if table.best is not None and table.best < len(lines) - 1:
-        lines[table.best + 1] += f"  <- {language.say(Phrase('best'))}"
+    wide = _widths([head, *rows])
+    heads = [head]
+    if table is block and sum(wide) + 2 * len(wide) > MAX_LINE:  # long names of columns break into lines
+        heads = _broken(head, _widths([[""] * len(head), *rows]))
+        wide = _widths([*heads, *rows])
+    lines = [
+        "  ".join([f"{row[0]:<{wide[0]}}", *map(str.rjust, row[1:], wide[1:])]).rstrip() for row in [*heads, *rows]
+    ]
+    if table.best is not None and table.best < len(rows):
+        lines[len(heads) + table.best] += f"  <- {language.say(Phrase('best'))}"
     if table is block:  # figures with intervals are read line by line, and need no rule
-        lines.insert(1, "-" * max(map(len, lines)))
+        lines.insert(len(heads), "-" * max(map(len, lines)))
     title = cut(language.say(table.title), 100)
     return [title, *lines] if title else lines
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Of the columns; figures have room for eight letters."""
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    return [first, *(max(wide, 8) for wide in others)]
+
+
+def _broken(head: Sequence[str], wide: Sequence[int]) -> list[list[str]]:
+    """The names of columns in lines that are hardly wider than what stands below; the last line is full."""
+    parts = [
+        [head[0]],
+        *(wrapped(name, "", width=max(w, MAX_HEAD)) or [""] for name, w in zip(head[1:], wide[1:], strict=True)),
+    ]
+    high = max(map(len, parts))
+    return [list(line) for line in zip(*([""] * (high - len(part)) + part for part in parts), strict=True)]
 
 
 def _word_lines(table: Table, language: Language) -> list[str]:

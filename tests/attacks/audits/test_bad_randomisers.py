@@ -16,8 +16,10 @@ import pytest
 
 import murmure as mu
 from murmure.attacks.audits.audit_result import AuditResult
+from murmure.attacks.audits.features import ReportFeature
+from murmure.attacks.audits.problems import KINDS
 from murmure.attacks.audits.sources import Command
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.testing import assert_private
 
 
@@ -137,6 +139,34 @@ def test_a_deterministic_randomiser_gives_no_statement(report: Any) -> None:
     assert result.verdict == "no statement" and _kinds(result) == {"deterministic"} and result.bound is None
 
 
+def test_reports_that_always_differ_are_told() -> None:
+    """Without fresh state the audit cannot decide, but says what each case would mean; never with a number."""
+    told = _audit(lambda value: value)
+    assert "always differed" in str(told) and "epsilon is infinite" in str(told) and "--fresh" in str(told)
+    same = _audit(lambda value: "no")
+    assert "whatever they were about" in str(same) and "infinite" not in str(same)
+
+
+@pytest.mark.parametrize("report", [lambda value: value, lambda value: "no" if value else "yes"])
+def test_a_deterministic_randomiser_that_is_made_anew_is_a_violation(report: Any) -> None:
+    result = mu.audit(lambda: report, 1.0, [(0, 1)], samples=1_000, fresh=True, rng=mu.Random.seeded(7))
+    assert result.verdict == "violates" and result.bound is not None and result.bound > 1.0 and not result.problems
+    assert "the randomiser is deterministic" in str(result)
+
+
+def test_a_memoising_client_that_is_made_anew_is_no_violation() -> None:
+    """Two coins (ln 3), remembered: constant over calls of one client, and sound."""
+    dice = random.Random(5)
+
+    def make() -> Any:
+        kept: dict[int, int] = {}
+        return lambda value: kept.setdefault(value, value if dice.random() < 0.75 else 1 - value)
+
+    assert mu.audit(make(), 1.2, [(0, 1)], samples=2_000, rng=mu.Random.seeded(7)).verdict == "no statement"
+    fresh = mu.audit(make, 1.2, [(0, 1)], samples=2_000, fresh=True, rng=mu.Random.seeded(7))
+    assert fresh.verdict == "consistent"
+
+
 def test_one_value_that_is_always_told_is_a_violation() -> None:
     coins = Coins()
     assert _audit(lambda value: 0 if value == 0 else coins(value), 1.2).verdict == "violates"
@@ -220,7 +250,8 @@ def test_a_randomiser_that_remembers_is_made_anew_for_each_call() -> None:
 def test_a_command_is_started_for_each_report() -> None:
     counting = Command(["sh", "-c", "while read line; do i=$((i + 1)); echo $i; done"])
     result = mu.audit(counting, 1.0, [(0, 1)], samples=200, fresh=True, rng=mu.Random.seeded(7))
-    assert _kinds(result) == {"deterministic"}  # each process counts to one
+    assert result.row is not None and str(result.event) == "the whole report is '[1]'"  # each process counts to one
+    assert result.row.hits.a == result.row.hits.m and result.row.hits.b == result.row.hits.n
 
 
 class Envelope:
@@ -447,3 +478,70 @@ def test_assert_private() -> None:
     with pytest.raises(AssertionError, match="no statement"):
         assert_private(lambda value: value, 1.0, pairs, **options)
     assert assert_private(lambda value: value, 1.0, pairs, allow_no_statement=True, **options).bound is None
+
+
+# -- no report at all
+
+
+def test_a_command_that_fails_at_once_says_why() -> None:
+    result = mu.audit(Command(["sh", "-c", "echo broken >&2; exit 3"]), 1.0, [(0, 1)], samples=400)
+    (reason,) = result.reasons
+    assert result.verdict == "no statement" and _kinds(result) == {"crashed", "stopped"}
+    assert "No report came" in str(reason) and "status 3: 'broken'" in str(reason)
+
+
+def test_a_function_that_always_raises_says_why() -> None:
+    def raising(value: int) -> int:
+        raise ValueError("broken")
+
+    result = _audit(raising)
+    assert result.verdict == "no statement" and _kinds(result) == {"crashed"}
+    assert "No report came" in str(result.reasons[0]) and "ValueError: 'broken'" in str(result.reasons[0])
+
+
+def test_a_refused_address_says_why() -> None:
+    result = mu.audit("http://127.0.0.1:9/", 1.0, [(0, 1)], samples=400, time_limit=2.0)
+    assert result.verdict == "no statement" and "the connection was refused" in str(result.reasons[0])
+
+
+def test_what_went_wrong_is_phrases() -> None:
+    """Kinds and reasons are phrases: only the keys of JSON are English in every language."""
+    refused = mu.audit("http://127.0.0.1:9/", 1.0, [(0, 1)], samples=400, time_limit=2.0)
+    phrases = [problem.text for problem in refused.problems]
+    assert all(isinstance(text, Phrase) for text in phrases)
+    assert all(isinstance(text.fields.get("why", text), Phrase) for text in phrases if isinstance(text, Phrase))
+    assert all(isinstance(text.fields.get("kind", text), Phrase) for text in phrases if isinstance(text, Phrase))
+    assert {problem.kind for problem in refused.problems} <= set(KINDS)
+
+
+# -- events in the words of people
+
+
+@pytest.mark.parametrize(
+    ("make", "event"),
+    [
+        (lambda yes: "yes" if yes else "nos", "the report is 'yes'"),
+        (lambda yes: b"yes" if yes else b"yet", "byte 3 of the report is 's'"),
+        (lambda yes: bytes([1, 200]) if yes else bytes([1, 7]), "byte 2 of the report is 0xc8"),
+        (lambda yes: [4, 9] if yes else [4, 5], "element 1 of the report is 9"),
+        (lambda yes: [5, 4] if yes else [4, 5], "element 0 of the report is 5"),
+    ],
+)
+def test_events_of_texts_and_bytes(make: Any, event: str) -> None:
+    dice = random.Random(3)
+    result = _audit(lambda value: make(value == (dice.random() < 0.95)))
+    assert result.verdict == "violates" and result.row is not None
+    assert event in [str(row.event) for row in result.looks[-1].rows]
+
+
+def test_sentences_for_order() -> None:
+    first_two, ordered = ReportFeature("first two"), ReportFeature("sorted")
+    assert str(first_two.holds(np.int8(-1))) == "the first element is below the second"
+    assert str(ordered.holds(np.int8(0))) == "the elements are not in order"
+    assert ReportFeature("sum").holds(np.int64(3)) is None
+
+
+def test_a_part_of_one_element_is_called_by_its_name() -> None:
+    part = ReportFeature("value", ("part", "smoker", 0), alone=True)
+    assert str(part.words()) == "smoker"
+    assert str(ReportFeature("value", ("part", "kids", 1)).words()) == "element 1 of kids"

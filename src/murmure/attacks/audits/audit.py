@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.attacks.audits.audit_result import AuditLook, AuditResult, AuditRow, Verdict, direction_words
+from murmure.attacks.audits.audit_result import AuditLook, AuditResult, AuditRow, Verdict, direction_words, value_words
 from murmure.attacks.audits.bounds import (
     Hits,
     coin_bound,
@@ -68,7 +68,9 @@ def audit(
 
     Alpha holds for independent draws from fresh state, and samples cannot show in general that a randomiser remembers.
     One that does (a permanent answer with fresh noise) must be made anew for each call: with fresh=True, randomiser()
-    returns a new randomiser, and each report comes from one of its own; a Command is started for each report.
+    returns a new randomiser, and each report comes from one of its own; a Command is started for each report. If all
+    reports about a value are equal, that decides: with fresh=True it is deterministic, which the bound shows; without,
+    it may as well remember its first draw, and there is no statement.
 
     >>> import random
     >>> import murmure as mu
@@ -284,22 +286,30 @@ class _Run:
                 "depends", Phrase("reports depend on the reports before them: they are not from fresh state")
             )
 
+    @property
+    def _always_the_same(self) -> bool:
+        """Every report about a value was the same one."""
+        return bool(self.drawn) and all(self.constant)
+
+    @property
+    def _is_fresh(self) -> bool:
+        """Whether reports come from fresh state: ours do, and others if the caller says so."""
+        return self.subject.ours or self.subject.fresh
+
     def _unfit(self) -> bool:
-        return all(self.constant) or self.problems.has("repeats", "depends", "type changed")
+        remembers = self._always_the_same and not self._is_fresh  # or does not randomise: samples cannot tell
+        return remembers or self.problems.has("repeats", "depends", "type changed")
 
     # -- the verdict
 
     def _conclude(self) -> AuditResult:
         reasons: list[str] = []
-        if all(self.constant) and self.drawn:
-            text = Phrase(
-                "every call about the same value gave the same report: it is deterministic, or it remembers or repeats "
-                "its draw"
-            )
-            self.problems.add("deterministic", text)
-            reasons.append(
-                Phrase("No random report was observed: samples from fresh state are needed, one for each call.")
-            )
+        failed = self.problems.nothing_came
+        if failed is not None:
+            reasons.append(Phrase("No report came. What happened first: {problem}.", problem=failed.text))
+        elif self._always_the_same and not self._is_fresh:
+            self.problems.add("deterministic", Phrase("every call about the same value gave the same report"))
+            reasons.append(self._deterministic_or_remembering())
         elif self._unfit():
             reasons.append(
                 Phrase("The reports are not independent draws, so nothing follows from how often they came.")
@@ -325,6 +335,36 @@ class _Run:
             return self._result("no statement", [reason])
         return self._result("consistent", [])
 
+    def _deterministic_or_remembering(self) -> Phrase:
+        """Samples of the same state cannot tell the two apart; people are told what each would mean."""
+        told = next((pair for pair in self.places if self.first_report[pair[0]] != self.first_report[pair[1]]), None)
+        if told is None:
+            return Phrase(
+                "All reports were equal, whatever they were about. Either they tell nothing, or the randomiser "
+                "remembers or repeats its first draw. Samples from fresh state would show which: make it anew for each "
+                "report (fresh=True, --fresh)."
+            )
+        return Phrase(
+            "All reports about {x} were equal, all about {other} too, and the two always differed. If the randomiser "
+            "has no memory, it is deterministic, and its epsilon is infinite. If it remembers or repeats its first "
+            "draw, nothing follows. Samples from fresh state would show which: make it anew for each report "
+            "(fresh=True, --fresh).",
+            x=value_words(self.values[told[0]]),
+            other=value_words(self.values[told[1]]),
+        )
+
+    def _remarks(self, verdict: Verdict) -> tuple[str, ...]:
+        """On reports that always were the same, each from fresh state: the usual bound is right, and far too small."""
+        if verdict != "violates" or not self._always_the_same:
+            return ()
+        return (
+            Phrase(
+                "Each report came from fresh state, and every report about a value was the same one. If that is always "
+                "so, the randomiser is deterministic and its epsilon is infinite; the bound is what so many samples "
+                "prove."
+            ),
+        )
+
     def _result(self, verdict: Verdict, reasons: list[str]) -> AuditResult:
         row = self.looks[-1].best if self.looks and verdict != "no statement" else None
         floor = None if row is None else probability_floor(self.claim, self.held_out, row.level, self.delta)
@@ -347,7 +387,7 @@ class _Run:
             self.problems.listed(),
             partial,
             tuple(reasons),
-            self.subject.notes,
+            (*self._remarks(verdict), *self.subject.notes),
             self.subject.certificate,
             self.curve if row is not None else (),
         )

@@ -20,10 +20,12 @@ from murmure.show.document import (
     Facts,
     Items,
     Number,
+    Paragraph,
     Section,
     Shown,
     Table,
     paragraphs,
+    sentences,
 )
 
 Verdict = Literal["violates", "consistent", "no statement"]
@@ -160,7 +162,7 @@ class AuditResult(Shown):
         if self.certificate is not None and row is not None:
             blocks.append(self._beside_certificate())
         if row is not None:
-            blocks += self._pictures()
+            blocks += self._pictures() if len(self.looks) > 1 else [self._look_table(), *self._pictures()]
             if len(self.looks[-1].rows) > 2:
                 blocks.append(self._row_table())
         blocks += paragraphs([*self._remarks(), *self.notes], "note")
@@ -174,9 +176,23 @@ class AuditResult(Shown):
         row = (Phrase("epsilon"), _number(self.bound), _number(self.certificate.epsilon), _number(self.claim))
         return Table(Phrase("Audit, certificate, claim"), head, (row,))
 
-    def _pictures(self) -> list[Block]:
+    def _pictures(self) -> list[Curves]:
+        """The bound at each look, if there were several; and how well the reports tell the two values apart."""
         x = tuple(float(look.held_out) for look in self.looks)
-        shown = tuple(_or_zero(look.best.bound) for look in self.looks)
+        bound = Curves(
+            Phrase("The bound at each look"),
+            (
+                Curve(Phrase("epsilon is at least"), x, tuple(_or_zero(look.best.bound) for look in self.looks)),
+                Curve(Phrase("claimed"), x, (self.claim,) * len(x)),
+            ),
+            Phrase("held-out reports of each value"),
+            "epsilon",
+            table=self._look_table(),
+            log_x=len(x) > 1,  # each look has twice as many
+        )
+        return [*([bound] if len(x) > 1 else []), *([self._trade_off()] if len(self.curve) > 2 else [])]
+
+    def _look_table(self) -> Table:
         rows = tuple(
             (Number(look.held_out), _number(look.best.bound), _number(look.best.would_have_seen), _number(look.level))
             for look in self.looks
@@ -187,21 +203,7 @@ class AuditResult(Shown):
             Phrase("would have seen"),
             Phrase("level"),
         )
-        axis = Phrase("held-out reports of each value")
-        bound = Curves(
-            Phrase("The bound at each look"),
-            (
-                Curve(Phrase("epsilon is at least"), x, shown),
-                Curve(Phrase("claimed"), x, (self.claim,) * len(x)),
-            ),
-            axis,
-            "epsilon",
-            table=Table("", head, rows),
-        )
-        out: list[Block] = [bound]
-        if len(self.curve) > 2:
-            out.append(self._trade_off())
-        return out
+        return Table("", head, rows)
 
     def _trade_off(self) -> Curves:
         """How often the event's ranking hits about x and about x'; what the claim allows at most."""
@@ -244,11 +246,12 @@ class AuditResult(Shown):
         if self.verdict != "no statement":
             out.append(
                 Plural(
-                    "There was {n} look. Half of alpha went to it: half of that to the pair and direction that looked "
-                    "worst on earlier samples, the rest evenly to the others.",
+                    "There was {n} look. It got {share:.1%} of alpha: half of that went to the pair and direction that "
+                    "looked worst on earlier samples, the rest evenly to the others.",
                     "There were {n} looks. Look i from the end gets alpha / (i (i + 1)): half of that goes to the pair "
                     "and direction that looked worst on earlier samples, the rest evenly to the others.",
                     n=len(self.looks),
+                    share=self.looks[0].level / self.alpha,
                 )
             )
         return out
@@ -258,9 +261,11 @@ class AuditResult(Shown):
         from murmure.core.plotting import pyplot
         from murmure.show.plot import draw
 
-        pictures = [block for block in self._pictures() if isinstance(block, Curves)] if self.row is not None else []
-        picture = pictures[-1] if pictures else Curves("", (Curve("", (0.0,), (0.0,)),), "", "")
-        return draw(pyplot(), picture, target, title=Phrase("Audit of {name}", name=self.name))
+        pictures: list[Any] = self._pictures() if self.row is not None else []
+        if not pictures:  # in words, rather than empty axes
+            words = Phrase("{verdict}: there is nothing to draw.", verdict=self.sentence())
+            pictures = [Paragraph(sentences(words, *self.reasons))]
+        return draw(pyplot(), pictures[-1], target, title=Phrase("Audit of {name}", name=self.name))
 
     # -- for machines
 

@@ -6,7 +6,9 @@ they are few, else ranges with equally many of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +25,9 @@ RANGES = 64  # bins of numbers that are nearly all different
 READ_LAST = {LENGTH: 1, FORM: 2, ("rest",): 3}  # where several features tell the same, people rather read of elements
 SHOWN = 6  # values that are listed in words
 
+# Forms of reports that are one text, or bytes: people read those as letters and not as elements.
+TEXT_FORM, BYTES_FORM = re.compile(r"str \d+"), re.compile(r"(?:bytes|bytearray|memoryview) \d+")
+
 Look = Literal["value", "bits", "bit", "low", "ones", "sorted", "highest", "first two", "sum"]
 
 
@@ -33,7 +38,8 @@ class ReportFeature:
     look: Look
     key: Key = ()
     bit: int = 0
-    alone: bool = False  # whether the element is the whole report
+    alone: bool = False  # whether the element is the whole report, or the whole part
+    letters: int | None = None  # of a text or of bytes: which byte the element is, from 1; 0: the text as a whole
 
     def of(self, sent: SentReports) -> Array:
         if self.look == "value":
@@ -58,7 +64,7 @@ class ReportFeature:
         return rows.argmax(axis=1)
 
     def words(self) -> str:
-        name = Phrase("the report") if self.alone else _named(self.key) if self.key else ""
+        name = self._element()
         if self.look == "value":
             return name
         if self.look == "bits":
@@ -75,24 +81,56 @@ class ReportFeature:
             "highest": Phrase("the place of the highest element"),
         }[self.look]
 
+    def _element(self) -> str:
+        if self.letters:
+            return Phrase("byte {place} of the report", place=self.letters)
+        if self.alone or self.letters == 0:
+            return str(self.key[1]) if self.key[0] == "part" else Phrase("the report")
+        return _named(self.key) if self.key else ""
+
+    def holds(self, number: Any) -> str | None:
+        """That the feature has this value, where a sentence says it better than "{feature} is {value}"."""
+        if self.look == "sorted":
+            return Phrase("the elements are in order") if number else Phrase("the elements are not in order")
+        if self.look == "first two":
+            return {
+                -1: Phrase("the first element is below the second"),
+                0: Phrase("the first two elements are equal"),
+                1: Phrase("the first element is above the second"),
+            }[int(number)]
+        return None
+
+    def shown(self, number: Any, texts: Any) -> Any:
+        """A value of the feature: a byte as its letter, a digest as what it stands for."""
+        plain = number.item()
+        if plain == ABSENT:
+            return Phrase("absent")
+        if self.letters and self.look == "value":
+            return repr(chr(plain)) if 32 <= plain < 127 else f"0x{plain:02x}"
+        return shorten(texts[plain], 60) if plain in texts else plain
+
 
 def features_of(sent: SentReports) -> list[ReportFeature]:
     """What can be looked at in these reports; what is the same in all of them is left out."""
     out = []
     elements = [key for key in sent.columns if key[0] in ("position", "part")]
-    alone = elements == [("position", 0)]
+    parts = Counter(key[:2] for key in elements if key[0] == "part")
+    letters = _letters(sent)
     for key, column in sorted(sent.columns.items(), key=lambda item: READ_LAST.get(item[0], 0)):
-        single = alone and key in elements
+        element = ReportFeature(
+            "value",
+            key,
+            alone=elements == [("position", 0)] == [key] or parts[key[:2]] == 1,
+            letters=None if letters is None or key not in elements else key[1] + letters,
+        )
         if column.dtype.kind == "f" and key in elements and (_words(column) != _words(column[:1])).any():
-            out.append(
-                ReportFeature("bits", key, alone=single)
-            )  # 0.0 and -0.0 are equal, and every NaN is unlike itself
+            out.append(replace(element, look="bits"))  # 0.0 and -0.0 are equal, and every NaN is unlike itself
         if len(column) and (column != column[0]).any():
-            out.append(ReportFeature("value", key, alone=single))
+            out.append(element)
             if key in elements and not few_values(column, 64):
                 integers = column.dtype.kind in "iu"
-                out += [ReportFeature("bit", key, bit, single) for bit in (range(64) if integers else range(4))]
-                out += [] if integers else [ReportFeature("low", key, alone=single)]
+                out += [replace(element, look="bit", bit=bit) for bit in (range(64) if integers else range(4))]
+                out += [] if integers else [replace(element, look="low")]
     numeric = [key for key in elements if sent.columns[key].dtype.kind in "iub"]
     if len(elements) > 1:
         out += [ReportFeature("sorted"), ReportFeature("highest"), ReportFeature("first two"), ReportFeature("sum")]
@@ -101,6 +139,14 @@ def features_of(sent: SentReports) -> list[ReportFeature]:
     if len(out) > 1:
         out.append(ReportFeature("value", WHOLE))
     return out
+
+
+def _letters(sent: SentReports) -> int | None:
+    """Where all reports are texts or bytes: what to add to the place of an element to number bytes from 1."""
+    forms = [sent.texts.get(int(form), "") for form in np.unique(sent.column(FORM))]
+    if all(TEXT_FORM.fullmatch(form) for form in forms):
+        return 0  # the text itself is element 0
+    return 1 if all(BYTES_FORM.fullmatch(form) for form in forms) else None
 
 
 def screened(sent: SentReports, source: Array, most: int) -> SentReports:
@@ -216,7 +262,9 @@ class FeatureBins:
         if self.values is not None:
             known = [int(i) for i in chosen if i < len(self.values)]
             other = len(known) < len(chosen)
-            shown = [_shown(self.values[i], texts) for i in known[:SHOWN]]
+            if len(known) == 1 and not other and (words := self.feature.holds(self.values[known[0]])) is not None:
+                return words
+            shown = [self.feature.shown(self.values[i], texts) for i in known[:SHOWN]]
             fields = {"feature": name, "values": Several(shown, Phrase(", ")), "more": len(known) - len(shown)}
             if self.feature.key == WHOLE and known and any(int(self.values[i]) not in texts for i in known[:SHOWN]):
                 return Plural("the whole report is a certain one", "the whole report is one of {n}", n=len(known))
@@ -248,13 +296,6 @@ def _value_counts(column: Array) -> tuple[Array, Ints]:
         return values.astype(column.dtype), counts[values]
     values, counts = np.unique(column, return_counts=True)
     return values, counts
-
-
-def _shown(value: Any, texts: Any) -> Any:
-    plain = value.item()
-    if plain in texts:
-        return shorten(texts[plain], 60)
-    return Phrase("absent") if plain == ABSENT else plain
 
 
 def _stretches(bins: Ints) -> list[tuple[int, int]]:

@@ -8,14 +8,26 @@ from typing import Any
 from murmure.core.errors import Phrase, shorten
 
 MAX_TOLD = 20  # items that are listed; further ones are counted
+KINDS = {  # in words; the keys are for machines
+    "crashed": Phrase("crashed"),
+    "timed out": Phrase("too slow"),
+    "printed": Phrase("printed"),
+    "type changed": Phrase("changed type"),
+    "deterministic": Phrase("always the same"),
+    "repeats": Phrase("repeated"),
+    "depends": Phrase("not independent"),
+    "stopped": Phrase("stopped"),
+    "opaque": Phrase("cannot be looked into"),
+    "not looked at": Phrase("not looked at"),
+}
+FAILURES = ("crashed", "timed out")  # of single calls: they gave no report
 
 
 @dataclass(frozen=True)
 class CallProblem:
     """One thing that went wrong."""
 
-    kind: str  # "crashed", "timed out", "printed", "type changed", "deterministic", "repeats", "depends", "stopped",
-    # "opaque", "not looked at"
+    kind: str  # one of KINDS
     text: str  # for people
     item: int | None = None  # the number of the call, from 0, where it was one
     value: Any = None  # what the call was about
@@ -30,6 +42,14 @@ class Problems:
 
     told: list[CallProblem] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
+    reports: int = 0  # that came, of sources whose calls may fail
+
+    @property
+    def nothing_came(self) -> CallProblem | None:
+        """Where every call failed: the first one that did."""
+        if self.reports:
+            return None
+        return next((problem for problem in self.told if problem.kind in FAILURES), None)
 
     def add(self, kind: str, text: str, item: int | None = None, value: Any = None) -> None:
         self.counts[kind] = self.counts.get(kind, 0) + 1
@@ -39,7 +59,7 @@ class Problems:
     def listed(self) -> tuple[CallProblem, ...]:
         """All of them, and how many more there were."""
         more = [
-            CallProblem(kind, Phrase("and {n:,} more ({kind})", n=count - MAX_TOLD, kind=kind))
+            CallProblem(kind, Phrase("and {n:,} more ({kind})", n=count - MAX_TOLD, kind=KINDS[kind]))
             for kind, count in self.counts.items()
             if count > MAX_TOLD
         ]
@@ -56,6 +76,19 @@ def crashed(item: int, value: Any, error: BaseException) -> Phrase:
         value=shorten(value),
         kind=type(error).__name__,
         error=shorten(message_of(error), 120),
+    )
+
+
+def ended(item: int, value: Any, status: int, complained: bytes) -> Phrase:
+    """A process that wrote no line for a value; with the last line of what it complained about."""
+    last = complained.decode("utf-8", "backslashreplace").strip().splitlines()[-1:]
+    fields = {"item": item, "value": shorten(value), "status": status}
+    if not last:
+        return Phrase("line {item:,}, about {value}: the process ended with status {status}", **fields)
+    return Phrase(
+        "line {item:,}, about {value}: the process ended with status {status}: {message}",
+        message=shorten(last[0], 120),
+        **fields,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import socket
 import subprocess
 import threading
 import time
@@ -23,7 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from murmure.attacks.audits.independence import check_batches, repeats
-from murmure.attacks.audits.problems import Problems, crashed, message_of, timed_out
+from murmure.attacks.audits.problems import Problems, crashed, ended, message_of, timed_out
 from murmure.attacks.audits.sent_reports import (
     HttpAnswer,
     NoReport,
@@ -42,6 +43,11 @@ MAX_SILENT = 3  # calls without an answer in time; then the randomiser is not ca
 MAX_CRASHES = 10  # processes that end early, for one that is silent
 CHUNK = 5_000  # lines that one process reads
 AT_ONCE = 4  # requests
+NO_CONNECTION = {  # why a request got no answer, in words
+    "refused": Phrase("the connection was refused"),
+    "unknown host": Phrase("there is no such host"),
+    "no connection": Phrase("no connection"),
+}
 OF_THE_SERVER = ("date", "server", "connection", "content-length")  # headers that say nothing of the report
 MIN_BATCHES, MAX_BATCHES = 16, 256  # calls for one look with batched=True
 BATCH = 1_000  # reports of a call, where there can be more calls
@@ -152,6 +158,7 @@ class FunctionSource:
             item, value = self.calls + place, jobs[place][0]
             problems.add("crashed", crashed(item, value, error), item, value)
             out[place] = NoReport(type(error).__name__, message_of(error))
+        problems.reports += sum(not isinstance(report, NoReport) for report in out)
         if printed.getvalue():
             text = shorten(printed.getvalue(), 80)
             problems.add("printed", Phrase("it printed to the terminal: {text}", text=text), self.calls)
@@ -289,22 +296,16 @@ class CommandSource:
                 problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
                 reports.append(NoReport("timed out"))
             else:
-                last = complained.decode("utf-8", "backslashreplace").strip().splitlines()[-1:] or [""]
-                text = Phrase(
-                    "line {item:,}, about {value}: the process ended with status {status} {message}",
-                    item=item,
-                    value=shorten(value),
-                    status=process.returncode,
-                    message=shorten(last[0], 120),
-                )
-                problems.add("crashed", text, item, value)
+                problems.add("crashed", ended(item, value, process.returncode, complained), item, value)
                 reports.append(NoReport("the process ended", str(process.returncode)))
         self.lines += len(reports)
+        problems.reports += sum(isinstance(report, str) for report in reports)
         return reports
 
     def _check_seed(self, about: Ints, reports: Sequence[str | NoReport], problems: Problems) -> None:
         """Lines at the same place about the same value, in two processes: a fixed seed makes them alike."""
-        answers = np.array([digest(report if isinstance(report, str) else report.why) for report in reports])
+        came = [place for place, report in enumerate(reports) if isinstance(report, str)]  # up to one that got none
+        about, answers = about[came], np.array([digest(str(reports[place])) for place in came], np.int64)
         if self.first is None:
             self.first = about, answers
             return
@@ -344,17 +345,17 @@ class UrlSource:
                     if isinstance(came, HttpAnswer):
                         self.silent = 0
                         if came.status < 400:
+                            problems.reports += 1
                             continue
-                        answer = NoReport(f"status {came.status}")  # told as a problem; what came is kept
+                        why = Phrase("status {status}", status=came.status)  # told as a problem; what came is kept
                     else:
-                        answer = came
-                    if answer.why == "timed out":
                         self.silent += 1
+                        why = NO_CONNECTION.get(came.why, NO_CONNECTION["no connection"])
+                    if isinstance(came, NoReport) and came.why == "timed out":
                         problems.add("timed out", timed_out(item, value, self.time_limit), item, value)
                     else:
-                        self.silent += answer.why == "no connection"
                         text = Phrase(
-                            "request {item:,}, about {value}: {why}", item=item, value=shorten(value), why=answer.why
+                            "request {item:,}, about {value}: {why}", item=item, value=shorten(value), why=why
                         )
                         problems.add("crashed", text, item, value)
                 self.asked += len(part)
@@ -368,12 +369,13 @@ class UrlSource:
         except urllib.error.HTTPError as error:
             with error:
                 return _answer(error.code, error.headers, error.read())
-        except TimeoutError:
-            return NoReport("timed out")
-        except urllib.error.URLError as error:
-            return NoReport("timed out" if isinstance(error.reason, TimeoutError) else "no connection")
-        except (OSError, http.client.HTTPException):
-            return NoReport("no connection")
+        except (OSError, http.client.HTTPException) as error:  # URLError is an OSError, and may hold another
+            return NoReport(_why_not(getattr(error, "reason", error)))
+
+
+def _why_not(error: Any) -> str:
+    kinds = ((TimeoutError, "timed out"), (ConnectionRefusedError, "refused"), (socket.gaierror, "unknown host"))
+    return next((why for kind, why in kinds if isinstance(error, kind)), "no connection")
 
 
 def _answer(status: int, headers: Any, body: bytes) -> HttpAnswer:

@@ -61,15 +61,16 @@ class Subject:
     certificate: Certificate | None = None
     notes: tuple[str, ...] = ()
     ours: bool = False
+    fresh: bool = False  # each report comes from state of its own, because the caller says so; of ours, it always does
 
 
 INDEPENDENT = Phrase(
     "Alpha holds for independent draws from fresh state. A randomiser that remembers a draw must be made anew for each "
-    "call: fresh=True."
+    "call (fresh=True, --fresh)."
 )
 INDEPENDENT_URL = Phrase(
     "Alpha holds for independent draws from fresh state. A service that remembers a draw must be made to forget it "
-    "before each request; otherwise audit its randomiser as a function, with fresh=True."
+    "before each request; otherwise audit its randomiser as a function, made anew for each call (fresh=True, --fresh)."
 )
 
 
@@ -114,8 +115,8 @@ def _fresh(make: Any, batched: bool, time_limit: float) -> Subject:
     if isinstance(make, Command) or _is_words(make):
         command = make if isinstance(make, Command) else Command(make)
         note = Phrase("Each report comes from a process of its own.")
-        source = CommandSource(command, time_limit, default_samples=1_000, chunk=1)
-        return Subject(" ".join(command.words), source, notes=(note,))
+        processes = CommandSource(command, time_limit, default_samples=1_000, chunk=1)
+        return Subject(" ".join(command.words), processes, notes=(note,), fresh=True)
     if isinstance(make, Mechanism | MemoisedClient | ForEver | Learner | Plan) or not callable(make):
         raise InvalidParameter(
             "audit: fresh=True takes a function that returns a new randomiser, or a Command, got {got}.",
@@ -123,7 +124,8 @@ def _fresh(make: Any, batched: bool, time_limit: float) -> Subject:
             got=shorten(make),
         )
     note = Phrase("Each report comes from a randomiser of its own, made anew.")
-    return Subject(_name(make), FunctionSource(lambda value: make()(value), False, time_limit), notes=(note,))
+    source = FunctionSource(lambda value: make()(value), False, time_limit)
+    return Subject(_name(make), source, notes=(note,), fresh=True)
 
 
 def _name(randomiser: Any) -> str:
@@ -387,6 +389,7 @@ class LearnerSource:
         except Exception as error:
             problems.add("crashed", crashed(self.fits - 1, table, error), self.fits - 1)
             return NoReport(type(error).__name__, message_of(error))
+        problems.reports += 1
         return [_number(value) for _, value in released_values(one, "learner", ())]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from murmure.attacks.base.pictures import Line, in_pictures, label_of, with_setting
 from murmure.attacks.base.success import LEVEL, Success
 from murmure.attacks.base.threat_model import ThreatModel
 from murmure.core.errors import Phrase
@@ -23,7 +24,8 @@ from murmure.show.document import (
     Table,
     paragraphs,
 )
-from murmure.show.phrase import Several
+
+SPAN = 50.0  # times the smallest figure: from here on an axis is in powers of ten
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class AttackResult(Shown):
     measure: str  # what a figure is: "share of people whose answer is guessed"
     rows: tuple[Success, ...]
     axis: str | None = None  # what `at` is: "epsilon"; None: rows have no order
-    unit: Literal["share", "value"] = "share"
+    unit: Literal["share", "points", "value"] = "share"  # points: differences of shares, shown as percentage points
     notes: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()  # further tables and pictures
     details: Mapping[str, Any] = field(default_factory=dict)  # further figures, for JSON
@@ -51,11 +53,14 @@ class AttackResult(Shown):
         )
 
     def plot(self, target: Any = None) -> Any:
-        """Its picture on an axis, in a file, or in a new figure."""
+        """Its pictures in a file or in a new figure; on an axis, the first of them."""
         from murmure.core.plotting import pyplot
-        from murmure.show.plot import draw
+        from murmure.show.plot import draw, draw_all, is_path
 
-        return draw(pyplot(), self._picture(), target, title=self.title)
+        pictures = self._curves() if self._is_curve else [self._intervals()]
+        if len(pictures) > 1 and (target is None or is_path(target)):
+            return draw_all(pyplot(), pictures, target, title=self.title)
+        return draw(pyplot(), pictures[0], target, title=self.title)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines, in English."""
@@ -79,36 +84,40 @@ class AttackResult(Shown):
     # -- figures
 
     @property
-    def _lines(self) -> dict[str, list[Success]]:
+    def _lines(self) -> list[list[Success]]:
         """Rows of the same attacker and setting, in order: the lines of a picture."""
         lines: dict[str, list[Success]] = {}
         for row in self.rows:
-            lines.setdefault(str(self._label(row)), []).append(row)
-        return lines
-
-    def _label(self, row: Success) -> str:
-        if not row.setting:
-            return row.attacker
-        return Phrase("{attacker} ({settings})", attacker=row.attacker, settings=_words(row.setting))
+            lines.setdefault(str(label_of(row)), []).append(row)
+        return list(lines.values())
 
     @property
     def _is_curve(self) -> bool:
-        return self.axis is not None and any(len(line) > 1 for line in self._lines.values())
+        return self.axis is not None and any(len(line) > 1 for line in self._lines)
+
+    @property
+    def _times(self) -> float:
+        return 100.0 if self.unit == "points" else 1.0
 
     def _figures(self) -> tuple[Block, ...]:
-        if self._is_curve:
-            return (self._picture(),)
-        return (self._picture(), self._table())
+        if not self._is_curve:
+            return (self._intervals(), self._table())
+        *first, last = self._curves()
+        return (*first, replace(last, table=self._table()))
 
-    def _picture(self) -> Intervals | Curves:
-        if self._is_curve:
-            return self._curves()
-        rows = tuple(IntervalRow(self._label(row), row.value, row.low, row.high, row.baseline) for row in self.rows)
+    def _intervals(self) -> Intervals:
+        def shown(value: float | None) -> float | None:
+            return None if value is None else self._times * value
+
+        rows = tuple(
+            IntervalRow(label_of(row), self._times * row.value, shown(row.low), shown(row.high), shown(row.baseline))
+            for row in self.rows
+        )
         chance = Phrase("what the attacker reaches {baseline}", baseline=self.baseline)
         return Intervals(
             self.measure,
             rows,
-            unit=self.unit,
+            unit="share" if self.unit == "share" else "value",
             level=LEVEL,
             truth=chance,
             mark=self.baseline,
@@ -116,22 +125,44 @@ class AttackResult(Shown):
             axis=self.measure,
         )
 
-    def _curves(self) -> Curves:
-        curves = []
-        for line in self._lines.values():
-            ordered = sorted((row for row in line if row.at is not None), key=lambda row: row.at or 0.0)
-            x = tuple(float(row.at or 0.0) for row in ordered)
-            y, low, high = (tuple(_or(row, name) for row in ordered) for name in ("value", "low", "high"))
-            band = any(row.low is not None for row in ordered)
-            curves.append(Curve(self._label(ordered[0]), x, y, low=low if band else None, high=high if band else None))
-        curves += self._chance()
-        return Curves(self.measure, tuple(curves), self.axis or "", self.measure, table=self._table())
+    def _curves(self) -> list[Curves]:
+        """One picture, or several with few lines each."""
+        shown = [row for row in self.rows if row.at is not None and math.isfinite(row.value)]
+        log, log_x = _spans_powers([row.value for row in shown]), _spans_powers([row.at or 0.0 for row in shown])
+        return [
+            Curves(
+                picture.title,
+                tuple(self._curves_of(picture.lines, picture.shared)),
+                self.axis or "",
+                self.measure,
+                log=log,
+                log_x=log_x,
+            )
+            for picture in in_pictures(self._lines, self.measure, lambda lines: len(self._curves_of(lines)))
+        ]
 
-    def _chance(self) -> list[Curve]:
+    def _curves_of(self, lines: Sequence[Line], shared: str | None = None) -> list[Curve]:
+        """A curve for each line, and those of the baseline."""
+        curves = []
+        for line in lines:
+            ordered = sorted(
+                (r for r in line if r.at is not None and math.isfinite(r.value)), key=lambda r: r.at or 0.0
+            )
+            if not ordered:
+                continue
+            x = tuple(float(row.at or 0.0) for row in ordered)
+            y, low, high = (tuple(self._times * _or(row, name) for row in ordered) for name in ("value", "low", "high"))
+            band = any(row.low is not None for row in ordered)
+            curves.append(
+                Curve(label_of(ordered[0], shared), x, y, low=low if band else None, high=high if band else None)
+            )
+        return curves + self._chance(lines)
+
+    def _chance(self, lines: Sequence[Line]) -> list[Curve]:
         """What is reached without the reports: one line, or one for each setting that it depends on."""
         shared: dict[tuple[tuple[float, float], ...], dict[str, Any]] = {}
-        for line in self._lines.values():
-            points = tuple(sorted((float(row.at), row.baseline) for row in line if row.at is not None))
+        for line in lines:
+            points = tuple(sorted((float(row.at), self._times * row.baseline) for row in line if row.at is not None))
             setting = dict(line[0].setting)
             if points in shared:  # what all lines with this baseline have in common
                 setting = {name: value for name, value in shared[points].items() if setting.get(name) == value}
@@ -140,21 +171,21 @@ class AttackResult(Shown):
         for points, setting in shared.items():
             label = self.baseline
             if len(shared) > 1 and setting:
-                label = Phrase("{attacker} ({settings})", attacker=label, settings=_words(setting))
+                label = with_setting(label, setting)
             out.append(Curve(label, tuple(x for x, _ in points), tuple(y for _, y in points)))
         return out
 
     def _table(self) -> Table:
-        style: Any = "share" if self.unit == "share" else "plain"
+        style: Any = {"share": "share", "points": "fixed", "value": "plain"}[self.unit]
 
         def shown(value: float | None) -> Any:
-            return None if value is None or math.isnan(value) else Number(value, style, 2)
+            return None if value is None or math.isnan(value) else Number(self._times * value, style, 2)
 
         head = [Phrase("attacker"), *([self.axis] if self.axis else []), self.measure]
         head += [Phrase("low"), Phrase("high"), self.baseline]
         rows = tuple(
             (
-                self._label(row),
+                label_of(row),
                 *([] if not self.axis else [None if row.at is None else Number(row.at, "plain")]),
                 shown(row.value),
                 shown(row.low),
@@ -166,13 +197,9 @@ class AttackResult(Shown):
         return Table("", tuple(head), rows)
 
 
-def _words(setting: Mapping[str, Any]) -> Several:
-    """Words as they are; numbers with what they are: epsilon 2, top 5."""
-    named = (
-        Phrase("{name} {value:g}", name=name, value=value) if type(value) in (int, float) else value
-        for name, value in setting.items()
-    )
-    return Several(named, Phrase(", "))
+def _spans_powers(values: Sequence[float]) -> bool:
+    """Whether a linear axis would crush what is small."""
+    return bool(values) and min(values) > 0 and max(values) >= SPAN * min(values)
 
 
 def _or(row: Success, name: str) -> float:

@@ -37,7 +37,7 @@ from murmure.local.grr import GRR
 from murmure.local.rappor import RAPPOR
 from murmure.local.subset import SubsetSelection
 from murmure.plan.plan import Plan
-from murmure.show.document import Facts
+from murmure.show.document import Facts, Number
 from murmure.statistics.count import Count
 
 TIMES = (1, 2, 5, 10, 20, 50, 100)
@@ -191,14 +191,12 @@ def _central(plan: Plan, times: Sequence[int], people: int, budget: float | None
     if budget is not None:
         most = affordable(bound.cost, positive_epsilon("averaging", budget, "budget"), delta)
         details |= {"budget": budget, "delta": delta, "questions": most}
-        facts: list[tuple[str, str]] = [
+        facts: list[tuple[str, Any]] = [
             (Phrase("the ledger allows"), Plural("{n:,} question", "{n:,} questions", n=most))
         ]
         for block, law in zip(bound.blocks, bound.laws, strict=True):
             right = mean_is_right(law, most) if most else 0.0
-            facts.append(
-                (Phrase("exactly right by then, {block}", block=block.name), Phrase("{share:.2%}", share=right))
-            )
+            facts.append((_right_by_then(block.name, len(bound.blocks)), Number(right, "share", 2)))
             details.setdefault("right_within_budget", {})[block.name] = right
         blocks = (Facts(tuple(facts)),)
     return AttackResult(
@@ -223,6 +221,11 @@ def _central(plan: Plan, times: Sequence[int], people: int, budget: float | None
         blocks=blocks,
         details=details,
     )
+
+
+def _right_by_then(block: str, of: int) -> str:
+    """One block needs no name."""
+    return Phrase("exactly right by then") if of == 1 else Phrase("exactly right by then, {block}", block=block)
 
 
 def mean_is_right(law: Any, times: int) -> float:

@@ -117,7 +117,11 @@ def poisoning(
                 }
             )
     what = Plural("{n:,} report of {people:,} is forged", "{n:,} reports of {people:,} are forged", n=m, people=n)
-    measure = Phrase("gain of the targets' shares") if of_shares else Phrase("gain of the mean, in widths of its range")
+    measure = (
+        Phrase("gain of the targets' shares, in percentage points")
+        if of_shares
+        else Phrase("gain of the mean, in widths of its range")
+    )
     notes = (
         Phrase(
             "The bound is the most that forged reports can add, whatever they are: their number times the leverage of "
@@ -142,7 +146,7 @@ def poisoning(
         measure,
         tuple(rows),
         Phrase("epsilon") if curves else None,
-        "share" if of_shares else "value",
+        "points" if of_shares else "value",
         notes,
         (_table(table, of_shares),),
         {
@@ -259,17 +263,17 @@ def _attacks(forger: Forger, wanted: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _table(rows: list[dict[str, Any]], of_shares: bool) -> Table:
-    style: Any = "share" if of_shares else "plain"
-
     def shown(value: float | None) -> Any:
-        return None if value is None else Number(value if of_shares else float(f"{value:.4g}"), style, 2)
+        if value is None:
+            return None
+        return Number(100 * value, "fixed", 2) if of_shares else Number(float(f"{value:.4g}"), "plain")
 
     head = (
         Phrase("mechanism"),
         "epsilon",
         Phrase("attacker"),
-        Phrase("expected gain"),
-        Phrase("bound"),
+        Phrase("expected gain (points)") if of_shares else Phrase("expected gain"),
+        Phrase("bound (points)") if of_shares else Phrase("bound"),
         Phrase("noticed"),
     )
     cells = tuple(

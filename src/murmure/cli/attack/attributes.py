@@ -8,21 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.catalogue import solution_names
-from murmure.cli.attack_options import (
-    check_outputs,
-    epsilon_option,
-    generator,
-    output_options,
-    repetitions_option,
-    seed_option,
-    show,
-)
+from murmure.cli.attack_options import epsilon_option, repetitions_option, shows_result
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.language import PhraseOption
-from murmure.cli.options import OneOf, page_heading, require_options
+from murmure.cli.options import OneOf, require_options
 from murmure.core.errors import Phrase
 
 if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
     from murmure.core.schema import Schema
 
 NAMES = tuple(name for name in solution_names() if name.startswith(("rsfd-", "rsrfd-")))
@@ -65,8 +59,7 @@ EXAMPLE = Phrase("murmure attack attributes people.csv --schema schema.toml --ep
 )
 @click.option("--known", type=float, metavar="P", help="partial, hybrid: the share of known people.  [default: 0.1]")
 @repetitions_option
-@seed_option
-@output_options
+@shows_result
 def command(
     people: tuple[str, ...],
     schema_file: Path | None,
@@ -77,15 +70,9 @@ def command(
     synthetic: int,
     known: float | None,
     repetitions: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    as_json: bool,
+    rng: Random,
     **settings: Any,
-) -> None:
+) -> AttackResult:
     """Guess which attribute of a record is real and which are fakes (RS+FD, RS+RFD).
 
     The rows of PEOPLE report again and again; the attacker sees the records alone and estimates the shares of every
@@ -103,12 +90,11 @@ def command(
     assert schema_file is not None and epsilon is not None
     if known is not None and knowledge == "none":
         raise UsageError("--known is for --knowledge partial or hybrid.", "--knowledge partial --known 0.5")
-    check_outputs(html, plot, **page_heading(title, question, author))
     from murmure.attacks.person.attributes import attribute_inference
     from murmure.core.schema import Schema
 
     mechanisms = _mechanisms(Schema.load(schema_file), solution, epsilon, settings)
-    result = attribute_inference(
+    return attribute_inference(
         mechanisms,
         list(people),
         knowledge,
@@ -116,9 +102,8 @@ def command(
         synthetic,
         0.1 if known is None else known,
         repetitions,
-        generator(seed),
+        rng,
     )
-    show(result, as_json, html, plot, **page_heading(title, question, author))
 
 
 def _mechanisms(schema: Schema, name: str, epsilons: list[float], settings: dict[str, Any]) -> list[Any]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from murmure.catalogue import MECHANISMS, NOISES, load
-from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
+from murmure.cli.attack_options import shows_result
 from murmure.cli.certify import build_mechanism, exact_name, mechanism_settings, read_plan
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.options import NumberList, WholeNumber, domain_options, page_heading
+from murmure.cli.options import NumberList, WholeNumber, domain_options
 from murmure.cli.plug_in_options import mechanism_options
 from murmure.core.errors import Phrase
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase("murmure attack average GRR --categories 4 --epsilon 1")
 NOISE_EXAMPLE = Phrase("murmure attack average DiscreteLaplace --epsilon 0.1 --budget 1")
@@ -46,8 +50,7 @@ NOISE_EXAMPLE = Phrase("murmure attack average DiscreteLaplace --epsilon 0.1 --b
 @click.option(
     "--trials", type=int, default=4000, show_default=True, metavar="N", help="People to measure a large law on."
 )
-@seed_option
-@output_options
+@shows_result
 def command(
     mechanism: str | None,
     plan: Path | None,
@@ -61,15 +64,9 @@ def command(
     budget: float | None,
     delta: float,
     trials: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    as_json: bool,
+    rng: Random,
     **settings: Any,
-) -> None:
+) -> AttackResult:
     """Average over repeated reports of a MECHANISM, or over repeated answers with a MECHANISM's noise (a count).
 
     Against the first, a client memoises its report; against the second, a ledger refuses once the budget is spent.
@@ -79,8 +76,6 @@ def command(
     murmure attack average RAPPOR --categories 4 --epsilon 2 --epsilon-once 1
     murmure attack average DiscreteLaplace --epsilon 0.1 --budget 1 --people 500
     """
-    heading = page_heading(title, question, author)
-    check_outputs(html, plot, **heading)
     if (mechanism is None) == (plan is None):
         what = Phrase("nothing to attack") if plan is None else Phrase("a MECHANISM and --plan exclude one another")
         raise UsageError("{what}.", EXAMPLE, what=what)
@@ -98,16 +93,15 @@ def command(
         )
     from murmure.attacks.person.averages import averaging
 
-    result = averaging(
+    return averaging(
         attacked,
         [int(t) if t == int(t) else t for t in times],  # type: ignore[misc]
         people=people,
         budget=budget,
         delta=delta,
         trials=trials,
-        rng=generator(seed),
+        rng=rng,
     )
-    show(result, as_json, html, plot, **heading)
 
 
 def _noise_plan(name: str, domain: tuple[Any, ...], given: dict[str, Any], delta: float) -> Any:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from murmure.catalogue import MECHANISMS, RECORDS
-from murmure.cli.attack_options import check_outputs, epsilon_option, generator, output_options, seed_option, show
+from murmure.cli.attack_options import epsilon_option, shows_result
 from murmure.cli.certify import TWO_COINS, build_mechanism, exact_name, read_plan
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
 from murmure.cli.option_words import option
-from murmure.cli.options import NumberList, WholeNumber, domain_options, page_heading, require_options
+from murmure.cli.options import NumberList, WholeNumber, domain_options, require_options
 from murmure.cli.plug_in_options import mechanism_options
 from murmure.core.errors import Phrase, shorten
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase("murmure attack bayes GRR OUE --categories 4 --epsilon 0.5,1,2")
 RECORD_EXAMPLE = Phrase("murmure attack bayes smp rsfd-grr --schema schema.toml --epsilon 1")
@@ -42,8 +46,7 @@ RECORD_EXAMPLE = Phrase("murmure attack bayes smp rsfd-grr --schema schema.toml 
 )
 @click.option("--people", type=WholeNumber(), default=2000, show_default=True, metavar="N", help="Drawn each time.")
 @click.option("--repetitions", type=int, metavar="R", help="Measure it too, R times.  [default: 20 if it must be]")
-@seed_option
-@output_options
+@shows_result
 def command(
     mechanisms: tuple[str, ...],
     categories: int | None,
@@ -59,15 +62,9 @@ def command(
     priors: Path | None,
     people: int,
     repetitions: int | None,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    as_json: bool,
+    rng: Random,
     **settings: Any,
-) -> None:
+) -> AttackResult:
     """How often is the best guess from one report right? No attacker with this knowledge can do better.
 
     \b
@@ -76,8 +73,6 @@ def command(
     murmure attack bayes smp rsfd-grr --schema schema.toml --epsilon 1 --attribute region
     murmure attack bayes --plan plan.json
     """
-    heading = page_heading(title, question, author)
-    check_outputs(html, plot, **heading)
     domain = (categories, labels, integers, interval, cells)
     given = {name: value for name, value in settings.items() if value is not None}
     if bool(mechanisms) == (plan is not None):
@@ -100,10 +95,7 @@ def command(
         attacked = [made for name in mechanisms for made in _made(name, domain, epsilon, given)]
     from murmure.attacks.person.bayes import bayes_guess
 
-    result = bayes_guess(
-        attacked, expected, attribute=attribute, people=people, repetitions=repetitions, rng=generator(seed)
-    )
-    show(result, as_json, html, plot, **heading)
+    return bayes_guess(attacked, expected, attribute=attribute, people=people, repetitions=repetitions, rng=rng)
 
 
 def _made(name: str, domain: tuple[Any, ...], epsilon: list[float] | None, given: dict[str, Any]) -> list[Any]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from murmure.cli.attack_options import check_outputs, epsilon_option, generator, output_options, seed_option, show
+from murmure.cli.attack_options import epsilon_option, shows_result
 from murmure.cli.commands import MurmureCommand, UsageError, did_you_mean
-from murmure.cli.options import NumberList, WholeNumber, page_heading, require_options, split_columns
+from murmure.cli.options import NumberList, WholeNumber, require_options, split_columns
 from murmure.core.errors import Phrase, shorten
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase("murmure attack deniability --categories 74,7,16 --epsilon 4")
 
@@ -29,8 +34,7 @@ EXAMPLE = Phrase("murmure attack deniability --categories 74,7,16 --epsilon 4")
 )
 @click.option("--people", type=WholeNumber(), default=2000, show_default=True, metavar="N", help="Drawn each time.")
 @click.option("--repetitions", type=int, default=0, metavar="R", help="Measure it too, R times.")
-@seed_option
-@output_options
+@shows_result
 def command(
     schema: Path | None,
     categories: list[float] | None,
@@ -40,14 +44,8 @@ def command(
     metric: str,
     people: int,
     repetitions: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    as_json: bool,
-) -> None:
+    rng: Random,
+) -> AttackResult:
     """How often is everything right that an attacker concludes about a person after several surveys?
 
     Every survey asks a person one question at random. uniform: never the same one twice. non-uniform: it may be the
@@ -57,8 +55,6 @@ def command(
     murmure attack deniability --categories 74,7,16 --epsilon 4
     murmure attack deniability --schema schema.toml --epsilon 1:10:1 --oracle GRR,OUE --metric all
     """
-    heading = page_heading(title, question, author)
-    check_outputs(html, plot, **heading)
     require_options(
         Phrase("murmure attack deniability"), {"--epsilon": epsilon, "--categories": schema or categories}, EXAMPLE
     )
@@ -87,7 +83,7 @@ def command(
                 "there is no oracle {name}.", did_you_mean(name, SHARE_ORACLES) or listed, name=shorten(name)
             )
         names.append(by_lower[name.lower()])
-    result = plausible_deniability(
+    return plausible_deniability(
         columns,
         epsilon,
         names,
@@ -95,6 +91,5 @@ def command(
         metric=METRICS if metric == "all" else metric,  # type: ignore[arg-type]
         people=people,
         repetitions=repetitions,
-        rng=generator(seed),
+        rng=rng,
     )
-    show(result, as_json, html, plot, **heading)

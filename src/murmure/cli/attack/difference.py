@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
+from murmure.cli.attack_options import shows_result
 from murmure.cli.commands import MurmureCommand
 from murmure.cli.options import NumberList, require_options, split_columns
 from murmure.core.errors import Phrase
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase("murmure attack difference people.csv --schema schema.toml --knows age,region --epsilon 1")
 
@@ -31,8 +36,7 @@ EXAMPLE = Phrase("murmure attack difference people.csv --schema schema.toml --kn
     metavar="N",
     help="The rule that sums over fewer rows are refused.",
 )
-@seed_option
-@output_options
+@shows_result
 def command(
     table: str | None,
     schema_file: Path | None,
@@ -41,12 +45,8 @@ def command(
     epsilon: list[float] | None,
     targets: int,
     minimum: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    **heading: str | None,
-) -> None:
+    rng: Random,
+) -> AttackResult:
     """Subtract a sum over all others from a sum over all of DATA: what is left is one person's row.
 
     Each person is attacked through sums over their row alone, over all others, and before and after they leave; without
@@ -59,12 +59,10 @@ def command(
     needed = {Phrase("a table DATA"): table, "--schema": schema_file, "--knows": knows}
     require_options(Phrase("murmure attack difference"), needed, EXAMPLE)
     assert schema_file is not None and knows is not None
-    check_outputs(html, plot, **heading)
     from murmure.attacks.parties.differences import differencing
     from murmure.core.schema import Schema
 
     wanted = None if wants is None else split_columns(wants)
-    result = differencing(
-        table, Schema.load(schema_file), split_columns(knows), wanted, epsilon or (), targets, minimum, generator(seed)
+    return differencing(
+        table, Schema.load(schema_file), split_columns(knows), wanted, epsilon or (), targets, minimum, rng
     )
-    show(result, as_json, html, plot, **heading)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
+from murmure.cli.attack_options import shows_result
 from murmure.cli.commands import MurmureCommand
 from murmure.cli.options import NumberList, split_columns
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 
 @click.command(cls=MurmureCommand, short_help="Do the last bits of noise show the true answer?")
@@ -29,19 +33,14 @@ from murmure.cli.options import NumberList, split_columns
 @click.option(
     "--draws", type=int, default=4000, show_default=True, metavar="R", help="How many noisy counts are drawn."
 )
-@seed_option
-@output_options
+@shows_result
 def command(
     epsilon: list[float],
     samplers: str | None,
     count: int,
     draws: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    **heading: str | None,
-) -> None:
+    rng: Random,
+) -> AttackResult:
     """Add noise to one of two counts, and look which of them can have given the result.
 
     Laplace noise that is computed in floats has holes, at other places for every true count: often only one of the two
@@ -53,7 +52,6 @@ def command(
     """
     from murmure.attacks.curator.floats import SAMPLERS, floating_point
 
-    check_outputs(html, plot, **heading)
     names = SAMPLERS if samplers is None else split_columns(samplers)
-    result = floating_point(epsilon, names, count, draws, generator(seed))
-    show(result, as_json, html, plot, **heading)
+    result = floating_point(epsilon, names, count, draws, rng)
+    return result

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.attack_options import (
-    check_outputs,
-    epsilon_option,
-    generator,
-    output_options,
-    repetitions_option,
-    seed_option,
-    show,
-)
+from murmure.cli.attack_options import epsilon_option, repetitions_option, shows_result
 from murmure.cli.commands import MurmureCommand
-from murmure.cli.options import NumberList, page_heading, require_options
+from murmure.cli.options import NumberList, require_options
 from murmure.core.errors import Phrase
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase("murmure attack identities people.csv --schema schema.toml --epsilon 1,5,10")
 SCORES = {"equal": "equal attributes", "exact": "exact posterior"}
@@ -77,8 +73,7 @@ SCORES = {"equal": "equal attributes", "exact": "exact posterior"}
     help="What the curves run over.",
 )
 @repetitions_option
-@seed_option
-@output_options
+@shows_result
 def command(
     people: tuple[str, ...],
     schema_file: Path | None,
@@ -87,15 +82,9 @@ def command(
     score: str,
     top: list[float],
     repetitions: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    as_json: bool,
+    rng: Random,
     **settings: Any,
-) -> None:
+) -> AttackResult:
     """Find people again: their reports to several surveys are matched with the records of PEOPLE.
 
     Every survey asks about some of the columns, and each person reports one of them. The attacker knows the records,
@@ -111,12 +100,10 @@ def command(
         EXAMPLE,
     )
     assert schema_file is not None and epsilon is not None
-    heading = page_heading(title, question, author)
-    check_outputs(html, plot, **heading)
     from murmure.attacks.person.identities import reidentification
     from murmure.core.schema import Schema
 
-    result = reidentification(
+    return reidentification(
         list(people),
         Schema.load(schema_file),
         epsilon,
@@ -124,7 +111,6 @@ def command(
         scores=tuple(SCORES.values()) if score == "both" else (SCORES[score],),  # type: ignore[arg-type]
         top=[int(k) if k == int(k) else k for k in top],  # type: ignore[misc]
         repetitions=repetitions,
-        rng=generator(seed),
+        rng=rng,
         **settings,
     )
-    show(result, as_json, html, plot, **heading)

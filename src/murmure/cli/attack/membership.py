@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
+from murmure.cli.attack_options import shows_result
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import NumberList, OneOf, require_options
 from murmure.cli.train import MODELS, used_columns
 from murmure.core.errors import Phrase
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase("murmure attack membership naive-bayes people.csv --schema schema.toml --target sick --epsilon 1")
 
@@ -54,8 +58,7 @@ EXAMPLE = Phrase("murmure attack membership naive-bayes people.csv --schema sche
     metavar="S",
     help="With --knows population: models to compare with.",
 )
-@seed_option
-@output_options
+@shows_result
 def command(
     model: str | None,
     table: str | None,
@@ -68,12 +71,8 @@ def command(
     row: int | None,
     repetitions: int,
     shadows: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    **heading: str | None,
-) -> None:
+    rng: Random,
+) -> AttackResult:
     """Learn from DATA with a row and without it: how often does the model show which?
 
     MODEL is naive-bayes, linear, logistic or kmeans. The table is the attacker's: nothing is charged.
@@ -96,7 +95,6 @@ def command(
         raise UsageError("kmeans predicts no column, and takes no --target.", "leave it out")
     if model != "kmeans" and clusters is not None:
         raise UsageError("--clusters is for kmeans.", "leave it out")
-    check_outputs(html, plot, **heading)
     from murmure import learn
     from murmure.attacks.curator.membership import membership_inference
     from murmure.core.schema import Schema
@@ -104,5 +102,5 @@ def command(
     schema = used_columns(Schema.load(schema_file), features, target)
     settings = {"target": target} if model != "kmeans" else {"n_clusters": clusters}
     learner = getattr(learn, MODELS[model])(schema=schema, **settings)
-    result = membership_inference(learner, table, epsilon, knows, row, repetitions, shadows, generator(seed))
-    show(result, as_json, html, plot, **heading)
+    result = membership_inference(learner, table, epsilon, knows, row, repetitions, shadows, rng)
+    return result

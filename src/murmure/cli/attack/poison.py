@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.attack_options import (
-    check_outputs,
-    epsilon_option,
-    generator,
-    output_options,
-    repetitions_option,
-    seed_option,
-    show,
-)
+from murmure.cli.attack_options import epsilon_option, repetitions_option, shows_result
 from murmure.cli.commands import MurmureCommand
 from murmure.cli.options import (
     DOMAIN_OPTIONS,
     NumberList,
     WholeNumber,
     domain_options,
-    page_heading,
     require_options,
     split_columns,
 )
 from murmure.core.errors import Phrase
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 DEFAULT_MECHANISMS = "GRR,OUE,OLH"
 
@@ -45,8 +39,7 @@ DEFAULT_MECHANISMS = "GRR,OUE,OLH"
 @click.option("--shares", type=NumberList(), metavar="F1,F2,...", help="Shares among honest people.  [default: even]")
 @click.option("--test-level", type=float, default=0.01, show_default=True, metavar="P", help="False alarms, at most.")
 @repetitions_option
-@seed_option
-@output_options
+@shows_result
 def command(
     categories: int | None,
     labels: str | None,
@@ -61,14 +54,8 @@ def command(
     shares: list[float] | None,
     test_level: float,
     repetitions: int,
-    seed: int | None,
-    html: Path | None,
-    title: str | None,
-    question: str | None,
-    author: str | None,
-    plot: Path | None,
-    as_json: bool,
-) -> None:
+    rng: Random,
+) -> AttackResult:
     """Forge some of the reports of a survey: what do they add to the answers that they are for, compared with honest
     people, and how often do tests at a stated level notice?
 
@@ -88,8 +75,6 @@ def command(
         () if has_domain else DOMAIN_OPTIONS,
     )
     assert epsilon is not None
-    heading = page_heading(title, question, author)
-    check_outputs(html, plot, **heading)
     domain = (categories, labels, integers, interval, cells)
     default = DEFAULT_MECHANISMS if interval is None else "Hybrid"
     mechanisms = [
@@ -98,7 +83,7 @@ def command(
         for each in epsilon
     ]
     wanted: Any = int(targets) if targets.isdecimal() else split_columns(targets)
-    result = poisoning(
+    return poisoning(
         mechanisms,
         people=people,
         forged=max(1, people // 20) if forged is None else forged,
@@ -106,6 +91,5 @@ def command(
         shares=shares,
         level=test_level,
         repetitions=repetitions,
-        rng=generator(seed),
+        rng=rng,
     )
-    show(result, as_json, html, plot, **heading)

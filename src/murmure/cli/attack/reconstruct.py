@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.attack_options import check_outputs, generator, output_options, seed_option, show
+from murmure.cli.attack_options import shows_result
 from murmure.cli.commands import MurmureCommand
 from murmure.cli.options import NumberList, require_options
 from murmure.core.errors import Phrase
+
+if TYPE_CHECKING:
+    from murmure.attacks.base.attack_result import AttackResult
+    from murmure.core.random import Random
 
 EXAMPLE = Phrase('murmure attack reconstruct "stay ~ age + ward" visits.csv --schema schema.toml')
 
@@ -33,8 +37,7 @@ EXAMPLE = Phrase('murmure attack reconstruct "stay ~ age + ward" visits.csv --sc
 @click.option(
     "--repetitions", type=int, default=10, show_default=True, metavar="R", help="How often the experiment is repeated."
 )
-@seed_option
-@output_options
+@shows_result
 def command(
     formula: str | None,
     table: str | None,
@@ -42,12 +45,8 @@ def command(
     honest: list[float],
     epsilon: list[float] | None,
     repetitions: int,
-    seed: int | None,
-    html: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    **heading: str | None,
-) -> None:
+    rng: Random,
+) -> AttackResult:
     """Take all rows of DATA but a few, and the exact sums of a regression over all: which rows are missing?
 
     The attacker subtracts the rows of the colluders and searches for whole rows within public bounds that have the sums
@@ -60,18 +59,16 @@ def command(
     needed = {Phrase("a formula"): formula, Phrase("a table DATA"): table, "--schema": schema_file}
     require_options(Phrase("murmure attack reconstruct"), needed, EXAMPLE)
     assert formula is not None and schema_file is not None
-    check_outputs(html, plot, **heading)
     from murmure.attacks.parties.last_records import reconstruction
     from murmure.core.schema import Schema
 
     sizes: list[Any] = [int(m) if float(m).is_integer() else m for m in honest]
-    result = reconstruction(
+    return reconstruction(
         table,
         Schema.load(schema_file),
         formula,
         sizes,
         epsilon or (),
         repetitions,
-        generator(seed),
+        rng,
     )
-    show(result, as_json, html, plot, **heading)
