@@ -68,20 +68,21 @@ WRONG = {
     "size": ["299"],
 }
 UNREADABLE = [
-    "2o -",
+    "2N -",
     "(N",
     "N)",
     "3//4",
     "alert(1)",
     "x",
     "1..2",
-    "f f(",
+    "1 2",
+    "N (",
     "constructor",
     "toString",
-    "o.N",
+    "p.N",
     "`1`",
-    "1e",
 ]
+UNREADABLE += ["__proto__", "hasOwnProperty", "ln", "ln()", "()", "*", "N = 2", "N\u00b2"]
 
 
 # -- the two functions

@@ -183,7 +183,7 @@ def _probabilities() -> SheetQuestion:
         tuple(
             number_field(
                 f"law-{x}-{r}".lower(),
-                Phrase("{formula}", formula=Formula(f"Pr[M({x}) = {r}]")),
+                Phrase("probability {formula}", formula=Formula(f"Pr[M({x}) = {r}]")),
                 probability(x, r),
             )
             for x in ANSWERS
@@ -292,6 +292,6 @@ def _size() -> SheetQuestion:
         ),
         3,
         solutions.size,
-        (number_field("size", Phrase("{formula}", formula=Formula("N")), solutions.people_needed()),),
+        (number_field("size", Phrase("number of people {N}", N=Formula("N")), solutions.people_needed()),),
         added=True,
     )
