@@ -193,8 +193,9 @@ def _probabilities() -> SheetQuestion:
 
 
 def _ratio() -> SheetQuestion:
+    bounded = f"forall x_1, x_2 in X, forall r in M(X), Pr[M(x_1) = r]/Pr[M(x_2) = r] <= {largest_ratio()}"
     return SheetQuestion(
-        Phrase("Show that {formula}", formula=Formula(solutions.RATIO.format(bound=largest_ratio()), display=True)),
+        Phrase("Show that {formula}", formula=Formula(bounded, display=True)),
         4,
         solutions.ratio,
         (number_field("ratio", Phrase("the largest of these ratios"), largest_ratio()),),

@@ -41,12 +41,12 @@ def measure(work: Work) -> Measured:
     figure = Curves(
         Phrase("Variance of the estimate, {people} people", people=PEOPLE),
         (
-            Curve(Phrase("the same people"), shares, tuple(map(float, fixed))),
-            _curve(Phrase("{n:,} classes", n=classes), shares, found[False], error),
-            Curve(Phrase("people drawn at random"), shares, tuple(map(float, sample))),
-            _curve(Phrase("{n:,} classes drawn", n=classes), shares, found[True], error),
+            Curve(Phrase("same people"), shares, tuple(map(float, fixed))),
+            _curve(Phrase("simulated"), shares, found[False], error),
+            Curve(Phrase("sample"), shares, tuple(map(float, sample))),
+            _curve(Phrase("simulated sample"), shares, found[True], error),
             Curve(
-                Phrase("drawn at random, honest answers"),
+                Phrase("sample, honest answers"),
                 shares,
                 tuple(PEOPLE * share * (1 - share) for share in shares),
             ),
