@@ -25,6 +25,7 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "advise --labels no,yes --epsilon 1 --people 1000",
     "advise --interval 0:100 --epsilon 0.5,1 --people 1000",
     "advise --schema s.toml --epsilon 1 --people 1000",
+    "lectures sheet --solutions --out sheet.html",
     "certify GRR --categories 4 --epsilon 1",
     "certify Warner --truth 1/2 --yes-coin 1/2",
     "certify rsfd-grr --schema s.toml --epsilon 1",

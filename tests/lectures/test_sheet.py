@@ -26,7 +26,8 @@ from tests.pages.conftest import browser, open_page  # noqa: F401
 
 import murmure as mu
 from murmure.cli import main
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MissingExtra, MurmureError
+from murmure.lectures.course import item_result
 from murmure.lectures.exercise_sheet import estimation_nbre_oui_initiaux, reponse_randomisee, solutions
 from murmure.lectures.exercise_sheet.coin_law import ANSWERS, enumerated_bias, probability
 from murmure.lectures.exercise_sheet.page import FOLDER, sheet_page
@@ -68,20 +69,21 @@ WRONG = {
     "size": ["299"],
 }
 UNREADABLE = [
-    "2o -",
+    "2N -",
     "(N",
     "N)",
     "3//4",
     "alert(1)",
     "x",
     "1..2",
-    "f f(",
+    "1 2",
+    "N (",
     "constructor",
     "toString",
-    "o.N",
+    "p.N",
     "`1`",
-    "1e",
 ]
+UNREADABLE += ["__proto__", "hasOwnProperty", "ln", "ln()", "()", "*", "N = 2", "N\u00b2"]
 
 
 # -- the two functions
@@ -306,3 +308,13 @@ def test_the_two_languages_switch(open_page: Open, blank: str) -> None:  # noqa:
     languages.choose(opened, "en")
 
     assert "Randomised response" in opened.text()
+
+
+def test_without_a_plotting_library_the_sheet_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise MissingExtra("plotting", "matplotlib", "plots")
+
+    monkeypatch.setattr(item_result, "pyplot", missing)
+    page = sheet_page(solutions=True, lang="en")
+
+    assert page.count("The pictures are left out") == 2 and "<img" not in page

@@ -185,9 +185,22 @@ def linked_table(folder: Path) -> str:
     return page_of(folder, "attack", "link", out, people, "--same-order")
 
 
+def sheet(*more: str) -> Callable[[Path], str]:
+    """The exercise sheet, which is in French first."""
+
+    def made(folder: Path) -> str:
+        path = folder / "sheet.html"
+        murmure("lectures", "sheet", *more, "--out", path)
+        return path.read_text("utf-8")
+
+    return made
+
+
 FILES: dict[str, Callable[[Path], str]] = {
     "attack attributes": attributes("--epsilon", "1,2,4", "--solution", "rsfd-oue-z", "--calibrate", "paper"),
     "demo": demo,
+    "lectures sheet": sheet(),
+    "lectures sheet --solutions": sheet("--solutions"),
     "estimate": survey(),
     "estimate with truth": survey("--truth", "PEOPLE", "--simultaneous"),
     "estimate a pair": survey("--pair", "smoker,region", "--consistent"),

@@ -20,11 +20,11 @@ OPERATORS = {"<=": "\u2264", ">=": "\u2265", "!=": "\u2260", "-": "\u2212", "*":
 
 def mathml(text: str, display: bool = False) -> str:
     """A formula; display: on a line of its own."""
-    body = _Reader(TOKEN.findall(text)).row()
+    body = _FormulaReader(TOKEN.findall(text)).row()
     return f'<math display="block">{body}</math>' if display else f"<math>{body}</math>"
 
 
-class _Reader:
+class _FormulaReader:
     """Reads tokens from left to right."""
 
     def __init__(self, tokens: list[str]) -> None:

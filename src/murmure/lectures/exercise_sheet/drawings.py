@@ -45,9 +45,7 @@ def estimates_figure(estimates: NDArray[np.float64], N: int, f: int) -> Curves:
     deviation = math.sqrt(moments(law)[1])
     top = float(max(law)) * 1.1
     return Curves(
-        Phrase(
-            "Estimates of {n:,} classes of {people} people, {yes} of whom mean yes", n=len(estimates), people=N, yes=f
-        ),
+        Phrase("Estimates of {n:,} classes of {people} people ({yes} mean yes)", n=len(estimates), people=N, yes=f),
         (
             Curve(Phrase("simulated"), tuple(values), tuple(found[value] / len(estimates) for value in values)),
             Curve(Phrase("exact law"), tuple(values), tuple(map(float, law))),

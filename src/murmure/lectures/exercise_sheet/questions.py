@@ -183,7 +183,7 @@ def _probabilities() -> SheetQuestion:
         tuple(
             number_field(
                 f"law-{x}-{r}".lower(),
-                Phrase("{formula}", formula=Formula(f"Pr[M({x}) = {r}]")),
+                Phrase("probability {formula}", formula=Formula(f"Pr[M({x}) = {r}]")),
                 probability(x, r),
             )
             for x in ANSWERS
@@ -193,8 +193,9 @@ def _probabilities() -> SheetQuestion:
 
 
 def _ratio() -> SheetQuestion:
+    bounded = f"forall x_1, x_2 in X, forall r in M(X), Pr[M(x_1) = r]/Pr[M(x_2) = r] <= {largest_ratio()}"
     return SheetQuestion(
-        Phrase("Show that {formula}", formula=Formula(solutions.RATIO.format(bound=largest_ratio()), display=True)),
+        Phrase("Show that {formula}", formula=Formula(bounded, display=True)),
         4,
         solutions.ratio,
         (number_field("ratio", Phrase("the largest of these ratios"), largest_ratio()),),
@@ -292,6 +293,6 @@ def _size() -> SheetQuestion:
         ),
         3,
         solutions.size,
-        (number_field("size", Phrase("{formula}", formula=Formula("N")), solutions.people_needed()),),
+        (number_field("size", Phrase("number of people {N}", N=Formula("N")), solutions.people_needed()),),
         added=True,
     )

@@ -29,7 +29,6 @@ from murmure.show.document import Block, Image, Listing, Number, Paragraph, Tabl
 from murmure.show.figures import Figure
 from murmure.show.phrase import Code, Formula, Phrase
 
-RATIO = "forall x_1, x_2 in X, forall r in M(X), Pr[M(x_1) = r]/Pr[M(x_2) = r] <= {bound}"
 CLASS, CLASS_YES, CLASSES = 30, 12, 20_000
 ENUMERATED = 6  # people
 POINTS = Fraction(1, 20)

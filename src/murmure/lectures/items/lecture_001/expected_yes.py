@@ -44,7 +44,7 @@ def measure(work: Work) -> Measured:
             ),
         ),
         Phrase("people who mean yes (f)"),
-        Phrase("people who answer YES (o)"),
+        Phrase("number of YES (o)"),
     )
     right = all(exact_estimate(o, PEOPLE) == 2 * o - PEOPLE / 2 for o in range(PEOPLE + 1))
     right = right and all(e * 4 == PEOPLE + 2 * f for e, f in zip(exact, meant, strict=True))

@@ -25,7 +25,7 @@ def variance_found(work: Work, rng: mu.Random, f: int, classes: int, drawn: bool
 
 
 def measure(work: Work) -> Measured:
-    classes = work.choose(50, 4_000, 20_000)
+    classes = work.choose(50, 10_000, 100_000)
     meant = list(range(0, PEOPLE + 1, work.choose(50, 10, 5)))
     shares = tuple(f / PEOPLE for f in meant)
     fixed = [moments(law_of_yes(PEOPLE, f))[1] for f in meant]
@@ -41,12 +41,12 @@ def measure(work: Work) -> Measured:
     figure = Curves(
         Phrase("Variance of the estimate, {people} people", people=PEOPLE),
         (
-            Curve(Phrase("the same people"), shares, tuple(map(float, fixed))),
-            _curve(Phrase("{n:,} classes", n=classes), shares, found[False], error),
-            Curve(Phrase("people drawn at random"), shares, tuple(map(float, sample))),
-            _curve(Phrase("{n:,} classes drawn", n=classes), shares, found[True], error),
+            Curve(Phrase("same people"), shares, tuple(map(float, fixed))),
+            _curve(Phrase("simulated"), shares, found[False], error),
+            Curve(Phrase("sample"), shares, tuple(map(float, sample))),
+            _curve(Phrase("simulated sample"), shares, found[True], error),
             Curve(
-                Phrase("drawn at random, honest answers"),
+                Phrase("honest sample"),
                 shares,
                 tuple(PEOPLE * share * (1 - share) for share in shares),
             ),
