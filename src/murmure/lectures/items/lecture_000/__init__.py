@@ -37,7 +37,7 @@ LECTURE = Lecture(
             ),
             Phrase(
                 "s = a p + (1 - a)(1 - p), so a = (s - (1 - p)) / (2p - 1). With p = 0.731 and s = 0.63, a = 0.78: the "
-                "noise on the labels hid most of what it knows."
+                "noise on the labels hid the rest."
             ),
         ),
         Exercise(

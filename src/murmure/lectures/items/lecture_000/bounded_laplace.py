@@ -48,7 +48,7 @@ def measure(work: Work) -> Measured:
         Phrase("As the listing prints it"),
         (
             *(Curve(person(x), tuple(REACH), plain_laplace(x)) for x in VALUES),
-            Curve(Phrase("the interval"), (0.0, 1.0), (0.0, 0.0)),
+            Curve(Phrase("the interval"), (0.0, 0.0, 1.0, 1.0), (0.04, 0.0, 0.0, 0.04)),
         ),
         Phrase("report"),
         Phrase("density"),

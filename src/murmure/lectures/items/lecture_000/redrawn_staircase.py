@@ -66,7 +66,7 @@ def measure(work: Work) -> Measured:
         Phrase("report"),
         Phrase("density"),
     )
-    names = {"redrawn": Phrase("drawn until inside"), "BoundedStaircase": Phrase("BoundedStaircase")}
+    names = {"redrawn": Phrase("drawn until inside"), "BoundedStaircase": "BoundedStaircase"}
     cost = Curves(
         Phrase("What the staircase costs beyond what was asked"),
         tuple(

@@ -31,8 +31,8 @@ PRINTED = {"accuracy": 0.6038961038961039, "f1": 0.11594202898550726}
 PRINTED_CLEAR = {"accuracy": 0.7857142857142857, "f1": 0.6373626373626374}
 NOISES = {"redrawn": laplace_redrawn, "once": laplace_once}
 NAMES = {
-    "redrawn": Phrase("drawn until inside, as on the slide"),
-    "once": Phrase("drawn once, as the listing is printed"),
+    "redrawn": Phrase("loop of the slide"),
+    "once": Phrase("loop as printed"),
 }
 SCORES = {"accuracy": Phrase("accuracy"), "f1": Phrase("F1 score")}
 BLOCK = 50  # runs of a cell
@@ -175,7 +175,7 @@ def summary(draws: dict[str, dict[str, Any]], quantiles: dict[str, dict[str, flo
         Phrase("mean"),
         Phrase("standard deviation"),
         Phrase("printed"),
-        Phrase("runs not above it"),
+        Phrase("quantile"),
     )
     return Table(Phrase("Where the printed values lie"), head, tuple(rows))
 

@@ -47,7 +47,7 @@ def measure(work: Work) -> Measured:
             Curve(Phrase("right: b^(j+1) on step j"), tuple(drawn["r"][0]), tuple(drawn["r"][1]), True),
             Curve(Phrase("as printed: b^j on step j"), tuple(drawn["p"][0]), tuple(drawn["p"][1]), True),
         ),
-        Phrase("noise"),
+        Phrase("value of the noise"),
         Phrase("density"),
     )
     masses = [(e, mass(StaircaseSteps(e)), mass(StaircaseSteps(e, printed=False))) for e in EPSILONS]
@@ -69,7 +69,7 @@ def measure(work: Work) -> Measured:
         blocks=(
             Table(
                 Phrase("Mass of the density"),
-                (Phrase("epsilon"), Phrase("as printed"), Phrase("right")),
+                (Phrase("epsilon"), Phrase("printed density"), Phrase("right density")),
                 tuple((Number(e, "plain"), Number(p, "fixed", 3), Number(r, "fixed", 3)) for e, p, r in masses),
             ),
         ),

@@ -96,17 +96,21 @@ class RangeVerdict:
         return self.lead > 2 * self.lead_error
 
 
+def gaps(one: Any, other: Any) -> tuple[Any, Any]:
+    """The difference of two mean accuracies at each epsilon, and its standard error."""
+    squared = (one.var(axis=1, ddof=1) + other.var(axis=1, ddof=1)) / one.shape[1]
+    return one.mean(axis=1) - other.mean(axis=1), np.sqrt(squared)
+
+
 def judged(epsilons: Sequence[float], staircase: Any, laplace: Any, always_no: Sequence[float]) -> RangeVerdict:
     """staircase, laplace: accuracies, (epsilon, run)."""
     at, floor = np.array(epsilons), np.array(always_no)
     one, other = np.asarray(staircase, float), np.asarray(laplace, float)
     low, high = at <= 1 + 1e-9, at >= 1 - 1e-9
-    gap = one.mean(axis=1) - other.mean(axis=1)
-    runs = one.shape[1]
-    squared = (one.var(axis=1, ddof=1) + other.var(axis=1, ddof=1)) / runs
+    gap, errors = gaps(one, other)
     best = np.maximum(one.mean(axis=1), other.mean(axis=1)) - floor
-    error = float(np.sqrt(squared[high].sum()) / high.sum())
-    behind = np.flatnonzero(gap <= 2 * np.sqrt(squared))
+    error = float(np.sqrt(np.sum(errors[high] ** 2)) / high.sum())
+    behind = np.flatnonzero(gap <= 2 * errors)
     first = int(behind[-1]) + 1 if len(behind) else 0
     ahead_from = float(at[first]) if first < len(at) else None
     return RangeVerdict(float(best[low].max()), float(gap[low].mean()), float(gap[high].mean()), error, ahead_from)
@@ -141,9 +145,9 @@ def measure(work: Work) -> Measured:
             "mean_accuracy_on_clear_rows": [float(x[:, 1].mean()) for s in scores.values() for x in s],
             "always_no": [on_labels(key["way"], no, key["epsilon"]) for key in keys],
         },
-        (Panels(Phrase("Naive Bayes on the sanitised diabetes table"), panels, columns=3),),
+        (Panels(Phrase("Naive Bayes on the sanitised diabetes table"), panels), leads(epsilons, scores)),
         why=fairness(verdicts),
-        blocks=(verdict_table(verdicts), accuracies(epsilons, scores), Paragraph(trained_on())),
+        blocks=(*claims(verdicts), accuracies(epsilons, scores), Paragraph(trained_on())),
         broken=(budgets(),),
     )
 
@@ -176,6 +180,18 @@ def panel(way: str, epsilons: list[float], scores: dict[Any, Any], clear: float,
         curves.append(Curve(ARMS["once"], x, tuple(map(float, scores[way, "once"][:, :, 0].mean(axis=1)))))
     names = Phrase("epsilon of each attribute"), Phrase("accuracy")
     return Curves(WAYS[way], tuple(curves), *names, log_x=True, from_zero=False)
+
+
+def leads(epsilons: list[float], scores: dict[Any, Any]) -> Curves:
+    """Staircase minus Laplace, with two standard errors on both sides."""
+    curves = []
+    for way, name in WAYS.items():
+        one, other = (scores[way, arm][:, :, 0] for arm in ("staircase", "laplace"))
+        gap, error = gaps(one, other)
+        band = (tuple(map(float, gap - 2 * error)), tuple(map(float, gap + 2 * error)))
+        curves.append(Curve(name, tuple(epsilons), tuple(map(float, gap)), False, *band))
+    names = Phrase("epsilon of each attribute"), Phrase("staircase minus Laplace, accuracy")
+    return Curves(Phrase("The lead of the staircase, with two standard errors"), tuple(curves), *names, log_x=True)
 
 
 # -- words
@@ -226,39 +242,27 @@ def fairness(verdicts: dict[str, RangeVerdict]) -> Phrase:
     )
 
 
-def verdict_table(verdicts: dict[str, RangeVerdict]) -> Table:
-    rows = []
+def claims(verdicts: dict[str, RangeVerdict]) -> tuple[Table, Table]:
+    """The numbers behind both verdicts, and the rule."""
+    near, useful = [], []
     for way, verdict in verdicts.items():
-        rows.append(
-            (
-                WAYS[way],
-                Number(verdict.excess, "fixed", 3),
-                Number(verdict.difference, "fixed", 3),
-                yes_or_no(verdict.near_random),
-                Number(verdict.lead, "fixed", 3),
-                Number(verdict.lead_error, "fixed", 3),
-                yes_or_no(verdict.staircase_better),
-                None if verdict.ahead_from is None else Number(verdict.ahead_from, "fixed", 2),
-            )
-        )
-    head = (
-        Phrase("way"),
-        Phrase("[0.01, 1]: best above always no"),
-        Phrase("[0.01, 1]: staircase minus Laplace"),
-        Phrase("near random and similar"),
-        Phrase("[1, 10]: staircase minus Laplace"),
-        Phrase("standard error"),
-        Phrase("more useful"),
-        Phrase("ahead from epsilon"),
-    )
-    return Table(
-        Phrase(
-            "Both claims (near: at most {near:g} above always no, {similar:g} apart; more useful: two standard errors)",
-            near=NEAR,
-            similar=SIMILAR,
+        first = Number(verdict.excess, "fixed", 3), Number(verdict.difference, "fixed", 3)
+        second = Number(verdict.lead, "fixed", 3), Number(verdict.lead_error, "fixed", 3)
+        ahead = None if verdict.ahead_from is None else Number(verdict.ahead_from, "fixed", 2)
+        near.append((WAYS[way], *first, yes_or_no(verdict.near_random)))
+        useful.append((WAYS[way], *second, ahead, yes_or_no(verdict.staircase_better)))
+    gap = Phrase("staircase minus Laplace")
+    return (
+        Table(
+            Phrase("[0.01, 1]: at most {near:g} above always no, {similar:g} apart?", near=NEAR, similar=SIMILAR),
+            (Phrase("way"), Phrase("best above always no"), gap, Phrase("holds")),
+            tuple(near),
         ),
-        head,
-        tuple(rows),
+        Table(
+            Phrase("[1, 10]: the staircase ahead by two standard errors?"),
+            (Phrase("way"), gap, Phrase("standard error"), Phrase("ahead from epsilon"), Phrase("holds")),
+            tuple(useful),
+        ),
     )
 
 
