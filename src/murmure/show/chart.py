@@ -206,7 +206,7 @@ def plane_of(curves: Curves) -> Plane:
         across = _log_scale(*x)
     if curves.log:
         return Plane(across, _log_scale(*y))
-    return Plane(across, _scale(0.0, y[1]) if y[0] >= 0 else _wider(_scale(*y)))
+    return Plane(across, _scale(0.0, y[1]) if y[0] >= 0 and curves.from_zero else _wider(_scale(*y)))
 
 
 def numbered(curves: Curves) -> tuple[float, ...]:

@@ -130,6 +130,7 @@ class Curves:
     diagonal: bool = False  # the line of pure chance
     log: bool = False  # y in powers of ten
     log_x: bool = False  # x in powers of ten
+    from_zero: bool = True  # whether y starts at 0 if nothing lies below
 
 
 @dataclass(frozen=True)

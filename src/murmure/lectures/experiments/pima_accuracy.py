@@ -121,7 +121,7 @@ class PimaAccuracy:
             curves.append(Curve(names[way], self.epsilons, tuple(mean), low=low, high=high))
         flat = (self.larger_class,) * len(self.epsilons)
         curves.append(Curve(Phrase("always the larger class"), self.epsilons, flat))
-        return Curves(title, tuple(curves), Phrase("epsilon"), Phrase("accuracy"), log_x=True)
+        return Curves(title, tuple(curves), Phrase("epsilon"), Phrase("accuracy"), log_x=True, from_zero=False)
 
     def table(self, names: Mapping[str, str]) -> Table:
         """Mean and deviation at every epsilon."""
@@ -178,8 +178,8 @@ def split_note() -> tuple[Paragraph, ...]:
     how = Phrase(
         "Each split learns from four fifths of the rows and tests on the others, which nobody randomised. Bounds are "
         "public, and epsilon is all that a row spends: the staircase has a ninth of it for each column. More accurate: "
-        "by more than two standard errors of the difference over the splits. Close: by two points at most, or within "
-        "two standard errors. Bands show one standard deviation."
+        "by more than two standard errors of the difference over the splits. About random: better than always the "
+        "larger class by two points at most, or within two standard errors. Bands show one standard deviation."
     )
     return (Paragraph(how, "note"),)
 
