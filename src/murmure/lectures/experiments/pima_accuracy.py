@@ -28,7 +28,7 @@ from murmure.learn.naive_bayes import NaiveBayes
 from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.library_models import LibraryCost, library_accuracy, library_version
 from murmure.lectures.experiments.library_replay import library_cost
-from murmure.lectures.experiments.pima_rows import TARGET, Rows, pima_rows, pima_schema, shuffled
+from murmure.lectures.experiments.pima_rows import TARGET, PimaRows, pima_rows, pima_schema, shuffled
 from murmure.plan.privacy import Central, Clear, Local, Privacy
 from murmure.show.document import Block, Curve, Curves, Number, Paragraph, Table
 
@@ -37,7 +37,7 @@ WAYS = ("clear", "staircase", "central", "replace")
 THRESHOLD = 0.5  # from here on a regression says yes
 
 
-def answers(model: Model, privacy: Privacy, rng: Random, learn: Rows, test: Rows) -> Array:
+def answers(model: Model, privacy: Privacy, rng: Random, learn: PimaRows, test: PimaRows) -> Array:
     """What a model that was learned from some rows says about others."""
     if model == "bayes":
         return NaiveBayes(pima_schema(), TARGET, privacy, rng=rng).fit(learn.table).predict(test.table)
