@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from murmure.core.types import Array
-from murmure.lectures.experiments.pima_rows import HIGH, LOW, Rows
+from murmure.lectures.experiments.pima_rows import HIGH, LOW, PimaRows
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def library_model(model: str, epsilon: float, seed: int | None = None) -> Any:
     return LinearRegression(epsilon=epsilon, bounds_X=(0.0, 1.0), bounds_y=(0.0, 1.0), random_state=seed)
 
 
-def library_accuracy(model: str, epsilon: float, seed: int, learn: Rows, test: Rows) -> tuple[float, bool]:
+def library_accuracy(model: str, epsilon: float, seed: int, learn: PimaRows, test: PimaRows) -> tuple[float, bool]:
     """Its accuracy; and whether its class counts sum to the number of rows, or a sum of squares is the true one."""
     x = scaled(learn.x)
     with quiet():

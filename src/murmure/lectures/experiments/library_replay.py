@@ -19,7 +19,7 @@ import numpy as np
 
 from murmure.core.types import Array
 from murmure.lectures.experiments.library_models import library_model, quiet, scaled
-from murmure.lectures.experiments.pima_rows import Rows
+from murmure.lectures.experiments.pima_rows import PimaRows
 
 CORNERS = ((1.0, 1.0), (0.0, 1.0), (1.0, 0.0))  # where the row is in the first table, and in the second
 MIN_LOG = -100.0  # log of the least probability of class counts that are looked at: below, floats lose it
@@ -66,7 +66,7 @@ class Replay:
         return None
 
 
-def library_cost(model: str, epsilon: float, rows: Rows) -> float:
+def library_cost(model: str, epsilon: float, rows: PimaRows) -> float:
     """The largest bound over a few pairs of tables: one row is at a corner of the box, and its outcome changes too.
 
     Of the regression: of fits in which each noisy mean is the true one. Where one falls on its lower bound, a sum comes

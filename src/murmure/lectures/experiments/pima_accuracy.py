@@ -28,7 +28,7 @@ from murmure.learn.naive_bayes import NaiveBayes
 from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.library_models import LibraryCost, library_accuracy, library_version
 from murmure.lectures.experiments.library_replay import library_cost
-from murmure.lectures.experiments.pima_rows import TARGET, Rows, pima_rows, pima_schema, shuffled
+from murmure.lectures.experiments.pima_rows import TARGET, PimaRows, pima_rows, pima_schema, shuffled
 from murmure.plan.privacy import Central, Clear, Local, Privacy
 from murmure.show.document import Block, Curve, Curves, Number, Paragraph, Table
 
@@ -37,7 +37,7 @@ WAYS = ("clear", "staircase", "central", "replace")
 THRESHOLD = 0.5  # from here on a regression says yes
 
 
-def answers(model: Model, privacy: Privacy, rng: Random, learn: Rows, test: Rows) -> Array:
+def answers(model: Model, privacy: Privacy, rng: Random, learn: PimaRows, test: PimaRows) -> Array:
     """What a model that was learned from some rows says about others."""
     if model == "bayes":
         return NaiveBayes(pima_schema(), TARGET, privacy, rng=rng).fit(learn.table).predict(test.table)
@@ -121,7 +121,7 @@ class PimaAccuracy:
             curves.append(Curve(names[way], self.epsilons, tuple(mean), low=low, high=high))
         flat = (self.larger_class,) * len(self.epsilons)
         curves.append(Curve(Phrase("always the larger class"), self.epsilons, flat))
-        return Curves(title, tuple(curves), Phrase("epsilon"), Phrase("accuracy"), log_x=True)
+        return Curves(title, tuple(curves), Phrase("epsilon"), Phrase("accuracy"), log_x=True, from_zero=False)
 
     def table(self, names: Mapping[str, str]) -> Table:
         """Mean and deviation at every epsilon."""
@@ -178,8 +178,8 @@ def split_note() -> tuple[Paragraph, ...]:
     how = Phrase(
         "Each split learns from four fifths of the rows and tests on the others, which nobody randomised. Bounds are "
         "public, and epsilon is all that a row spends: the staircase has a ninth of it for each column. More accurate: "
-        "by more than two standard errors of the difference over the splits. Close: by two points at most, or within "
-        "two standard errors. Bands show one standard deviation."
+        "by more than two standard errors of the difference over the splits. About random: better than always the "
+        "larger class by two points at most, or within two standard errors. Bands show one standard deviation."
     )
     return (Paragraph(how, "note"),)
 

@@ -43,7 +43,7 @@ def pima_schema(outcome: Any = None) -> Schema:
 
 
 @dataclass(frozen=True)
-class Rows:
+class PimaRows:
     """Some rows, as a table for Murmure and as an array for other software."""
 
     x: Array
@@ -55,18 +55,18 @@ class Rows:
         whole = {name: columns[name].astype(np.int64) for name in WHOLE}
         return {**columns, **whole, TARGET: self.y}
 
-    def part(self, at: Array) -> Rows:
-        return Rows(self.x[at], self.y[at])
+    def part(self, at: Array) -> PimaRows:
+        return PimaRows(self.x[at], self.y[at])
 
 
-def pima_rows(data: DataTable) -> Rows:
+def pima_rows(data: DataTable) -> PimaRows:
     """All rows, inside the bounds."""
     columns = {name: np.asarray(data.columns[name], float) for name in FEATURES}
     for name, (_, _, constant) in REAL.items():
         if constant is not None:
             columns[name] = np.where(columns[name] == 0, constant, columns[name])
     x = np.clip(np.stack([columns[name] for name in FEATURES], axis=1), LOW, HIGH)
-    return Rows(x, np.asarray(data.columns[TARGET]).astype(np.int64))
+    return PimaRows(x, np.asarray(data.columns[TARGET]).astype(np.int64))
 
 
 def shuffled(n: int, rng: Random) -> tuple[Array, Array]:

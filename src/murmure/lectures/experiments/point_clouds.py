@@ -10,7 +10,7 @@ from murmure.core.schema import Schema
 from murmure.core.types import Array
 
 BOX = Schema({"x": Interval(0.0, 1.0, cells=1024), "y": Interval(0.0, 1.0, cells=1024)})
-CLOUDS = ((0.25, 0.30, 0.09), (0.72, 0.35, 0.10), (0.50, 0.76, 0.10))  # where people are, and how far apart
+CLOUDS = ((0.24, 0.30, 0.08), (0.76, 0.34, 0.09), (0.50, 0.76, 0.09))  # where people are, and how far apart
 
 
 def points(rng: Random, n: int) -> Array:

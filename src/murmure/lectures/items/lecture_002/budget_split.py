@@ -22,7 +22,7 @@ def measure(work: Work) -> Measured:
     epsilons = work.choose((0.1, 10.0), (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0), (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0))
     lines = tuple(
         Curve(
-            Phrase("{categories} categorical, {numbers} numeric", categories=categories, numbers=numbers),
+            Phrase("{categories} cat. + {numbers} num.", categories=categories, numbers=numbers),
             epsilons,
             tuple(vaidya_cost(epsilon, categories, numbers) for epsilon in epsilons),
         )
@@ -30,7 +30,7 @@ def measure(work: Work) -> Measured:
     )
     figure = Curves(
         Phrase("What is spent, with epsilon / (d + 1) for each of 8 attributes"),
-        (*lines, Curve(Phrase("epsilon, as the lecture counts"), epsilons, epsilons)),
+        (*lines, Curve(Phrase("announced"), epsilons, epsilons)),
         Phrase("epsilon that is announced"),
         Phrase("epsilon that is spent"),
         log=True,

@@ -33,9 +33,9 @@ def measure(work: Work) -> Measured:
     figure = Curves(
         Phrase("How far one row moves the coefficients of f_D"),
         (
-            Curve(Phrase("printed, 2 (1 + d)^2"), x, printed),
-            Curve(Phrase("right: rows of length at most 1"), x, ball),
-            Curve(Phrase("right: each number from -1 to 1"), x, box),
+            Curve(Phrase("printed"), x, printed),
+            Curve(Phrase("right, |x| at most 1"), x, ball),
+            Curve(Phrase("right, box from -1 to 1"), x, box),
         ),
         Phrase("attributes d"),
         Phrase("sensitivity"),

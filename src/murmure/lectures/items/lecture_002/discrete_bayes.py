@@ -12,7 +12,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.lecture_002 import MISSED_PAYMENT, missed_payment
 from murmure.plan.privacy import Clear
-from murmure.show.document import Number, Paragraph, Table
+from murmure.show.document import Paragraph, Table
 
 PERSON = {"age": "young", "income": "medium", "gender": "female"}
 SCHEMA = Schema(
@@ -80,11 +80,6 @@ def measure(work: Work) -> Measured:
         "Every printed figure is right. One letter is not: the slide compares Pr[Y1 | ...] with Pr[Y1 | ...], and the "
         "second one should be Y2."
     )
-    learned = Table(
-        Phrase("What the learner holds"),
-        ("", *(str(label) for label in model.classes_)),
-        ((Phrase("people"), *(Number(float(count), "fixed", 0) for count in model.class_count_)),),
-    )
     return Measured(
         told,
         {
@@ -93,7 +88,7 @@ def measure(work: Work) -> Measured:
             "not missed": [str(no[key]) for key in names],
         },
         why=None if same else Phrase("some printed figures differ: see the table"),
-        blocks=(Table(Phrase("Factor by factor"), head, rows), Paragraph(typo), learned)
+        blocks=(Table(Phrase("Factor by factor"), head, rows), Paragraph(typo))
         if same
         else (Table(Phrase("Factor by factor"), head, rows),),
     )

@@ -25,9 +25,9 @@ from murmure.statistics.learning.clusters import Clusters
 Split = Literal["clipped", "best", "halves"]
 SPLITS: tuple[Split, ...] = ("halves", "best", "clipped")
 NAMES = {
-    "halves": Phrase("halves, as in the lecture"),
-    "best": Phrase("split by the error of a centre"),
-    "clipped": Phrase("clipped offsets (Murmure's default)"),
+    "halves": Phrase("halves"),
+    "best": Phrase("split by error"),
+    "clipped": Phrase("clipped offsets"),
 }
 EXAMPLE = {"t": 5, "d": 2, "r": 10}
 N = 600

@@ -17,8 +17,8 @@ from murmure.plan.privacy import Central, Clear, Privacy
 from murmure.show.document import Number, Paragraph, Table
 from murmure.show.figures import Cloud, Panels, Scatter
 
-K, STEPS, EPSILON = 3, 3, 2.0
-START = np.array([[0.10, 0.90], [0.35, 0.85], [0.55, 0.60]])  # public: chosen without looking at the points
+K, STEPS, EPSILON = 3, 3, 3.0
+START = np.array([[0.10, 0.50], [0.50, 0.45], [0.90, 0.50]])  # public: chosen without looking at the points
 
 
 def path(x: Array, privacy: Privacy, rng: Random, steps: int = STEPS) -> tuple[list[Array], list[Array], float]:

@@ -95,6 +95,6 @@ ITEM = Item(
     Phrase("the simplified algorithm, step 2.1"),
     measure,
     claimed=Phrase("one more point increases one of the sizes by 1: the sensitivity of the counts is 1"),
-    printed=Phrase("O^j = {{x : |x - o^j| <= |x - o^j'| for all j'}}"),
+    printed=Phrase("O^j is the set of all x with |x - o^j| <= |x - o^j'| for every j'"),
     verdicts=(23,),
 )

@@ -12,7 +12,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.library_models import library_version, quiet
 from murmure.lectures.experiments.pima_accuracy import answers
-from murmure.lectures.experiments.pima_rows import Rows, pima_rows, shuffled
+from murmure.lectures.experiments.pima_rows import PimaRows, pima_rows, shuffled
 from murmure.lectures.experiments.point_clouds import BOX, points
 from murmure.plan.privacy import Central, Clear
 from murmure.show.document import Block, Listing, Number, Paragraph, Table
@@ -91,7 +91,7 @@ def imported() -> Phrase:
     return Phrase("{already} (tried with diffprivlib {version})", already=already, version=library_version() or "")
 
 
-def refused(rows: Rows) -> Phrase:
+def refused(rows: PimaRows) -> Phrase:
     """Murmure without bounds: an error, and not a warning."""
     try:
         LinearRegression(privacy=Central(1.0)).fit(rows.x, rows.y.astype(float))

@@ -25,7 +25,7 @@ EPSILON = 10.0
 SPENT = lecture_cost(EPSILON, 1)  # what noise of the printed scale costs on all six coefficients
 SCHEMA = Schema({"x": Integers(-10, 10), "y": Integers(-10, 10)})  # in tenths
 ROWS = {"x": [10, 9, -5], "y": [4, 3, -10]}
-DRAWN = 3.0  # the picture reaches so far
+DRAWN = (-2.5, 1.0), (-1.0, 3.0)  # the picture reaches so far
 
 
 def draw(work: Work, rng: Random, number: int) -> list[Any]:
@@ -44,19 +44,19 @@ def measure(work: Work) -> Measured:
     lost = 1 - len(found) / len(draws)
     loss = squared_loss(POINTS)
     w, v = loss.argmin(), PRINTED_NOISY.argmin()
-    inside = found[np.abs(found).max(axis=1) <= DRAWN]
+    inside = found[[all(a <= v <= b for v, (a, b) in zip(row, DRAWN, strict=True)) for row in found]]
     quartiles = np.percentile(found, [25, 50, 75], axis=0)
     figure = Scatter(
         Phrase("Weights from noisy coefficients, epsilon {epsilon:g}", epsilon=EPSILON),
         (
             Cloud(Phrase("a draw"), tuple(map(float, inside[:, 0])), tuple(map(float, inside[:, 1]))),
             Cloud(Phrase("the printed draw"), (float(v[0]),), (float(v[1]),)),
+            Cloud(Phrase("without noise"), (float(w[0]),), (float(w[1]),)),
         ),
         Phrase("w0"),
         Phrase("w1"),
-        centres=((float(w[0]), float(w[1])),),
-        x_limits=(-DRAWN, DRAWN),
-        y_limits=(-DRAWN, DRAWN),
+        x_limits=DRAWN[0],
+        y_limits=DRAWN[1],
     )
     printed = (("w0", -0.17, v[0]), ("w1", 0.64, v[1]))
     fitted = tuple((f"y{i + 1}", p, y) for i, (p, y) in enumerate(zip((0.47, 0.41, -0.49), fits(*v), strict=True)))

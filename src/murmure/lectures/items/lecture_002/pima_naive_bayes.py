@@ -93,8 +93,7 @@ def why(found: PimaAccuracy) -> str:
     return sentences(
         Phrase(
             "That DP-GNB beats staircase + GNB {verdict}. At epsilon {top:g} they have {dp:.3f} and {stair:.3f}, and "
-            "the clear model {clear:.3f}: the claims are about small epsilons, and there is less to tell apart at "
-            "large ones.",
+            "the clear model {clear:.3f}.",
             verdict=verdict(ahead),
             top=top,
             **dict(zip(("clear", "stair", "dp"), (found.mean(top, way) for way in ways), strict=True)),

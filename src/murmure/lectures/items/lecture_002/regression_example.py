@@ -33,8 +33,8 @@ def measure(work: Work) -> Measured:
         ("w0", str(PRINTED_WEIGHTS[0]), str(weights[0])),
         ("w1", str(PRINTED_WEIGHTS[1]), str(weights[1])),
         ("y1", "837/2110", _exactly(values[0])),
-        ("y2", "1280/4220 = 0.306", _exactly(values[1])),
-        ("y3", "4221/4220 = -1.0002", _exactly(values[2])),
+        ("y2", Phrase("{exact} = {value:g}", exact="1280/4220", value=0.306), _exactly(values[1])),
+        ("y3", Phrase("{exact} = {value:g}", exact="4221/4220", value=-1.0002), _exactly(values[2])),
         (
             Phrase("minimum of f_D"),
             "2.36e-5",
