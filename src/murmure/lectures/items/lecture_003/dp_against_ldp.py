@@ -43,7 +43,7 @@ def measure(work: Work) -> Measured:
         "local": [math.sqrt(local.variance(SHARE, people)) for people in wide],
         "central": [math.sqrt(noise.variance) / people for people in wide],
     }
-    names = {"local": Phrase("every person (LDP)"), "central": Phrase("a curator (DP)")}
+    names = {"local": "LDP", "central": "DP"}
     curves: list[Curve] = []
     for which, name in names.items():
         measured_name = Phrase("{name}, measured", name=name)
