@@ -45,9 +45,9 @@ class CodedPeople:
 
 
 @cache
-def coded_people(name: str, stand_in: bool, rows: int | None = None) -> CodedPeople:
+def coded_people(name: str, invented: bool, rows: int | None = None) -> CodedPeople:
     """rows: only so many, where it is enough to see that an experiment runs."""
-    table = find_table(name, stand_in)
+    table = find_table(name, invented)
     names = COLUMNS[name]
     codes = table.codes(names)
     return CodedPeople(table.schema(names), tuple(code[:rows] for code in codes.values()))

@@ -71,7 +71,7 @@ def measure(work: Work) -> Measured:
         blocks=(
             Table(
                 Phrase("Chosen by Var*, for the attributes of Adult (the number of their values)"),
-                (Phrase("values"), *(f"ln {m}" for m in LOGARITHMS)),
+                (Phrase("number of values"), *(f"ln {m}" for m in LOGARITHMS)),
                 tuple((str(k), *(star[m][i] for m in LOGARITHMS)) for i, k in enumerate(SIZES)),
             ),
         ),

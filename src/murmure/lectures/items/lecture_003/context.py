@@ -28,15 +28,14 @@ def measure(work: Work) -> Measured:
     context = Diagram(
         Phrase("Statistics about people, and what they owe to these people"),
         (
-            Box(0, 0.5, Phrase("mobile phones"), "secret"),
-            Box(0, 1.5, Phrase("accounts and searches"), "secret"),
-            Box(1.3, 0.5, Phrase("Orange, Flux Vision: who moves where"), "plain"),
-            Box(1.3, 1.5, Phrase("GAFAM: who likes what"), "plain"),
+            Box(0, 1, Phrase("people, with several attributes each"), "secret"),
+            Box(1.3, 0.5, Phrase("Orange, Flux Vision: how people move"), "plain"),
+            Box(1.3, 1.5, "GAFAM", "plain"),
             Box(2.7, 1, Phrase("histograms of several attributes"), "public"),
             Box(1.3, 2.6, Phrase("Universal Declaration of Human Rights\nGDPR (RGPD)"), "plain"),
             Box(2.7, 2.6, Phrase("a leak that can be measured\nthe best use for this leak"), "plain"),
         ),
-        (Arrow(0, 2), Arrow(1, 3), Arrow(2, 4), Arrow(3, 4), Arrow(5, 6), Arrow(6, 4)),
+        (Arrow(0, 1), Arrow(0, 2), Arrow(1, 3), Arrow(2, 3), Arrow(4, 5), Arrow(5, 3)),
     )
     curve = Curves(
         Phrase("A leak and a use, as two numbers"),

@@ -35,7 +35,7 @@ def _root(errors: Any) -> float:
 
 
 def measure(work: Work) -> Measured:
-    runs = work.choose(5, 200, 2000)
+    runs = work.choose(5, 1000, 5000)
     measured = work.cells(cell, [{"people": people, "runs": runs} for people in PEOPLE])
     noise = mu.DiscreteLaplace(EPSILON).bind(mu.Count(QUESTION).blocks).laws[0]
     local, wide = mu.GRR(QUESTION, EPSILON), [10.0**power for power in np.linspace(2, 6, 17).tolist()]
@@ -43,7 +43,7 @@ def measure(work: Work) -> Measured:
         "local": [math.sqrt(local.variance(SHARE, people)) for people in wide],
         "central": [math.sqrt(noise.variance) / people for people in wide],
     }
-    names = {"local": Phrase("every person (LDP)"), "central": Phrase("a curator (DP)")}
+    names = {"local": "LDP", "central": "DP"}
     curves: list[Curve] = []
     for which, name in names.items():
         measured_name = Phrase("{name}, measured", name=name)
@@ -55,7 +55,7 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "With {people:,} people at epsilon {epsilon:g} the error of a share is {local:.5f} with noise at every "
-            "person and {central:.6f} with noise at a curator ({runs} runs); exactly, {ratio:.0f} times more. The "
+            "person and {central:.6f} with noise at a curator ({runs:,} runs); exactly, {ratio:.0f} times more. The "
             "ratio grows like the square root of the number of people. To be as precise, the first way needs "
             "{enough:,} people.",
             people=COMPARED,

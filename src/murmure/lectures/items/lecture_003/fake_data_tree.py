@@ -44,7 +44,7 @@ def measure(work: Work) -> Measured:
         (
             Branch(
                 "1/d",
-                Phrase("real"),
+                Phrase("it is real"),
                 (
                     Branch("p", Phrase("its value"), leaf=leaf("p/d", leaves[0])),
                     Branch("q", Phrase("another value"), leaf=leaf("q/d", leaves[1])),
@@ -52,7 +52,7 @@ def measure(work: Work) -> Measured:
             ),
             Branch(
                 "(d - 1)/d",
-                Phrase("fake"),
+                Phrase("it is invented"),
                 (
                     Branch("1/k", Phrase("its value"), leaf=leaf("(d - 1)/(dk)", leaves[2])),
                     Branch("1/k", Phrase("another value"), leaf=leaf("(d - 1)/(dk)", leaves[3])),

@@ -47,7 +47,7 @@ def measure(work: Work) -> Measured:
     curves = Curves(
         Phrase("{d} attributes of {k} values, {people:,} people, epsilon 1", d=D, k=K, people=PEOPLE),
         (
-            Curve(Phrase("right"), shares, tuple(right)),
+            Curve(Phrase("right formula"), shares, tuple(right)),
             Curve(
                 Phrase("simulated, {runs:,} runs", runs=runs),
                 shares,
@@ -83,7 +83,7 @@ def measure(work: Work) -> Measured:
         (
             Table(
                 Phrase("Variances, in millionths"),
-                (Phrase("share"), Phrase("right"), Phrase("as printed"), Phrase("simulated")),
+                (Phrase("share"), Phrase("right formula"), Phrase("as printed"), Phrase("simulated")),
                 tuple(
                     (Number(f, "plain"), *(Number(v * 1e6, "fixed", 2) for v in row))
                     for f, *row in zip(shares, right, printed, simulated, strict=True)

@@ -30,8 +30,9 @@ def measure(work: Work) -> Measured:
     possible = float(np.mean((guesses >= SALARIES.low) & (guesses <= SALARIES.high)))
     cuts = np.concatenate([[-np.inf], EDGES, [np.inf]])
     shares = np.histogram(guesses, cuts)[0] / runs
-    middles = [f"{(low + high) / 2e6:.1f}" for low, high in itertools.pairwise(EDGES)]
-    labels = [f"< {EDGES[0] / 1e6:.2f}", *middles, f"> {EDGES[-1] / 1e6:.2f}"]
+    middles = [Phrase("{middle:.1f}", middle=(low + high) / 2e6) for low, high in itertools.pairwise(EDGES)]
+    ends = [Phrase("< {edge:.2f}", edge=EDGES[0] / 1e6), Phrase("> {edge:.2f}", edge=EDGES[-1] / 1e6)]
+    labels = [ends[0], *middles, ends[1]]
     bars = Bars(
         Phrase("Mallory's salary as noisy totals give it"),
         tuple(labels),
@@ -53,7 +54,7 @@ def measure(work: Work) -> Measured:
             miss=miss,
             possible=possible,
         ),
-        {"guess, in millions": labels, "share": shares.tolist()},
+        {"guess, in millions": [str(label) for label in labels], "share": shares.tolist()},
         (bars,),
     )
 

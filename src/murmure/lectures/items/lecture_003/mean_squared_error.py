@@ -166,7 +166,8 @@ def measure(work: Work) -> Measured:
                 Phrase(
                     "Settings of CIKM 2021: Adult without age has 9 attributes, Nursery 9; the error is averaged over "
                     "the values of each attribute, then over attributes; ADP chooses by Var*; for sampling the "
-                    "shuffled people are cut into equal groups, one for each attribute."
+                    "shuffled people are cut into equal groups, one for each attribute; for fake data everybody draws "
+                    "an attribute alone, since nobody may know it."
                 ),
                 "note",
             ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import murmure as mu
 from murmure.core.errors import Phrase
 from murmure.lectures.course.item import Item, Measured
@@ -19,6 +21,26 @@ SCHEMA = mu.Schema(
 )
 PERSON = ("yes", "south", "2")
 PEOPLE = 4
+WORDS = {  # as a reader is shown them
+    "smoker": Phrase("smoker"),
+    "region": Phrase("region"),
+    "children": Phrase("children"),
+    "no": Phrase("no"),
+    "yes": Phrase("yes"),
+    "north": Phrase("north"),
+    "south": Phrase("south"),
+    "east": Phrase("east"),
+    "west": Phrase("west"),
+}
+
+
+def line(column: str, label: str) -> str:
+    return Phrase("{column}: {label}", column=WORDS[column], label=WORDS.get(label, label))
+
+
+def lines(labels: Sequence[str]) -> str:
+    first, second, third = (line(*pair) for pair in zip(SCHEMA.private, labels, strict=True))
+    return Phrase("{first}\n{second}\n{third}", first=first, second=second, third=third)
 
 
 def measure(work: Work) -> Measured:
@@ -29,20 +51,19 @@ def measure(work: Work) -> Measured:
         records = way.report(rows, work.rng(name))
         sent[name] = [
             [
-                None if code is None else SCHEMA[column].label(int(code))
+                "" if code is None else SCHEMA[column].label(int(code))
                 for column, code in zip(SCHEMA.private, records.row(i), strict=True)
             ]
             for i in range(PEOPLE)
         ]
     attribute = {name: mu.certify(way, "attribute").epsilon for name, way in (("SMP", sampling), ("RS+FD", fakes))}
-    drawn = next(j for j, label in enumerate(sent["SMP"][0]) if label is not None)
-    held = "\n".join(f"{name}: {value}" for name, value in zip(SCHEMA.private, PERSON, strict=True))
-    alone = f"{SCHEMA.private[drawn]}: {sent['SMP'][0][drawn]}"
-    mixed = "\n".join(f"{name}: {value}" for name, value in zip(SCHEMA.private, sent["RS+FD"][0], strict=True))
+    drawn = next(j for j, label in enumerate(sent["SMP"][0]) if label)
+    alone = line(SCHEMA.private[drawn], sent["SMP"][0][drawn])
+    mixed = lines(sent["RS+FD"][0])
     picture = Diagram(
         Phrase("One person, two ways to answer"),
         (
-            Box(0, 1.1, held, "secret"),
+            Box(0, 1.1, lines(PERSON), "secret"),
             Box(1.4, 0.3, Phrase("draw one attribute, randomise it"), "plain"),
             Box(1.4, 1.9, Phrase("draw one attribute, randomise it, invent the others"), "plain"),
             Box(2.8, 0.3, alone, "sent"),
@@ -52,13 +73,13 @@ def measure(work: Work) -> Measured:
         ),
         (Arrow(0, 1), Arrow(0, 2), Arrow(1, 3), Arrow(2, 4), Arrow(3, 5), Arrow(4, 6)),
     )
-    head = (Phrase("person"), *SCHEMA.private)
+    head = (Phrase("person"), *(WORDS[name] for name in SCHEMA.private))
     tables = tuple(
         Table(
             title,
             head,
             tuple(
-                (Phrase("person {number}", number=i + 1), *(value or "" for value in sent[name][i]))
+                (Phrase("person {number}", number=i + 1), *(WORDS.get(value, value) for value in sent[name][i]))
                 for i in range(PEOPLE)
             ),
         )
@@ -78,9 +99,7 @@ def measure(work: Work) -> Measured:
         {
             "solution": [name for name in sent for _ in range(PEOPLE)],
             "person": [i + 1 for _ in sent for i in range(PEOPLE)],
-            **{
-                column: [row[j] or "" for name in sent for row in sent[name]] for j, column in enumerate(SCHEMA.private)
-            },
+            **{column: [row[j] for name in sent for row in sent[name]] for j, column in enumerate(SCHEMA.private)},
         },
         (picture,),
         blocks=tables,

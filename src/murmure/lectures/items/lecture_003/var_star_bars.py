@@ -56,7 +56,7 @@ def measure(work: Work) -> Measured:
         (curves,),
         Phrase(
             "Var* compares mechanisms; it is not the error of a figure. The variance of a share f has a second term, f "
-            "(1 - p - q)/(N (p - q)), which is the larger one here."
+            "(1 - p - q)/(N (p - q)), which grows with the share."
         ),
     )
 
