@@ -70,10 +70,10 @@ def measure(work: Work) -> Measured:
                 rows.add_success(row, REALISTIC, f"{tree_library()}{name}", "paper", False, s, row.at, None)
     curves = (
         band(Phrase("RS+FD: uniform fakes"), uniform),
-        band(Phrase("RS+RFD, the attacker uses the prior"), known),
-        band(Phrase("RS+RFD, prior without zeros, used"), floored),
-        band(Phrase("RS+RFD, fakes taken for uniform (as published)"), blind),
-        *([band(Phrase("trees that use the prior, 5N profiles"), trees[0][5])] if trees[0] else []),
+        band(Phrase("RS+RFD, prior used"), known),
+        band(Phrase("RS+RFD, prior without zeros"), floored),
+        band(Phrase("RS+RFD, fakes taken for uniform"), blind),
+        *([band(Phrase("trees, prior used, 5N"), trees[0][5])] if trees[0] else []),
         flat(Phrase("guessing"), chance, epsilons),
     )
     first, last = known[0], known[-1]
@@ -144,7 +144,7 @@ def tree_words(trees: list[dict[int, list[Success]]]) -> tuple[Block, ...]:
 
 def honest_table(epsilons: Sequence[int], realistic: list[Success], uniform: list[Success]) -> Table:
     """At an epsilon that is certified for a whole record."""
-    head = (Phrase("certified epsilon of a record"), Phrase("RS+RFD, prior without zeros, used"), Phrase("RS+FD"))
+    head = (Phrase("certified epsilon of a record"), Phrase("RS+RFD, prior without zeros"), Phrase("RS+FD"))
     rows: tuple[tuple[Any, ...], ...] = tuple(
         (Number(e, "plain"), Number(one.value, "share", 1), Number(other.value, "share", 1))
         for e, one, other in zip(epsilons, realistic, uniform, strict=True)
