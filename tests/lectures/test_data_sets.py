@@ -207,9 +207,14 @@ def test_rows_of_adult_may_come_in_another_order(folders: tuple[Path, Path], mon
 
 @pytest.mark.parametrize(
     "there",
-    [PIMA_THERE | {"age": ["50", "32"]}, {"x": ["1"]}, PIMA_THERE | {"mass": ["33.6"]}, PIMA_THERE | {"age": ["a", "b"]}],
+    [
+        PIMA_THERE | {"age": ["50", "32"]},
+        {"x": ["1"]},
+        PIMA_THERE | {"mass": ["33.6"]},
+        PIMA_THERE | {"age": ["a", "b"]},
+    ],
     ids=["a cell", "other columns", "a short column", "words"],
-)  # fmt: skip
+)
 def test_other_rows_of_openml_are_refused_and_not_kept(
     folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, there: dict[str, list[str]]
 ) -> None:
