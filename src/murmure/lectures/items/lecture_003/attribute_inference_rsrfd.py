@@ -87,7 +87,7 @@ def measure(work: Work) -> Measured:
     return Measured(
         text,
         rows.data,
-        (Curves(Phrase("Realistic fakes hide the real attribute less than it seemed"), curves, LABEL, GUESSED),),
+        (Curves(Phrase("RS+RFD[GRR]: the real attribute is found"), curves, LABEL, GUESSED),),
         verdict(known, blind, chance),
         (*zeros(work, epsilons, known, floored), *tree_words(trees)),
         (honest_table(epsilons, *honest),),
@@ -101,7 +101,7 @@ def verdict(known: list[Success], blind: list[Success], chance: float) -> str | 
         return None
     return Phrase(
         "The published attack takes fakes for uniform, although RS+RFD makes its prior public. Using it gains up to "
-        "{gain:.1%}. Only an attack that uses all that is public can show that a countermeasure works.",
+        "{gain:.1%} of all people. Only an attack that uses all that is public can show that a countermeasure works.",
         gain=gain,
     )
 
@@ -132,7 +132,7 @@ def tree_words(trees: list[dict[int, list[Success]]]) -> tuple[Block, ...]:
         return (Paragraph(Phrase("Trees are trained in the full run only."), "note"),)
     names = (Phrase("prior used"), Phrase("fakes taken for uniform"))
     rows = tuple(
-        (Phrase("epsilon {e}, {how}", e=e, how=name), *(Number(found[s][i].value, "share", 2) for s in PROFILES))
+        (Phrase("epsilon {e:g}, {how}", e=e, how=name), *(Number(found[s][i].value, "share", 2) for s in PROFILES))
         for i, e in enumerate(TREE_EPSILONS)
         for name, found in zip(names, trees, strict=True)
     )
