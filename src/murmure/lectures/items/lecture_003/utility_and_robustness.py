@@ -46,8 +46,8 @@ def measure(work: Work) -> Measured:
     smp, fake = cells["SMP", "record", e], cells["RS+FD[OUE-z]", "record", e]
     text = Phrase(
         "At certified epsilon {e:g}, the variance of RS+FD[OUE-z] is {ratio:.1f} times that of SMP. SMP says which "
-        "attribute it reports; of RS+FD[OUE-z] it is guessed for {guessed:.1%} of people (mean over {runs} runs), where "
-        "guessing blindly gives {chance:.1%}.",
+        "attribute it reports; of RS+FD[OUE-z] it is guessed for {guessed:.1%} of people (mean over {runs} runs), "
+        "where guessing blindly gives {chance:.1%}.",
         e=e,
         ratio=fake["variance"] / smp["variance"],
         guessed=mean(fake["guessed"]),
