@@ -1,61 +1,37 @@
-"""The tables of the literature as codes: each column by the rank of its sorted distinct values. See ../shared/data."""
+"""The tables of the literature as codes: each column by the rank of its sorted distinct values. Set MURMURE_DATA.
 
-import csv
-import gzip
+Beside a checkout that has ../shared/data they are taken from there.
+"""
+
+import os
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
-import murmure as mu
+from murmure.core.errors import MurmureError
+from murmure.lectures.data_sets.sources import ADULT_PVLDB
+from murmure.lectures.data_sets.tables import find_table
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-FILES = {"Adult": "adult.data.gz", "ACSEmployment": "db_ACSEmployement.csv", "Nursery": "nursery.data.gz"}
-ADULT = {  # the columns of the attacks of PVLDB 2023
-    "age": 0,
-    "workclass": 1,
-    "education": 3,
-    "marital-status": 5,
-    "occupation": 6,
-    "relationship": 7,
-    "race": 8,
-    "sex": 9,
-    "native-country": 13,
-    "salary": 14,
-}
-NURSERY = ("parents", "has_nurs", "form", "children", "housing", "finance", "social", "health", "class")
+FILES = {"Adult": "adult", "ACSEmployment": "acs-employment", "Nursery": "nursery"}  # how the lectures call them
+COLUMNS = {"Adult": ADULT_PVLDB}  # those of the attacks of PVLDB 2023; otherwise all
+
+if SHARED.is_dir():
+    os.environ.setdefault("MURMURE_DATA", str(SHARED))
+
+
+@cache
+def found(name):
+    return find_table(FILES[name])
 
 
 def available(name):
-    return (SHARED / FILES[name]).exists()
-
-
-def rows_of(name):
-    opener = gzip.open if name.endswith(".gz") else open
-    with opener(SHARED / name, "rt") as file:
-        return [row for row in csv.reader(file, skipinitialspace=True) if row]
-
-
-def acs_employment():
-    head, *rows = rows_of("db_ACSEmployement.csv")
-    return {name: [float(row[i]) for row in rows] for i, name in enumerate(head)}
-
-
-def adult():
-    rows = [row for name in ("adult.data.gz", "adult.test.gz") for row in rows_of(name) if len(row) == 15]
-    rows = [row for row in rows if "?" not in row]
-    columns = {name: [row[i].rstrip(".") for row in rows] for name, i in ADULT.items()}
-    return columns | {"age": [int(v) for v in columns["age"]]}
-
-
-def nursery():
-    rows = rows_of("nursery.data.gz")
-    return {name: [row[i] for row in rows] for i, name in enumerate(NURSERY)}
+    try:
+        return bool(len(found(name)))
+    except MurmureError:  # neither here nor to be fetched
+        return False
 
 
 @cache
 def table(name):
     """A schema, and the codes of every column."""
-    read = {"ACSEmployment": acs_employment, "Adult": adult, "Nursery": nursery}[name]
-    codes = {column: np.unique(values, return_inverse=True)[1] for column, values in read().items()}
-    return mu.Schema({column: mu.Categories(int(c.max()) + 1) for column, c in codes.items()}), codes
+    return found(name).schema(COLUMNS.get(name)), found(name).codes(COLUMNS.get(name))

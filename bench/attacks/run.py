@@ -100,9 +100,7 @@ def main():
     for name in options.sections:
         section = importlib.import_module(f"sections.{name}")
         if not any(True for _ in section.cells()):
-            print(
-                f"attacks: {name} is left out: it needs ../shared/data, which is not distributed here", file=sys.stderr
-            )
+            print(f"attacks: {name} is left out: its tables are not on this machine: set MURMURE_DATA", file=sys.stderr)
             continue
         if not options.finished:
             work(name, section, options.only, options.minutes)

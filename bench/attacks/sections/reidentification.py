@@ -19,12 +19,13 @@ from environments import ROOT  # noqa: E402
 
 import murmure as mu  # noqa: E402
 from murmure.attacks import reidentification  # noqa: E402
+from murmure.lectures.record_attacks.survey_runs import SURVEYS, published_surveys  # noqa: E402
 
 TITLE = "Re-identification over five surveys"
 PAGE = ROOT / "docs" / "explanation-reidentification-measured.md"
 SEED = 2023
 EPSILONS = [float(e) for e in range(1, 11)]
-SURVEYS, TOP = 5, (1, 5, 10)
+TOP = (1, 5, 10)
 ORACLES = ("GRR", "SUE", "OUE", "OLH", "SubsetSelection")
 FAKES = ("GRR", "SUE-z", "OUE-z", "SUE-r", "OUE-r")
 EQUAL, EXACT = "equal attributes", "exact posterior"
@@ -80,13 +81,6 @@ def cells():
                 if (*one.values(), r) not in listed:
                     listed.add((*one.values(), r))
                     yield {**one, "repetition": r}
-
-
-def published_surveys(seed, names):
-    """The columns of the five surveys that the published code draws with this seed (NumPy's old generator)."""
-    rng = np.random.RandomState(seed)
-    counts = rng.randint(round(len(names) / 2), len(names), SURVEYS)
-    return [[names[j] for j in rng.choice(range(len(names)), count, replace=False)] for count in counts]
 
 
 def measure(cell):

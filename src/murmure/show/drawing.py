@@ -136,6 +136,8 @@ def _(figure: Scatter, ax: Any, language: Language) -> None:
     if figure.centres:
         mark = {"marker": "X", "s": 90, "color": "black", "edgecolors": "white", "zorder": 4}
         ax.scatter(*zip(*figure.centres, strict=True), label=language.say(Phrase("centre")), **mark)
+    if figure.log:
+        ax.set_yscale("log")
     if figure.log_x:
         ax.set_xscale("log")
     if figure.x_limits:

@@ -78,6 +78,7 @@ class Scatter:
     centres: tuple[tuple[float, float], ...] = ()
     x_limits: tuple[float, float] | None = None
     y_limits: tuple[float, float] | None = None
+    log: bool = False  # y in powers of ten
     log_x: bool = False  # x in powers of ten
 
 

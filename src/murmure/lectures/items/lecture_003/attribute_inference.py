@@ -105,7 +105,7 @@ def figures(
         for row in exact
         if row.at in TREE_EPSILONS
     )
-    title = Phrase("More synthetic profiles help trees, not the exact rule")
+    title = Phrase("Trees by number of synthetic profiles")
     return first, Curves(title, (*by_profiles, *rule), Phrase("synthetic profiles for each person"), GUESSED)
 
 
@@ -143,7 +143,7 @@ def tree_words(work: Work, exact: list[Success], trees: dict[int, list[Success]]
         "Trees by number of profiles, {n} run each", "Trees by number of profiles, {n} runs each", n=TREE_RUNS
     )
     words = Phrase(
-        "Trees stay {least:+.1%} to {most:+.1%} behind the exact rule (negative: ahead of it).",
+        "Trees are {least:+.1%} to {most:+.1%} behind the exact rule (a negative figure: ahead of it).",
         least=min(differences),
         most=max(differences),
     )

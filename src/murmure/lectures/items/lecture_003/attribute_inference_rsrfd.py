@@ -70,10 +70,10 @@ def measure(work: Work) -> Measured:
                 rows.add_success(row, REALISTIC, f"{tree_library()}{name}", "paper", False, s, row.at, None)
     curves = (
         band(Phrase("RS+FD: uniform fakes"), uniform),
-        band(Phrase("RS+RFD, the attacker uses the prior"), known),
-        band(Phrase("RS+RFD, prior without zeros, used"), floored),
-        band(Phrase("RS+RFD, fakes taken for uniform (as published)"), blind),
-        *([band(Phrase("trees that use the prior, 5N profiles"), trees[0][5])] if trees[0] else []),
+        band(Phrase("RS+RFD, prior used"), known),
+        band(Phrase("RS+RFD, prior without zeros"), floored),
+        band(Phrase("RS+RFD, fakes taken for uniform"), blind),
+        *([band(Phrase("trees, prior used, 5N"), trees[0][5])] if trees[0] else []),
         flat(Phrase("guessing"), chance, epsilons),
     )
     first, last = known[0], known[-1]
@@ -87,7 +87,7 @@ def measure(work: Work) -> Measured:
     return Measured(
         text,
         rows.data,
-        (Curves(Phrase("Realistic fakes hide the real attribute less than it seemed"), curves, LABEL, GUESSED),),
+        (Curves(Phrase("RS+RFD[GRR]: the real attribute is found"), curves, LABEL, GUESSED),),
         verdict(known, blind, chance),
         (*zeros(work, epsilons, known, floored), *tree_words(trees)),
         (honest_table(epsilons, *honest),),
@@ -101,7 +101,7 @@ def verdict(known: list[Success], blind: list[Success], chance: float) -> str | 
         return None
     return Phrase(
         "The published attack takes fakes for uniform, although RS+RFD makes its prior public. Using it gains up to "
-        "{gain:.1%}. Only an attack that uses all that is public can show that a countermeasure works.",
+        "{gain:.1%} of all people. Only an attack that uses all that is public can show that a countermeasure works.",
         gain=gain,
     )
 
@@ -132,7 +132,7 @@ def tree_words(trees: list[dict[int, list[Success]]]) -> tuple[Block, ...]:
         return (Paragraph(Phrase("Trees are trained in the full run only."), "note"),)
     names = (Phrase("prior used"), Phrase("fakes taken for uniform"))
     rows = tuple(
-        (Phrase("epsilon {e}, {how}", e=e, how=name), *(Number(found[s][i].value, "share", 2) for s in PROFILES))
+        (Phrase("epsilon {e:g}, {how}", e=e, how=name), *(Number(found[s][i].value, "share", 2) for s in PROFILES))
         for i, e in enumerate(TREE_EPSILONS)
         for name, found in zip(names, trees, strict=True)
     )
@@ -144,7 +144,7 @@ def tree_words(trees: list[dict[int, list[Success]]]) -> tuple[Block, ...]:
 
 def honest_table(epsilons: Sequence[int], realistic: list[Success], uniform: list[Success]) -> Table:
     """At an epsilon that is certified for a whole record."""
-    head = (Phrase("certified epsilon of a record"), Phrase("RS+RFD, prior without zeros, used"), Phrase("RS+FD"))
+    head = (Phrase("certified epsilon of a record"), Phrase("RS+RFD, prior without zeros"), Phrase("RS+FD"))
     rows: tuple[tuple[Any, ...], ...] = tuple(
         (Number(e, "plain"), Number(one.value, "share", 1), Number(other.value, "share", 1))
         for e, one, other in zip(epsilons, realistic, uniform, strict=True)

@@ -80,7 +80,7 @@ def by_survey(values: Floats, epsilons: list[float], n: int) -> Curves:
         for s in range(2, SURVEYS + 1)
     ]
     guessing = flat(Phrase("guessing"), 1 / n, epsilons)
-    title = Phrase("SMP[GRR]: each survey makes a person easier to find")
+    title = Phrase("SMP[GRR], the best match after two to five surveys")
     return Curves(title, (*curves, guessing), Phrase("epsilon of each survey"), FOUND, log=True)
 
 
