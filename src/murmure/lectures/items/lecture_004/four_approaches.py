@@ -26,7 +26,7 @@ NAMES = {
     "response": Phrase("randomised response"),
     "noise": Phrase("noise, taken as clean"),
     "corrected": Phrase("noise, corrected"),
-    "curator": Phrase("differential privacy"),
+    "curator": Phrase("noise at a curator"),
     "masks": Phrase("masked sums"),
 }
 

@@ -101,7 +101,7 @@ def measure(work: Work) -> Measured:
         (
             Curves(
                 Phrase("How often the 95% interval of Warner's survey misses, enumerated"),
-                (*curves, Curve(Phrase("5%"), (0.0, 1.0), (0.05, 0.05))),
+                (*curves, Curve(Phrase("5% at most"), (0.0, 1.0), (0.05, 0.05))),
                 Phrase("true share"),
                 Phrase("share of surveys"),
             ),

@@ -75,7 +75,7 @@ def measure(work: Work) -> Measured:
             ),
             Bars(
                 Phrase("What passes below the masks, four parties"),
-                tuple(f"{g:g}" for g in HIDDEN),
+                tuple(Phrase("{g:g}", g=g) for g in HIDDEN),
                 ((Phrase("share of S_1 off the grid of the masks"), tuple(off)),),
                 Phrase("what the party holds"),
                 Phrase("share of draws"),
