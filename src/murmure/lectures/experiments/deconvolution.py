@@ -85,7 +85,7 @@ class Deconvolution:
     @cached_property
     def frequencies(self) -> Floats:
         """Midpoints of [0, 1/h]."""
-        return (np.arange(STEPS) + 0.5) / (STEPS * self.bandwidth)
+        return np.asarray((np.arange(STEPS) + 0.5) / (STEPS * self.bandwidth), np.float64)
 
     @property
     def step(self) -> float:

@@ -38,7 +38,7 @@ def square_wave(work: Work, rng: Random, n: int, run: int) -> float:
     wave = mu.SquareWave(mu.Interval(0, 1, cells=CELLS), EPSILON)
     people = np.clip(TRUTH.draw(rng, n), 0, 1)
     found = mu.em(wave, wave.tally(wave.report(people, rng)), smooth=True).mean * CELLS
-    middles = wave.domain.low + (np.arange(CELLS) + 0.5) / CELLS
+    middles = (np.arange(CELLS) + 0.5) / CELLS
     return float(((found - TRUTH.density(middles)) ** 2).sum() / CELLS)
 
 

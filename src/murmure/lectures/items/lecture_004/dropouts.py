@@ -56,13 +56,13 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "As printed, one missing party of {m} leaves an error of {error:.2f} on average ({runs} runs), where the "
-            "sum is about {size:.1f}: nothing of it is left. With shares of the keys the sum over those who stayed "
+            "sum is about {size:.1f}. With shares of the keys the sum over those who stayed "
             "comes out at every stage: {right}.",
             m=parties[-1],
             error=errors[-1],
             runs=runs,
             size=(parties[-1] - 1) / 2,
-            right=Phrase("exact") if right else Phrase("not exact"),
+            right=Phrase("it is exact") if right else Phrase("it is not exact"),
         ),
         {"m": parties, "mean_error": errors},
         (

@@ -85,7 +85,7 @@ def measure(work: Work) -> Measured:
     found = dict(zip(models, work.cells(cell, [{"model": model, "n": n} for model in models]), strict=True))
     equal = [model for model in models if found[model]["equal"]]
     ages = np.array(patients(work.rng("patients", n), n)["age"])
-    grid = tuple(found["ecdf"]["points"])
+    grid, years = tuple(found["ecdf"]["points"]), tuple(float(a) for a in range(18, 98))
     yes, no = Phrase("yes"), Phrase("no")
     return Measured(
         Phrase(
@@ -107,7 +107,9 @@ def measure(work: Work) -> Measured:
                 Phrase("Empirical distribution of age, by masked sums"),
                 (
                     Curve(Phrase("masked sums"), grid, tuple(found["ecdf"]["curve"]), step=True),
-                    Curve(Phrase("the rows themselves"), grid, tuple(float((ages <= a).mean()) for a in grid)),
+                    Curve(
+                        Phrase("the rows themselves"), years, tuple(float((ages <= a).mean()) for a in years), step=True
+                    ),
                 ),
                 Phrase("age"),
                 Phrase("share up to it"),

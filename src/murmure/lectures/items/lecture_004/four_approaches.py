@@ -20,13 +20,13 @@ from murmure.show.document import IntervalRow, Intervals, Number, Table
 EPSILON, PARTIES = 1.0, 5
 SHARE, SLOPE = 0.3, 15.0  # of smokers in the population; what smoking adds to the cost
 SCHEMA = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "cost": mu.Integers(0, 100)})
-FORMULA, SUMS = "cost ~ smoker", 7  # the sums that the regression asks for between parties
+FORMULA = "cost ~ smoker"
 NORMAL = 1.96
 NAMES = {
     "response": Phrase("randomised response"),
     "noise": Phrase("noise, taken as clean"),
     "corrected": Phrase("noise, corrected"),
-    "curator": Phrase("differential privacy"),
+    "curator": Phrase("noise at a curator"),
     "masks": Phrase("masked sums"),
 }
 
@@ -50,40 +50,46 @@ def noisy_slope(w: Floats, y: Floats, variance: float) -> list[float]:
     return interval(slope, math.sqrt((scores * scores).sum()) / abs(squares))
 
 
-def answer(approach: str, table: dict[str, Any], rng: Random) -> tuple[list[float], list[float]]:
-    """(share, low, high) and (slope, low, high) by one approach."""
+def answer(approach: str, table: dict[str, Any], rng: Random) -> tuple[list[float], list[float], int]:
+    """(share, low, high) and (slope, low, high) by one approach, and the random numbers that the regression takes."""
     domain, n = SCHEMA["smoker"], len(table["cost"])
+    drawn = n
     if approach in ("noise", "corrected"):
         scale = 1 / EPSILON
         w = (table["smoker"] == "yes") + laplace(rng, n, scale)
         share = interval(float(w.mean()), float(w.std()) / math.sqrt(n))
-        return share, noisy_slope(w, table["cost"], 2 * scale**2 if approach == "corrected" else 0.0)
+        return share, noisy_slope(w, table["cost"], 2 * scale**2 if approach == "corrected" else 0.0), n
     if approach == "masks":
         parts = [{name: column[i::PARTIES] for name, column in table.items()} for i in range(PARTIES)]
         plan = mu.Plan(mu.Histogram(domain), parties=mu.PairwiseMasks(PARTIES))
         release = mu.run(plan, [part["smoker"] for part in parts])
         fit = econometrics.ols(FORMULA, parts, schema=SCHEMA, privacy=mu.Secure())
+        assert fit.how is not None
+        drawn = PARTIES * (PARTIES + 1) // 2 * fit.how.sums  # a mask for each pair and each party
     elif approach == "curator":
         plan = mu.Plan(mu.Histogram(domain), curator=mu.DiscreteLaplace(epsilon=EPSILON))
         release = mu.run(plan, table["smoker"], rng=rng)
         privacy = mu.Central(epsilon=EPSILON)
         fit = econometrics.ols(FORMULA, table, schema=SCHEMA, privacy=privacy, rng=rng)
+        assert fit.how is not None
+        drawn = fit.how.sums  # noise once for each sum
     else:
         mechanism = mu.GRR(domain, EPSILON)
         reports = mechanism.report(table["smoker"], rng)
         release = mu.run(mu.Plan(mu.Histogram(domain), person=mechanism), table["smoker"], rng=rng)
         sent = {**table, "smoker": np.array(["no", "yes"])[reports]}
         fit = econometrics.randomised_ols(FORMULA, sent, schema=SCHEMA, randomised={"smoker": mechanism})
-    low, high = release.estimate.interval(target="superpopulation")[1]
-    return [float(release.estimate.mean[1]), low, high], [float(fit.params[1]), *map(float, fit.conf_int()[1])]
+    low, high = np.asarray(release.estimate.interval(target="superpopulation"))[1]
+    slope = [float(fit.params[1]), *map(float, np.asarray(fit.conf_int())[1])]
+    return [float(release.estimate.mean[1]), low, high], slope, drawn
 
 
 def cell(work: Work, rng: Random, approach: str, run: int, n: int) -> dict[str, Any]:
     table = people(work.rng("people", run, n), n)
-    share, slope = answer(approach, table, rng)
+    share, slope, drawn = answer(approach, table, rng)
     smokers = table["smoker"] == "yes"
     clear = table["cost"][smokers].mean() - table["cost"][~smokers].mean()
-    return {"share": share, "slope": slope, "clear": [float(smokers.mean()), float(clear)]}
+    return {"share": share, "slope": slope, "clear": [float(smokers.mean()), float(clear)], "drawn": drawn}
 
 
 def covers(values: Floats, truth: float) -> float:
@@ -94,8 +100,8 @@ def measure(work: Work) -> Measured:
     n, runs = work.choose(200, 2_000, 2_000), work.choose(2, 40, 400)
     keys = [{"approach": approach, "run": run, "n": n} for approach in NAMES for run in range(runs)]
     found = work.cells(cell, keys)
-    data: dict[str, list[Any]] = {"approach": list(NAMES), "random_numbers": [n, n, n, SUMS]}
-    data["random_numbers"].append(PARTIES * (PARTIES + 1) // 2 * SUMS)
+    data: dict[str, list[Any]] = {"approach": list(NAMES)}
+    data["random_numbers"] = [found[number * runs]["drawn"] for number in range(len(NAMES))]
     columns = ("share_error", "share_coverage", "slope_mean", "slope_low", "slope_high", "slope_error")
     data |= {name: [] for name in (*columns, "slope_coverage")}
     for number in range(len(NAMES)):
@@ -146,8 +152,6 @@ def slope_picture(data: dict[str, list[Any]]) -> Intervals:
         Phrase("What smoking adds to the cost: mean and 95% of the runs"),
         tuple(IntervalRow(name, centre, low, high, SLOPE) for name, centre, low, high in rows),
         unit="value",
-        truth=Phrase("the population is invented"),
-        mark=Phrase("truth"),
         picture=True,
         axis=Phrase("slope"),
     )
@@ -203,7 +207,7 @@ def verdicts(data: dict[str, list[Any]]) -> Table:
             Phrase("2. measured: intervals cover"),
             Phrase("3. time"),
         ),
-        tuple((*row, Phrase("grows as the number of people")) for row in rows),
+        tuple((*row, Phrase("as the number of people")) for row in rows),
         words=True,
     )
 

@@ -86,9 +86,9 @@ def measure(work: Work) -> Measured:
     warner, greenberg = (float(mu.certify(PLANS[name][1].person).epsilon) for name in ("Warner", "Greenberg"))
     return Measured(
         Phrase(
-            "Over {runs} runs with {n:,} people the errors are those predicted ({warner:.4f} against {law:.4f} for "
-            "Warner), and the intervals cover in {low:.1%} to {high:.1%}. Enumerated, Warner's 95% intervals cover "
-            "every share at least in {lowest:.2%}.",
+            "Over {runs} runs with {n:,} people, Warner's error is {warner:.4f}, where {law:.4f} is predicted; the "
+            "intervals of the three approaches cover in {low:.1%} to {high:.1%}. Enumerated, Warner's 95% intervals "
+            "cover every share in {lowest:.2%} of surveys or more.",
             runs=runs,
             n=n,
             warner=data["measured"][0],
@@ -101,7 +101,7 @@ def measure(work: Work) -> Measured:
         (
             Curves(
                 Phrase("How often the 95% interval of Warner's survey misses, enumerated"),
-                (*curves, Curve(Phrase("5%"), (0.0, 1.0), (0.05, 0.05))),
+                (*curves, Curve(Phrase("5% at most"), (0.0, 1.0), (0.05, 0.05))),
                 Phrase("true share"),
                 Phrase("share of surveys"),
             ),
@@ -113,7 +113,7 @@ def measure(work: Work) -> Measured:
         (
             Table(
                 Phrase("Standard errors, predicted and measured; share of runs in which the interval covers"),
-                (Phrase("approach"), Phrase("predicted"), Phrase("measured"), Phrase("covers")),
+                (Phrase("approach"), Phrase("predicted error"), Phrase("measured error"), Phrase("covers")),
                 tuple(rows),
             ),
             Table(

@@ -127,7 +127,7 @@ def measure(work: Work) -> Measured:
             ),
             Table(
                 Phrase("Beyond the mean: values in the clear, and with noise"),
-                (Phrase("figure"), Phrase("in the clear"), Phrase("with noise"), Phrase("corrected")),
+                (Phrase("what is computed"), Phrase("in the clear"), Phrase("with noise"), Phrase("corrected")),
                 tuple(
                     (name, Number(clear, "fixed", 4), Number(noisy, "fixed", 4), fixed(good))
                     for name, clear, noisy, good in zip(

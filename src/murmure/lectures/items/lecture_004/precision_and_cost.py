@@ -26,7 +26,9 @@ def cell(work: Work, rng: Random, m: int, L: int, run: int) -> dict[str, float]:
     g, R = lecture.uniforms(rng, m * L).reshape(m, L), lecture.masks(rng, m, L)
     steps = np.rint(g * FINE).astype(np.int64)
     exact = [math.fsum(g[:, k]) for k in range(L)]
-    out = {order: float(np.abs(lecture.recovered(lecture.shares(g, R, order)) - exact).max()) for order in ORDERS}
+    out: dict[str, float] = {
+        order: float(np.abs(lecture.recovered(lecture.shares(g, R, order)) - exact).max()) for order in ORDERS
+    }
     total = lecture.in_the_ring(steps.tolist(), bound=FINE, rng=rng).total
     return {**out, "ring": float(max(abs(a - b) for a, b in zip(total, steps.sum(axis=0).tolist(), strict=True)))}
 

@@ -48,7 +48,7 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "All parties hold 1, and the sum m comes back as 0 or thereabouts: in {ones:.0%} of {runs} runs with {m} "
-            "parties. All hold 0, and about m comes back in {zeros:.0%}. In the ring, neither ever does ({ring:.0%}). "
+            "parties. All hold 0, and about m comes back in {zeros:.0%}. In the ring either happens in {ring:.0%}. "
             "A party's S_1 is off the grid of the masks in {third:.1%} of draws if it holds 0.3 (its law: "
             "{chance:.1%}), in {half:.1%} if it holds 0.5.",
             ones=wrong["ones"][-1],
@@ -75,7 +75,7 @@ def measure(work: Work) -> Measured:
             ),
             Bars(
                 Phrase("What passes below the masks, four parties"),
-                tuple(f"{g:g}" for g in HIDDEN),
+                tuple(Phrase("{g:g}", g=g) for g in HIDDEN),
                 ((Phrase("share of S_1 off the grid of the masks"), tuple(off)),),
                 Phrase("what the party holds"),
                 Phrase("share of draws"),

@@ -14,8 +14,7 @@ from murmure.lectures import lecture_004 as lecture
 from murmure.lectures import lecture_004_sums as sums
 from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
-from murmure.show.document import Curve, Curves, Table
-from murmure.show.figures import Bars
+from murmure.show.document import Curve, Curves, IntervalRow, Intervals, Table
 
 SCHEMA = mu.Schema({"age": mu.Integers(18, 97), "bonus": mu.Integers(0, 9), "claims": mu.Integers(0, 60)})
 FACTORS = 4  # products of (1, age, bonus, claims)
@@ -57,11 +56,11 @@ def differences(work: Work, rng: Random, n: int, targets: int) -> list[list[Any]
 
 
 WAYS = {
-    ("alone", "no guard"): Phrase("the sum over one row"),
-    ("difference", "5 rows or more"): Phrase("two large sums that differ in one row"),
-    ("departure", "no guard"): Phrase("the sums before and after a row leaves"),
-    ("departure", "one cohort"): Phrase("the same, one cohort per study"),
-    ("difference", "epsilon = 1"): Phrase("two sums with noise, epsilon 1"),
+    ("alone", "no guard"): Phrase("a sum over one row"),
+    ("difference", "5 rows or more"): Phrase("two large sums"),
+    ("departure", "no guard"): Phrase("before and after it leaves"),
+    ("departure", "one cohort"): Phrase("... one cohort per study"),
+    ("difference", "epsilon = 1"): Phrase("two large sums, epsilon 1"),
 }
 
 
@@ -97,12 +96,12 @@ def measure(work: Work) -> Measured:
                 log=True,
                 log_x=True,
             ),
-            Bars(
+            Intervals(
                 Phrase("Clients whose claims are recovered"),
-                tuple(WAYS.values()),
-                ((Phrase("share recovered"), tuple(shares[way] for way in WAYS)),),
-                "",
-                Phrase("share of clients"),
+                tuple(IntervalRow(name, shares[way]) for way, name in WAYS.items()),
+                bounds=(0.0, 1.0),
+                picture=True,
+                axis=Phrase("share of clients"),
             ),
         ),
         Phrase(
@@ -113,7 +112,7 @@ def measure(work: Work) -> Measured:
         (
             Table(
                 Phrase("Instead"),
-                (Phrase("the provider is to have"), Phrase("use")),
+                (Phrase("the provider is to have"), Phrase("what to use")),
                 (
                     (Phrase("the sums of one owner's rows"), Phrase("the owner adds up and sends the sums")),
                     (

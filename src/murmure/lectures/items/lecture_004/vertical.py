@@ -51,12 +51,12 @@ def reports(work: Work, rng: Random, n: int, run: int) -> dict[str, Any]:
     """The provider sends one randomised cost for each person; the insurer corrects for the randomisation."""
     table = people(work.rng("people", run, n), n)
     record = mu.Plain(COSTS, EPSILON, numeric="Piecewise")
-    column = mu.sanitise({"cost": table["cost"]}, record, rng=rng)["cost"]  # what the provider sends
+    column = mu.sanitise({"cost": table["cost"]}, record, rng=rng).column("cost")  # what the provider sends
     mechanism = mu.Piecewise(COSTS["cost"], EPSILON)
     sent = {**table, "cost": np.asarray(column)}
     fit = econometrics.randomised_ols(FORMULA, sent, schema=SCHEMA, randomised={"cost": mechanism})
     clear = econometrics.ols(FORMULA, table, schema=SCHEMA)
-    return {"slope": float(fit.params[1]), "error": float(fit.bse[1]), "clear": float(clear.params[1])}
+    return {"slope": float(fit.params[1]), "error": float(np.asarray(fit.bse)[1]), "clear": float(clear.params[1])}
 
 
 def products(work: Work, rng: Random, n: int) -> dict[str, Any]:
@@ -82,6 +82,12 @@ def recovered(functions: Any, answers: Floats, truth: Floats) -> float:
     centre = np.full(len(truth), np.rint(truth.mean()))
     found, *_ = np.linalg.lstsq(functions.astype(float), answers - functions @ centre, rcond=None)
     return float((np.rint(centre + found) == truth).mean())
+
+
+def ends(values: Floats) -> tuple[float, float]:
+    """Between which 95% of the runs lie."""
+    low, high = np.quantile(values, (0.025, 0.975))
+    return float(low), float(high)
 
 
 def measure(work: Work) -> Measured:
@@ -131,15 +137,13 @@ def measure(work: Work) -> Measured:
             Intervals(
                 Phrase("What a year of age adds to the cost: mean and 95% of the runs"),
                 tuple(
-                    IntervalRow(name, float(values.mean()), *map(float, np.quantile(values, (0.025, 0.975))), SLOPE)
+                    IntervalRow(name, float(values.mean()), *ends(values), SLOPE)
                     for name, values in (
                         (Phrase("rows in one place"), clear),
                         (Phrase("randomised costs"), slopes),
                     )
                 ),
                 unit="value",
-                truth=Phrase("the population is invented"),
-                mark=Phrase("truth"),
                 picture=True,
                 axis=Phrase("slope"),
             ),
