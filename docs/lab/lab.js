@@ -12,7 +12,7 @@ import { speaker } from "./words.js";
 
 const DRAWN = { tree: treePanel, grr: grrPanel, laws: lawsPanel, varstar: varstarPanel, records: recordsPanel };
 const WIDEST = 704;  // pixels: wider, a drawing gets no clearer
-const PATIENCE = 250;  // milliseconds without a move, before the address and the screen reader are told
+const PATIENCE = 250;  // milliseconds without a move
 
 let state, say, page, built, later;
 
@@ -37,6 +37,7 @@ function arrive() {
   settle();
   build();
   tell(state.notices);
+  publish();
   document.getElementById(focus)?.focus();  // the links at the top are made anew
 }
 
@@ -94,6 +95,8 @@ function moved(key, value, notices) {
   built.refresh();
   tell(notices);
   draw();
+  clearTimeout(later);
+  later = setTimeout(publish, PATIENCE);  // browsers refuse an address that changes a hundred times in a drag
 }
 
 function draw() {
@@ -104,12 +107,15 @@ function draw() {
   for (const box of page.output.querySelectorAll(".scroll, .formula")) {
     if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
   }
+  page.summary = summary;
   links();
+}
+
+/** The address and the screen reader are told what is shown. */
+function publish() {
   clearTimeout(later);
-  later = setTimeout(() => {
-    history.replaceState(null, "", write(state.panel, state.values, state.lang));
-    page.heard.textContent = summary;
-  }, PATIENCE);
+  history.replaceState(null, "", write(state.panel, state.values, state.lang));
+  page.heard.textContent = page.summary;
 }
 
 /** The links to other languages, and to the panel itself, carry what is shown now. */

@@ -46,7 +46,9 @@ def coin_vectors() -> Iterator[Vector]:
         best = mu.Warner(answers, epsilon=epsilon)
         a, c = map(float, best.yes)
         yield vector("laws", "bestTruth", [epsilon], a - c)
-        yield vector("variances", "bestCoinVariance", [epsilon, 1000], float(best.variance(np.array([0.6, 0.4]), 1000)[1]))
+        yield vector(
+            "variances", "bestCoinVariance", [epsilon, 1000], float(best.variance(np.array([0.6, 0.4]), 1000)[1])
+        )
 
 
 def grr_vectors() -> Iterator[Vector]:
