@@ -34,15 +34,16 @@ function arrive() {
   const focus = document.activeElement?.id;
   state = read(location.hash, location.search);
   say = speaker(state.lang);
-  settle();
+  const replaced = settle();
   build();
-  tell(state.notices);
+  tell([...state.notices, ...replaced]);
   publish();
   document.getElementById(focus)?.focus();  // the links at the top are made anew
 }
 
-/** Values that depend on each other. */
+/** Values that depend on each other; returns what had to be replaced. */
 function settle() {
+  const notices = [];
   for (const [key, { atMost }] of Object.entries(PANELS[state.panel])) {
     if (atMost) state.values[key] = Math.min(state.values[key], state.values[atMost]);
   }
@@ -50,8 +51,11 @@ function settle() {
   for (const [key, { choices }] of Object.entries(PANELS[state.panel])) {
     if (!choices || !allowed) continue;
     const possible = allowed(key, state.values) ?? choices;
-    if (!possible.includes(state.values[key])) [state.values[key]] = possible;
+    if (possible.includes(state.values[key])) continue;
+    notices.push({ why: "choice", key, given: state.values[key], used: possible[0] });
+    [state.values[key]] = possible;
   }
+  return notices;
 }
 
 const allowedNow = key => DRAWN[state.panel].allowed?.(key, state.values) ?? PANELS[state.panel][key].choices;

@@ -29,7 +29,7 @@ function picture({ epsilon, k, d, n, f, budget }, say, width) {
 }
 
 function draw(values, say, width) {
-  const { epsilon, k, d, n, f, budget } = values, { number, cell } = say;
+  const { epsilon, k, d, n, f, budget } = values, { number, cell, power } = say;
   const rows = solutions(epsilon, k, d, n, f, budget === "paper");
   const best = leastBy(rows, "variance");
   const shown = [...rows].sort((one, other) => one.variance - other.variance);
@@ -42,7 +42,7 @@ function draw(values, say, width) {
       figure(say("records.figure"), ...picture(values, say, width)),
       table(say("records.table", { epsilon: number(epsilon), k: number(k), d, n: number(n) }),
         [say("records.solution"), say("records.variance", { f: number(f) }), say("varstar.error"), say("records.record"), say("records.attribute")],
-        shown.map(row => [row.name, cell(row.variance), cell(100 * Math.sqrt(row.variance), 3), cell(row.record), cell(row.attribute)]),
+        shown.map(row => [row.name, power(row.variance), cell(100 * Math.sqrt(row.variance), 3), cell(row.record), cell(row.attribute)]),
         shown.map(row => [row === best])),
       paragraph(say(`records.why.${budget}`, { inner: number(Math.max(...rows.map(row => row.record))), d })),
       code(`schema = ${schema}\nmu.SPL(schema, ${plain(epsilon)}, oracle="GRR")\nmu.SMP(schema, ${plain(epsilon)}, oracle="GRR")\n`

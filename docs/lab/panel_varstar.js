@@ -35,7 +35,7 @@ function picture({ epsilon, k, n, f }, say, width) {
 }
 
 function draw(values, say, width) {
-  const { epsilon, k, n, f } = values, { number, cell } = say;
+  const { epsilon, k, n, f } = values, { number, cell, power } = say;
   const rows = compare(epsilon, k, n, f);
   const chosen = choice(epsilon, k, n, f);
   const [star, share, mean] = [chosen.star, chosen.atShare, chosen.mean].map(name => rows.find(row => row.name === name));
@@ -49,7 +49,7 @@ function draw(values, say, width) {
       figure(say("varstar.figure"), ...picture(values, say, width)),
       table(say("varstar.table", { epsilon: number(epsilon), k: number(k), n: number(n) }),
         [say("mechanism"), say("star"), say("varstar.at", { f: number(f) }), say("varstar.mean"), say("varstar.error"), "p", "q"],
-        sorted.map(row => [full(row), cell(row.star), cell(row.atShare), cell(row.mean), cell(100 * Math.sqrt(row.atShare), 3),
+        sorted.map(row => [full(row), power(row.star), power(row.atShare), power(row.mean), cell(100 * Math.sqrt(row.atShare), 3),
           cell(row.p, 3), cell(row.q, 3)]),
         sorted.map(row => [row === star, row === share, row === mean])),
       paragraph(say("varstar.caution")),

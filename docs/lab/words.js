@@ -125,7 +125,7 @@ const WORDS = {
   "laws.law.staircase": ["paliers", "staircase"],
   "laws.form": ["Version", "Version"],
   "laws.form.right": ["juste", "right"],
-  "laws.form.redrawn": ["retirée jusqu’à tomber dans les bornes", "redrawn until inside"],
+  "laws.form.redrawn": ["tirée à nouveau jusqu’à tomber dans les bornes", "redrawn until inside"],
   "laws.form.printed": ["comme imprimée", "as printed"],
   "laws.gamma": ["Largeur du palier central, γ", "Width of the central step, γ"],
   "laws.gamma.absolute": ["celle de la bibliothèque du cours (écart absolu)", "that of the lecture’s library (absolute error)"],
@@ -152,14 +152,14 @@ const WORDS = {
     "Bounded Laplace costs exactly ε = {exact}, attained between the two ends {from} and {to}. The mean report is {mean} for a value of {x}: the law is biased towards the middle.",
   ],
   "laws.laplace.right.why": [
-    "Retirer jusqu’à tomber dans les bornes divise la densité par une constante qui dépend de x. Ici tout va bien, parce que la perte est la plus grande entre les deux bouts et que leurs constantes y sont égales. Une moyenne de telles réponses reste biaisée : elle ne se publie pas avec une barre d’erreur.",
+    "Tirer à nouveau jusqu’à tomber dans les bornes divise la densité par une constante qui dépend de x. Ici tout va bien, parce que la perte est la plus grande entre les deux bouts et que leurs constantes y sont égales. Une moyenne de telles réponses reste biaisée : elle ne se publie pas avec une barre d’erreur.",
     "Redrawing until inside divides the density by a constant that depends on x. Here all is well, because the loss is largest between the two ends, where the constants are equal. A mean of such reports is still biased: it cannot be published with an error bar.",
   ],
   "laws.laplace.printed.curve": ["le code imprimé : un seul tirage", "the printed listing: one draw"],
   "laws.laplace.printed.reference": ["la loi juste, bornée", "the right, bounded law"],
   "laws.laplace.printed.drawing": ["Densité de Laplace sur [−1, 2], qui dépasse des bornes 0 et 1", "Density of Laplace on [−1, 2], which leaves the bounds 0 and 1"],
   "laws.laplace.printed.summary": [
-    "Dans le code imprimé, return est à l’intérieur de la boucle : rien n’est jamais retiré, et {outside} des réponses sortent des bornes.",
+    "Dans le code imprimé, return est à l’intérieur de la boucle : rien n’est jamais tiré à nouveau, et {outside} des réponses sortent des bornes.",
     "In the printed listing, return is inside the loop: nothing is ever redrawn, and {outside} of the reports leave the bounds.",
   ],
   "laws.laplace.printed.why": [
@@ -176,15 +176,15 @@ const WORDS = {
     "La constante de chaque x dépend de x, et ici elle coûte : une personne au bord voit la moitié de son palier coupée, une personne au milieu non. Murmure choisit donc la forme pour que la loi qui tourne vraiment coûte ε.",
     "The constant of each x depends on x, and here it costs: a person at the edge loses half of the central step, a person in the middle does not. So Murmure chooses the shape such that the law that really runs costs ε.",
   ],
-  "laws.staircase.redrawn.curve": ["paliers retirés jusqu’à tomber dans les bornes", "staircase redrawn until inside"],
+  "laws.staircase.redrawn.curve": ["paliers tirés à nouveau jusqu’à tomber dans les bornes", "staircase redrawn until inside"],
   "laws.staircase.redrawn.reference": ["la loi calibrée au même ε", "the law calibrated to the same ε"],
   "laws.staircase.redrawn.drawing": ["Densité à deux paliers sur [0, 1], plus pointue que la loi calibrée", "Density with two levels on [0, 1], sharper than the calibrated law"],
   "laws.staircase.redrawn.summary": [
-    "On demande ε = {epsilon}, la loi coûte {exact} : retirer n’est pas un post-traitement.",
+    "On demande ε = {epsilon}, la loi coûte {exact} : tirer à nouveau n’est pas un post-traitement.",
     "ε = {epsilon} is asked for, the law costs {exact}: redrawing is not post-processing.",
   ],
   "laws.staircase.redrawn.why": [
-    "La perte est atteinte pour une réponse près de 0, entre une personne à 0 et une personne à 1/2 : la première retire bien plus souvent. C’est un budget plus grand, offert aux paliers quand le cours les compare à Laplace. Ramener un seul tirage à la borne la plus proche ne coûterait rien.",
+    "La perte est atteinte pour une réponse près de 0, entre une personne à 0 et une personne à 1/2 : la première tire à nouveau bien plus souvent. C’est un budget plus grand, offert aux paliers quand le cours les compare à Laplace. Ramener un seul tirage à la borne la plus proche ne coûterait rien.",
     "The loss is attained for a report near 0, between a person at 0 and one at 1/2: the first redraws far more often. It is a larger budget, given to the staircase when the lecture compares it with Laplace. Moving a single draw to the nearest bound would cost nothing.",
   ],
   "laws.staircase.printed.curve": ["densité imprimée, facteur bʲ", "printed density, factor bʲ"],
@@ -278,7 +278,7 @@ const COLUMN = { fr: 0, en: 1 };
 /** Ordinary spaces become no-break ones before ; : ! ? % and inside « ». */
 const french = text => text.replace(/ (?=[;!?])/g, "\u202f").replace(/ (?=[:»%])|(?<=«) /g, "\u00a0");
 
-/** say(key, fills) in one language, with say.number, say.cell, say.logarithm, say.percent and say.lang. */
+/** say(key, fills) in one language, with say.number, say.power, say.cell, say.logarithm, say.percent and say.lang. */
 export function speaker(lang) {
   const say = (key, fills = {}) => {
     if (!Object.hasOwn(WORDS, key)) throw new Error(`no words for ${key}`);
@@ -290,6 +290,7 @@ export function speaker(lang) {
   };
   say.lang = lang;
   say.number = (value, digits = 4) => format(value, lang, digits);
+  say.power = value => format(value, lang, 4, 4, true);  // variances of a table: all as a × 10ⁿ
   say.cell = (value, digits = 4) => format(value, lang, digits, digits);  // of a table: as many digits in every row
   // Lectures write ln 3: so does the page, where epsilon is the logarithm of a whole number.
   say.logarithm = epsilon => {
