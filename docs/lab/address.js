@@ -93,6 +93,7 @@ export function checked(key, parameter, text, values, notices) {
 
 /** The address of a state. */
 export function write(panel, values, lang) {
-  const pairs = Object.entries(values).map(([key, value]) => `${key}=${typeof value === "number" ? plain(value) : value}`);
+  const text = value => (typeof value === "number" ? plain(value) : value);
+  const pairs = Object.entries(values).map(([key, value]) => `${key}=${text(value)}`);
   return `#${panel}?${[...pairs, `lang=${lang}`].join("&")}`;
 }

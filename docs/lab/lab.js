@@ -31,6 +31,7 @@ function start() {
 
 /** Somebody followed a link, or typed an address. */
 function arrive() {
+  clearTimeout(later);
   const focus = document.activeElement?.id;
   state = read(location.hash, location.search);
   say = speaker(state.lang);
@@ -66,7 +67,7 @@ function build() {
   const link = (id, address, text, current, extra = {}) =>
     element("a", { id, href: address, ...(current ? { "aria-current": "page" } : {}), ...extra }, text);
   const panels = Object.keys(PANELS).map(name =>
-    link(`to-${name}`, name === state.panel ? "#" : write(name, read(`#${name}`).values, state.lang), say(`${name}.short`), name === state.panel));
+    link(`to-${name}`, write(name, read(`#${name}`).values, state.lang), say(`${name}.short`), name === state.panel));
   const languages = LANGUAGES.map(lang =>
     link(`to-${lang}`, "#", speaker(lang)("language"), lang === state.lang, { lang, hreflang: lang }));
   page = {
@@ -100,7 +101,11 @@ function moved(key, value, notices) {
   tell(notices);
   draw();
   clearTimeout(later);
-  later = setTimeout(publish, PATIENCE);  // browsers refuse an address that changes a hundred times in a drag
+  // Browsers refuse an address that changes a hundred times in a drag, and a screen reader would never end.
+  later = setTimeout(() => {
+    publish();
+    page.heard.textContent = page.summary;
+  }, PATIENCE);
 }
 
 function draw() {
@@ -115,12 +120,7 @@ function draw() {
   links();
 }
 
-/** The address and the screen reader are told what is shown. */
-function publish() {
-  clearTimeout(later);
-  history.replaceState(null, "", write(state.panel, state.values, state.lang));
-  page.heard.textContent = page.summary;
-}
+const publish = () => history.replaceState(null, "", write(state.panel, state.values, state.lang));
 
 /** The links to other languages, and to the panel itself, carry what is shown now. */
 function links() {

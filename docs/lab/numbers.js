@@ -19,7 +19,10 @@ const superscript = whole => String(whole).replace(/\d/g, digit => SUPERSCRIPTS[
 /** Of a power of ten. */
 export const powerOfTen = value => `10${superscript(Math.round(Math.log10(value)))}`;
 
-/** A number with `digits` significant digits; very small and very large ones as a × 10ⁿ. `atLeast`: digits in a column; `powers`: always. */
+/** A number with `digits` significant digits; very small and very large ones as a × 10ⁿ, with `powers` all of them.
+ *
+ *  `atLeast`: zeros at the end are kept up to so many digits, for columns.
+ */
 export function format(value, lang, digits = 4, atLeast = 1, powers = false) {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
