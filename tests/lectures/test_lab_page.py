@@ -17,6 +17,7 @@ from tests.pages.browser import Browser, OpenPage, Scheme
 from tests.vectors.make_lab import FILE
 
 import murmure as mu
+from murmure.lectures.course.found import all_names, item_of
 
 PANELS = {
     "tree": "tree?truth=0.5&yes=0.25",
@@ -146,6 +147,18 @@ def test_what_an_address_shows(browser: Browser, site: str) -> None:
         assert words in page.evaluate("document.querySelector('.summary').textContent"), address
         assert page.evaluate("document.querySelector('.notice').hidden"), address
     assert page.complaints() == []
+
+
+def test_every_figure_that_links_here_is_understood(browser: Browser, site: str) -> None:
+    """The addresses of the lectures' items: nothing in them is replaced or ignored."""
+    addresses = sorted({item_of(name).lab or "" for name in all_names()} - {""})
+    page = settled(browser.open(site))
+
+    for address in addresses:
+        go(page, address)
+        assert page.evaluate("document.querySelector('.notice').textContent") == "", address
+        assert page.evaluate("location.hash").startswith(f"#{address.partition('?')[0]}?"), address
+    assert len(addresses) >= 2
 
 
 def test_nonsense_is_replaced_and_said(browser: Browser, site: str) -> None:

@@ -112,6 +112,7 @@ def oracle_vectors() -> Iterator[Vector]:
         (0.4, 7, 500, 0.2),
         (2.0, 9, 1000, 0.1),
         (3.0, 2, 1000, 0.3),
+        (9.5, 50, 1000, 0.1),  # 13,361 bins share 65,536 hashes
     ):
         domain = mu.Categories(k)
         by = {
