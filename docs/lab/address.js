@@ -5,7 +5,7 @@
 import { parse, plain } from "./numbers.js";
 
 const EPSILON = { min: 0.01, max: 10, start: 1, log: true };
-const PEOPLE = { min: 1, max: 1e9, start: 1000, log: true, whole: true };
+const PEOPLE = { min: 1, max: 1e8, start: 1000, log: true, whole: true };
 const SHARE = { min: 0, max: 1, start: 0.3, step: 0.01 };
 
 /** The parameters of every panel, in the order of their controls. */
@@ -93,6 +93,7 @@ export function checked(key, parameter, text, values, notices) {
 
 /** The address of a state. */
 export function write(panel, values, lang) {
-  const pairs = Object.entries(values).map(([key, value]) => `${key}=${typeof value === "number" ? plain(value) : value}`);
+  const text = value => (typeof value === "number" ? plain(value) : value);
+  const pairs = Object.entries(values).map(([key, value]) => `${key}=${text(value)}`);
   return `#${panel}?${[...pairs, `lang=${lang}`].join("&")}`;
 }

@@ -15,9 +15,10 @@ const valueAt = ({ min, max, whole }, position) => {
 /** One number. changed(value, notices) is called when somebody moves it. */
 function numberControl(key, parameter, state, say, changed) {
   const name = say(`${state.panel}.${key}`);
-  const range = parameter.log ? { min: 0, max: STEPS, step: 1 } : { min: parameter.min, max: parameter.max, step: parameter.step };
-  const slider = element("input", { type: "range", "aria-label": name, ...range });
-  const field = element("input", { type: "text", inputmode: "decimal", autocomplete: "off", spellcheck: "false", id: `field-${key}` });
+  const { min, max, step } = parameter.log ? { min: 0, max: STEPS, step: 1 } : parameter;
+  const slider = element("input", { type: "range", "aria-label": name, min, max, step });
+  const typing = { inputmode: "decimal", autocomplete: "off", spellcheck: "false" };
+  const field = element("input", { type: "text", id: `field-${key}`, ...typing });
   const show = (value, moved) => {
     if (moved !== slider) slider.value = parameter.log ? place(parameter, value) : value;
     if (parameter.atMost) slider.max = state.values[parameter.atMost];

@@ -28,7 +28,9 @@ export function roundTicks(low, high, count = 5) {
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * [1, 2, 5, 10].find(factor => factor * unit >= rough * 0.999);
   const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) ticks.push(Number((i * step).toPrecision(12)));
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    ticks.push(Number((i * step).toPrecision(12)));
+  }
   return ticks;
 }
 
@@ -48,7 +50,10 @@ const logarithmic = (low, high, from, to) => {
   return value => scale(Math.log(value));
 };
 
-/** Axes with a grid. frame: { width, height, title, x: [low, high], y: [low, high], logX, logY, xTicks, yTicks, xName, yName, number }. */
+/** Axes with a grid.
+ *
+ *  frame: { width, height, title, x: [low, high], y: [low, high], logX, logY, xTicks, yTicks, xName, yName, number }.
+ */
 export function axes(frame) {
   const { width, height, x, y, number } = frame;
   const yTicks = frame.yTicks ?? (frame.logY ? powerTicks(...y) : roundTicks(...y));
@@ -76,11 +81,15 @@ export function axes(frame) {
 /** A line through points [x, y]; values that the frame cannot show are left out. */
 export function curve({ atX, atY }, points, kind) {
   const seen = points.filter(([x, y]) => Number.isFinite(atX(x)) && Number.isFinite(atY(y)));
-  return shape("path", { d: seen.map(([x, y], i) => `${i ? "L" : "M"}${atX(x).toFixed(1)},${atY(y).toFixed(1)}`).join(""), class: kind });
+  const steps = seen.map(([x, y], i) => `${i ? "L" : "M"}${atX(x).toFixed(1)},${atY(y).toFixed(1)}`);
+  return shape("path", { d: steps.join(""), class: kind });
 }
 
 /** A law on cells of [0, 1] as a density: steps whose area is 1. */
-export const stairs = law => law.flatMap((chance, y) => [[y / law.length, chance * law.length], [(y + 1) / law.length, chance * law.length]]);
+export function stairs(law) {
+  const cells = law.length;
+  return law.flatMap((chance, y) => [[y / cells, chance * cells], [(y + 1) / cells, chance * cells]]);
+}
 
 /** The key of a drawing: entries [class, text]. */
 export function key(entries) {

@@ -15,11 +15,12 @@ export function facts(entries) {
 
 /** A table whose first column names its rows. best: for each row, the columns whose number is the best one. */
 export function table(caption, head, rows, best = []) {
-  const heading = element("tr", {}, ...head.map(text => (text ? element("th", { scope: "col" }, text) : element("td"))));
+  const columns = head.map(text => (text ? element("th", { scope: "col" }, text) : element("td")));
   const body = rows.map(([name, ...cells], i) =>
     element("tr", {}, element("th", { scope: "row" }, name),
       ...cells.map((cell, j) => element("td", best[i]?.[j] ? { class: "best" } : {}, cell))));
-  const whole = element("table", { "aria-label": caption }, element("thead", {}, heading), element("tbody", {}, ...body));
+  const whole = element("table", { "aria-label": caption },
+    element("thead", {}, element("tr", {}, ...columns)), element("tbody", {}, ...body));
   // The caption stays where it is while a wide table scrolls below it.
   return element("div", {}, element("p", { class: "caption" }, caption), element("div", { class: "scroll" }, whole));
 }

@@ -1,4 +1,4 @@
-// Formulas as MathML, which browsers typeset by themselves. Strings become letters, numbers or operators by their looks.
+// Formulas as MathML, which browsers typeset by themselves. A string is a number, a letter or a sign by its looks.
 
 const NAMESPACE = "http://www.w3.org/1998/Math/MathML";
 
@@ -10,7 +10,8 @@ function element(tag, ...children) {
 
 function piece(child) {
   if (child instanceof Node) return child;
-  const leaf = document.createElementNS(NAMESPACE, /^(−?\d|∞)/.test(child) ? "mn" : /^\p{L}/u.test(child) ? "mi" : "mo");
+  const tag = /^(−?\d|∞)/.test(child) ? "mn" : /^\p{L}/u.test(child) ? "mi" : "mo";
+  const leaf = document.createElementNS(NAMESPACE, tag);
   if ("()".includes(child)) leaf.setAttribute("stretchy", "false");  // as high as the letters, not as their hats
   leaf.textContent = child;
   return leaf;

@@ -12,7 +12,7 @@ import { speaker } from "./words.js";
 
 const DRAWN = { tree: treePanel, grr: grrPanel, laws: lawsPanel, varstar: varstarPanel, records: recordsPanel };
 const WIDEST = 704;  // pixels: wider, a drawing gets no clearer
-const PATIENCE = 250;  // milliseconds without a move, before the address and the screen reader are told
+const PATIENCE = 250;  // milliseconds without a move
 
 let state, say, page, built, later;
 
@@ -31,17 +31,20 @@ function start() {
 
 /** Somebody followed a link, or typed an address. */
 function arrive() {
+  clearTimeout(later);
   const focus = document.activeElement?.id;
   state = read(location.hash, location.search);
   say = speaker(state.lang);
-  settle();
+  const replaced = settle();
   build();
-  tell(state.notices);
+  tell([...state.notices, ...replaced]);
+  publish();
   document.getElementById(focus)?.focus();  // the links at the top are made anew
 }
 
-/** Values that depend on each other. */
+/** Values that depend on each other; returns what had to be replaced. */
 function settle() {
+  const notices = [];
   for (const [key, { atMost }] of Object.entries(PANELS[state.panel])) {
     if (atMost) state.values[key] = Math.min(state.values[key], state.values[atMost]);
   }
@@ -49,8 +52,11 @@ function settle() {
   for (const [key, { choices }] of Object.entries(PANELS[state.panel])) {
     if (!choices || !allowed) continue;
     const possible = allowed(key, state.values) ?? choices;
-    if (!possible.includes(state.values[key])) [state.values[key]] = possible;
+    if (possible.includes(state.values[key])) continue;
+    notices.push({ why: "choice", key, given: state.values[key], used: possible[0] });
+    [state.values[key]] = possible;
   }
+  return notices;
 }
 
 const allowedNow = key => DRAWN[state.panel].allowed?.(key, state.values) ?? PANELS[state.panel][key].choices;
@@ -61,7 +67,7 @@ function build() {
   const link = (id, address, text, current, extra = {}) =>
     element("a", { id, href: address, ...(current ? { "aria-current": "page" } : {}), ...extra }, text);
   const panels = Object.keys(PANELS).map(name =>
-    link(`to-${name}`, name === state.panel ? "#" : write(name, read(`#${name}`).values, state.lang), say(`${name}.short`), name === state.panel));
+    link(`to-${name}`, write(name, read(`#${name}`).values, state.lang), say(`${name}.short`), name === state.panel));
   const languages = LANGUAGES.map(lang =>
     link(`to-${lang}`, "#", speaker(lang)("language"), lang === state.lang, { lang, hreflang: lang }));
   page = {
@@ -94,6 +100,12 @@ function moved(key, value, notices) {
   built.refresh();
   tell(notices);
   draw();
+  clearTimeout(later);
+  // Browsers refuse an address that changes a hundred times in a drag, and a screen reader would never end.
+  later = setTimeout(() => {
+    publish();
+    page.heard.textContent = page.summary;
+  }, PATIENCE);
 }
 
 function draw() {
@@ -104,13 +116,11 @@ function draw() {
   for (const box of page.output.querySelectorAll(".scroll, .formula")) {
     if (box.scrollWidth > box.clientWidth) box.setAttribute("tabindex", "0");
   }
+  page.summary = summary;
   links();
-  clearTimeout(later);
-  later = setTimeout(() => {
-    history.replaceState(null, "", write(state.panel, state.values, state.lang));
-    page.heard.textContent = summary;
-  }, PATIENCE);
 }
+
+const publish = () => history.replaceState(null, "", write(state.panel, state.values, state.lang));
 
 /** The links to other languages, and to the panel itself, carry what is shown now. */
 function links() {

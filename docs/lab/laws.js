@@ -71,10 +71,11 @@ export const laplaceDensity = (epsilon, x, y) => epsilon / 2 * Math.exp(-epsilon
 /** ... and how much of it falls outside [0, 1]. */
 export const laplaceOutside = (epsilon, x) => (Math.exp(-epsilon * x) + Math.exp(-epsilon * (1 - x))) / 2;
 
-/** The half width of the staircase's top, b = e^-t. "absolute" minimises E|noise|, "variance" (the lecture's) the variance.
+/** The half width of the staircase's top, b = e^-t: "absolute" minimises E|noise|, "variance" (in the lecture) its variance.
  *
- *  The lecture's formula simplifies, because b - 2b^2 + 2b^4 - b^5 = b (1+b) (1-b)^3; as printed it cancels at small eps.
- *  cbrt(B) - b is written as (B - b^3) / (cbrt(B)^2 + cbrt(B) b + b^2), B - b^3 = b (1-b) (1+2b) / 2, for the same reason.
+ *  The lecture's formula is (cbrt(B) - b) / (1-b) with B = b(1+b)/2, because b - 2b^2 + 2b^4 - b^5 = b (1+b) (1-b)^3.
+ *  At small eps cbrt(B) and b cancel; so it is written as (B - b^3) / (cbrt(B)^2 + cbrt(B) b + b^2) / (1-b), and
+ *  B - b^3 = b (1-b) (1+2b) / 2.
  */
 export function stairGamma(b, kind) {
   if (kind === "absolute") return Math.sqrt(b) / (1 + Math.sqrt(b));
@@ -92,7 +93,7 @@ export function stairShape(b, kind, cells) {
   });
 }
 
-/** The largest ratio of a two-level shape that falls with the distance, without the rows: P[y | x] = shape / norm(x). */
+/** e to the exact loss, as `exactLoss` finds it, without keeping the rows: P[y | x] = shape[|y - x|] / norm(x). */
 function worstRatio(shape) {
   const cells = shape.length;
   const ends = [];
@@ -127,7 +128,7 @@ export function calibratedStair(epsilon, kind, cells) {
 export const boundedStair = (epsilon, kind, cells, x) =>
   shifted(calibratedStair(epsilon, kind, cells).shape, cellOf(x, cells));
 
-/** The lecture's staircase: unbounded density around 0, steps of length 1. `printed`: with b^j where b^(j+1) belongs. */
+/** The lecture's staircase: density around 0, steps of length 1. `printed`: with b^j where b^(j+1) belongs. */
 export function stairDensity(epsilon, kind, z, printed = false) {
   const b = Math.exp(-epsilon), gamma = stairGamma(b, kind);
   const top = (1 - b) / (2 * (gamma + b * (1 - gamma)));
@@ -142,7 +143,7 @@ export function printedMass(epsilon, kind) {
   return (1 + gamma * (1 - b)) / (b + gamma * (1 - b));
 }
 
-/** The staircase redrawn until inside [0, 1], on cells. Inside, the right density has two levels: 1 up to gamma, then b. */
+/** The staircase redrawn until inside [0, 1], on cells. Inside, the density has two levels: 1 up to gamma, then b. */
 export function redrawnStair(epsilon, kind, x, cells) {
   const b = Math.exp(-epsilon), gamma = stairGamma(b, kind);
   const inTop = (from, to) => Math.max(0, Math.min(to, x + gamma) - Math.max(from, x - gamma));
@@ -157,7 +158,7 @@ export function stairInside(epsilon, kind, x) {
   return stairDensity(epsilon, kind, 0) * (inTop * (1 - b) + b);
 }
 
-/** Its exact epsilon: eps + ln[(2g + b(1-2g)) / (g + b(1-g))], for x = 0 against x' = 1/2. Redrawing costs the logarithm. */
+/** Its exact epsilon, for x = 0 against x' = 1/2: eps + ln[(2g + b(1-2g)) / (g + b(1-g))]. Redrawing costs the rest. */
 export function redrawnLoss(epsilon, kind) {
   const b = Math.exp(-epsilon), gamma = stairGamma(b, kind);
   return epsilon + Math.log((2 * gamma + b * (1 - 2 * gamma)) / (gamma + b * (1 - gamma)));

@@ -19,16 +19,19 @@ const superscript = whole => String(whole).replace(/\d/g, digit => SUPERSCRIPTS[
 /** Of a power of ten. */
 export const powerOfTen = value => `10${superscript(Math.round(Math.log10(value)))}`;
 
-/** A number with `digits` significant digits; very small and very large ones as a × 10ⁿ. `atLeast`: digits in a column. */
-export function format(value, lang, digits = 4, atLeast = 1) {
+/** A number with `digits` significant digits; very small and very large ones as a × 10ⁿ, with `powers` all of them.
+ *
+ *  `atLeast`: zeros at the end are kept up to so many digits, for columns.
+ */
+export function format(value, lang, digits = 4, atLeast = 1, powers = false) {
   if (Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
-  if (value !== 0 && (size < 1e-3 || size >= 1e9)) {
+  if (value !== 0 && (powers || size < 1e-3 || size >= 1e9)) {
     const [mantissa, power] = value.toExponential(digits - 1).split("e");
     const shown = format(Number(mantissa), lang, digits, atLeast);
     const tens = `10${superscript(Number(power))}`;
-    return shown === "1" ? tens : `${shown} × ${tens}`.replaceAll(" ", "\u00a0");
+    return Number(mantissa) === 1 && atLeast === 1 ? tens : `${shown} × ${tens}`.replaceAll(" ", "\u00a0");
   }
   const options = size >= 10 ** (digits - 1)
     ? { maximumFractionDigits: 0 }

@@ -19,7 +19,8 @@ function bars({ epsilon, k, x }, say, width) {
   const every = Math.ceil(k * 26 / (frame.right - frame.left));  // labels that fit beside each other
   for (let y = 1; y <= k; y++) {
     const chance = y === x ? p : q;
-    svg.append(shape("rect", { x: atX(y) - wide / 2, y: atY(chance), width: wide, height: bottom - atY(chance), class: y === x ? "on" : "fill" }));
+    const box = { x: atX(y) - wide / 2, y: atY(chance), width: wide, height: bottom - atY(chance) };
+    svg.append(shape("rect", { ...box, class: y === x ? "on" : "fill" }));
     if (y % every === 0 || every === 1) svg.append(label(atX(y), bottom + 18, String(y), { "text-anchor": "middle" }));
   }
   svg.append(label(atX(x), atY(p) - 6, number(p), { "text-anchor": "middle", class: "node accent" }));

@@ -20,7 +20,8 @@ const CASES = {
   },
   "laplace printed": ({ epsilon, x }) => {
     return {
-      points: sampled(y => laws.laplaceDensity(epsilon, x, y)), wide: true, reference: stairs(laws.boundedLaplace(epsilon, CELLS, x)),
+      points: sampled(y => laws.laplaceDensity(epsilon, x, y)), wide: true,
+      reference: stairs(laws.boundedLaplace(epsilon, CELLS, x)),
       exact: { epsilon }, mean: x, outside: laws.laplaceOutside(epsilon, x),
     };
   },
@@ -33,8 +34,9 @@ const CASES = {
     const law = laws.redrawnStair(epsilon, gamma, x, CELLS);
     const right = laws.boundedStair(epsilon, gamma, CELLS, x);
     return {
-      points: stairs(laws.redrawnStair(epsilon, gamma, x, 10 * CELLS)), reference: stairs(right), mean: laws.meanReport(law),
-      exact: { epsilon: laws.redrawnLoss(epsilon, gamma), x: 0, other: CELLS / 2 }, inside: laws.stairInside(epsilon, gamma, x),
+      points: stairs(laws.redrawnStair(epsilon, gamma, x, 10 * CELLS)), reference: stairs(right),
+      exact: { epsilon: laws.redrawnLoss(epsilon, gamma), x: 0, other: CELLS / 2 },
+      mean: laws.meanReport(law), inside: laws.stairInside(epsilon, gamma, x),
     };
   },
   "staircase printed": ({ epsilon, x }) => ({
@@ -53,8 +55,9 @@ function picture(found, { law, form, x }, say, width) {
     x: found.wide ? [-1, 2] : [0, 1], y: [0, Math.max(...shown.map(([, height]) => height)) * 1.12],
     xName: say("laws.report"), yName: say("density"),
   });
-  if (found.wide) for (const end of [0, 1]) frame.svg.append(line(frame.atX(end), frame.top, frame.atX(end), frame.bottom, "bound"));
-  frame.svg.append(line(frame.atX(x), frame.top, frame.atX(x), frame.bottom, "true"));
+  const upright = (at, kind) => frame.svg.append(line(frame.atX(at), frame.top, frame.atX(at), frame.bottom, kind));
+  if (found.wide) [0, 1].forEach(end => upright(end, "bound"));
+  upright(x, "true");
   if (found.reference) frame.svg.append(curve(frame, found.reference, "line c2 dashed"));
   frame.svg.append(curve(frame, found.points, "line"));
   const entries = [["line", say(`laws.${law}.${form}.curve`)], ["true", say("laws.value")]];
@@ -74,9 +77,13 @@ function draw(values, say, width) {
   if (found.outside) entries.push([say("laws.fact.outside"), say.percent(found.outside)]);
   if (found.inside) entries.push([say("laws.fact.inside"), say.percent(found.inside)]);
   if (found.mass) entries.push([say("laws.fact.mass"), number(found.mass)]);
-  if (law === "staircase") entries.push([say("laws.fact.gamma"), number(laws.stairGamma(Math.exp(-(found.inner ?? epsilon)), form === "printed" ? "variance" : gamma))]);
+  if (law === "staircase") {
+    const b = Math.exp(-(found.inner ?? epsilon));
+    entries.push([say("laws.fact.gamma"), number(laws.stairGamma(b, form === "printed" ? "variance" : gamma))]);
+  }
   const summary = say(`laws.${law}.${form}.summary`, {
-    epsilon: number(epsilon), exact: found.exact ? number(found.exact.epsilon, 6) : "", mass: found.mass ? number(found.mass) : "",
+    epsilon: number(epsilon), exact: found.exact ? number(found.exact.epsilon, 6) : "",
+    mass: found.mass ? number(found.mass) : "",
     outside: found.outside ? say.percent(found.outside) : "", inner: found.inner ? number(found.inner) : "",
     mean: found.mean === undefined ? "" : number(found.mean), x: number(x),
     from: found.exact ? middle(found.exact.x) : "", to: found.exact ? middle(found.exact.other) : "",

@@ -32,8 +32,10 @@ function tree({ truth, yes, f }, say, width) {
     const name = `${small ? "" : ["f = ", "", "s = ", ""][i]}${number(answers[i])}`;
     edge(middle + gap, from, leaf - 8, rows[i], name, i % 2 === 0);
     const isYes = i % 2 === 0;
-    svg.append(shape("rect", { x: leaf, y: rows[i] + 8, width: Math.max(1, room * chance / longest), height: 8, rx: 2, class: isYes ? "on" : "off" }));
-    svg.append(label(leaf, rows[i] + 2, `${say(isYes ? "yes" : "no")} ${number(chance)}`, { class: isYes ? "node accent" : "node" }));
+    const box = { x: leaf, y: rows[i] + 8, width: Math.max(1, room * chance / longest), height: 8, rx: 2 };
+    svg.append(shape("rect", { ...box, class: isYes ? "on" : "off" }));
+    const text = `${say(isYes ? "yes" : "no")} ${number(chance)}`;
+    svg.append(label(leaf, rows[i] + 2, text, { class: isYes ? "node accent" : "node" }));
   });
   return svg;
 }
@@ -47,7 +49,9 @@ function draw(values, say, width) {
     ? say(yes === 0 ? "tree.certain.yes" : "tree.certain.no")
     : Math.abs(yes - 0.5) < 1e-9
       ? say("tree.best", { epsilon: number(epsilon) })
-      : say("tree.wasted", { t: number(bestTruth(epsilon)), epsilon: number(epsilon), ratio: number(variance / best, 3) });
+      : say("tree.wasted", {
+        t: number(bestTruth(epsilon)), epsilon: number(epsilon), ratio: number(variance / best, 3),
+      });
   return {
     summary: say("tree.summary", { a: number(a), c: number(c), epsilon: say.logarithm(epsilon) }),
     content: [
@@ -66,10 +70,13 @@ function draw(values, say, width) {
       paragraph(remark),
       paragraph(say("tree.formulas")),
       formula(hat("f"), "=", over(row("r", "−", "c"), "t"), "=", over(row("r", "−", number(c)), number(truth))),
-      formula("N", hat("f"), "=", over(row("o", "−", "c", "N"), "t"), "=", over(row("o", "−", number(c * n)), number(truth))),
+      formula("N", hat("f"), "=", over(row("o", "−", "c", "N"), "t"), "=",
+        over(row("o", "−", number(c * n)), number(truth))),
       formula("Var", bracket(hat("f")), "=",
-        over(row("f", "a", bracket("1", "−", "a"), "+", bracket("1", "−", "f"), "c", bracket("1", "−", "c")), row("N", power("t", "2")))),
-      code(`mu.Warner(mu.Categories(["${say("no")}", "${say("yes")}"]), truth=${plain(truth)}, yes_coin=${plain(yes)})`),
+        over(row("f", "a", bracket("1", "−", "a"), "+", bracket("1", "−", "f"), "c", bracket("1", "−", "c")),
+          row("N", power("t", "2")))),
+      code(`answers = mu.Categories(["${say("no")}", "${say("yes")}"])\n`
+        + `mu.Warner(answers, truth=${plain(truth)}, yes_coin=${plain(yes)})`),
     ],
   };
 }

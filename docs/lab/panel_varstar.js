@@ -7,7 +7,9 @@ import { plain } from "./numbers.js";
 import { ORACLES, choice, compare, leastBy, shareVariance } from "./variances.js";
 
 /** Lines that lie on each other are told apart by their dashes. */
-const LINES = { GRR: "line c1", SUE: "line c4", BLH: "line c3", OLH: "line c5 dashed", OUE: "line c2", SubsetSelection: "line heavy" };
+const LINES = {
+  GRR: "line c1", SUE: "line c4", BLH: "line c3", OLH: "line c5 dashed", OUE: "line c2", SubsetSelection: "line heavy",
+};
 const POINTS = 96;
 
 /** As in the lecture's figure, or as far as the chosen epsilon. */
@@ -35,10 +37,11 @@ function picture({ epsilon, k, n, f }, say, width) {
 }
 
 function draw(values, say, width) {
-  const { epsilon, k, n, f } = values, { number, cell } = say;
+  const { epsilon, k, n, f } = values, { number, cell, power } = say;
   const rows = compare(epsilon, k, n, f);
   const chosen = choice(epsilon, k, n, f);
-  const [star, share, mean] = [chosen.star, chosen.atShare, chosen.mean].map(name => rows.find(row => row.name === name));
+  const named = best => rows.find(({ name }) => name === best);
+  const [star, share, mean] = [named(chosen.star), named(chosen.atShare), named(chosen.mean)];
   const sorted = [...rows].sort((one, other) => one.mean - other.mean);
   const full = ({ name, setting }) => (setting ? `${name} (${setting})` : name);
   return {
@@ -48,9 +51,10 @@ function draw(values, say, width) {
     content: [
       figure(say("varstar.figure"), ...picture(values, say, width)),
       table(say("varstar.table", { epsilon: number(epsilon), k: number(k), n: number(n) }),
-        [say("mechanism"), say("star"), say("varstar.at", { f: number(f) }), say("varstar.mean"), say("varstar.error"), "p", "q"],
-        sorted.map(row => [full(row), cell(row.star), cell(row.atShare), cell(row.mean), cell(100 * Math.sqrt(row.atShare), 3),
-          cell(row.p, 3), cell(row.q, 3)]),
+        [say("mechanism"), say("star"), say("varstar.at", { f: number(f) }), say("varstar.mean"), say("varstar.error"),
+          "p", "q"],
+        sorted.map(row => [full(row), power(row.star), power(row.atShare), power(row.mean),
+          cell(100 * Math.sqrt(row.atShare), 3), cell(row.p, 3), cell(row.q, 3)]),
         sorted.map(row => [row === star, row === share, row === mean])),
       paragraph(say("varstar.caution")),
       formula("Var", bracket(hat("f")), "=", ...variance()),

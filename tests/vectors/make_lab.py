@@ -46,7 +46,9 @@ def coin_vectors() -> Iterator[Vector]:
         best = mu.Warner(answers, epsilon=epsilon)
         a, c = map(float, best.yes)
         yield vector("laws", "bestTruth", [epsilon], a - c)
-        yield vector("variances", "bestCoinVariance", [epsilon, 1000], float(best.variance(np.array([0.6, 0.4]), 1000)[1]))
+        yield vector(
+            "variances", "bestCoinVariance", [epsilon, 1000], float(best.variance(np.array([0.6, 0.4]), 1000)[1])
+        )
 
 
 def grr_vectors() -> Iterator[Vector]:
@@ -110,6 +112,7 @@ def oracle_vectors() -> Iterator[Vector]:
         (0.4, 7, 500, 0.2),
         (2.0, 9, 1000, 0.1),
         (3.0, 2, 1000, 0.3),
+        (9.5, 50, 1000, 0.1),  # 13,361 bins share 65,536 hashes
     ):
         domain = mu.Categories(k)
         by = {
