@@ -48,7 +48,7 @@ def in_pictures(lines: Sequence[Line], title: str, curves: Callable[[Sequence[Li
         name = min(fit, key=lambda name: len(splits[name]))
         parts = splits[name].values()
         return [
-            LinePicture(Phrase("{measure}: {setting}", measure=title, setting=_shared(part, name)), part, name)
+            LinePicture(Phrase("{measure} ({setting})", measure=title, setting=_shared(part, name)), part, name)
             for part in parts
         ]
     ordered = sorted(lines, key=lambda line: -max(row.value - row.baseline for row in line))

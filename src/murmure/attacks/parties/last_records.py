@@ -102,8 +102,8 @@ def reconstruction(
             *(
                 [
                     Phrase(
-                        "With noise, the attacker guesses from the sums, taking what they do not explain for normal, or "
-                        "ignores them: whichever did better over all repetitions."
+                        "With noise, the attacker guesses from the sums, taking what they do not explain for normal, "
+                        "or ignores them: whichever did better over all repetitions."
                     )
                 ]
                 if spent
