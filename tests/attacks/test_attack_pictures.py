@@ -47,7 +47,7 @@ def test_many_lines_are_split_by_what_needs_the_fewest_pictures() -> None:
     """Two attackers, two epsilons, three k: by k, since each k has a baseline."""
     drawn = pictures(result(*lines(2, 2, 3)))
 
-    assert [str(one.title) for one in drawn] == [f"share of hits: top {t}" for t in (1, 2, 3)]
+    assert [str(one.title) for one in drawn] == [f"share of hits (top {t})" for t in (1, 2, 3)]
     assert [[str(curve.name) for curve in one.curves] for one in drawn] == 3 * [
         [
             *("attacker 0 (epsilon 0)", "attacker 0 (epsilon 1)", "attacker 1 (epsilon 0)", "attacker 1 (epsilon 1)"),

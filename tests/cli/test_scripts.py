@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -139,3 +141,13 @@ def test_a_stage_that_fails_is_named(checkout: Path) -> None:
 
     assert run.returncode == 7
     assert 'stage "setup" failed (exit 7)' in said
+
+
+def test_every_extra_is_pinned() -> None:
+    """script/setup installs what constraints.txt says: a requirement that is not there would be whatever is newest."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = {line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines()}
+    wanted = [line for extra in project["optional-dependencies"].values() for line in extra]
+    names = {re.split(r"[<>=\[ ;]", line)[0].lower() for line in (*project["dependencies"], *wanted)}
+
+    assert names - {"murmure"} <= pinned

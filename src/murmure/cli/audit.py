@@ -122,6 +122,8 @@ def audit(
         raise UsageError("--batched is for --python.", "leave it out")
     if fresh and function is None and command is None:
         raise UsageError("--fresh is for --python and --command.", "leave it out")
+    if claim is not None and not claim >= 0:
+        raise UsageError("--claim must be a number from 0, got {got:g}.", EXAMPLE, got=claim)
     epsilon = given.get("epsilon") if claim is None else claim
     subject: Any
     if mechanism is not None:

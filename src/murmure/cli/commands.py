@@ -42,8 +42,10 @@ def error_fields(error: MurmureError | click.ClickException, lang: LanguageCode 
         # CannotWrite names a file, which may look like a parameter
         if ctx is None or isinstance(error, CannotWrite):
             return {"type": persisted_name(error), "message": say(message), "hint": hint and say(hint)}
+        arguments = [param.name for param in ctx.command.params if isinstance(param, click.Argument) and param.name]
         texts = [
-            text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params) for text in (message, hint)
+            text and in_options(say(in_option_sentences(text, ctx.params)), ctx.params, arguments)
+            for text in (message, hint)
         ]
         return {"type": persisted_name(error), "message": texts[0], "hint": texts[1]}
     if isinstance(error, click.NoSuchOption):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from murmure.show.phrase import Phrase, Reworded
@@ -56,6 +56,28 @@ SENTENCES: dict[str, Callable[[dict[str, Any]], Phrase]] = {
     "leave same_order out: the figure is then what the posterior promises": lambda fields: Phrase(
         "leave --same-order out: the figure is then what the posterior promises"
     ),
+    'prior={{"no": 0.7, "yes": 0.3}}, or shares in order: prior=[0.7, 0.3]': lambda fields: Phrase(
+        "--prior 0.7,0.3, in the order of the values; without it all values are equally likely"
+    ),
+    'prior={{"smoker": [0.8, 0.2]}}; columns that are left out are even': lambda fields: Phrase(
+        "--priors names a file with the shares of columns; those that are left out are even"
+    ),
+    "guess one column: attribute=..., or give no prior": lambda fields: Phrase(
+        "guess one column (--attribute), or leave --priors out"
+    ),
+    "GRR(Categories(1000), epsilon=1.0), for example": lambda fields: Phrase("--categories 1000, for example"),
+    "leave attribute out": lambda fields: Phrase("leave --attribute out"),
+    "leave it out of knows, or make it Integers in the schema": lambda fields: Phrase(
+        "leave it out of --knows, or make it whole numbers in the schema"
+    ),
+    "the level must lie strictly between 0 and 1, got {got}.": lambda fields: Phrase(
+        "--test-level must lie strictly between 0 and 1, got {got}.", **fields
+    ),
+    "reidentification takes at most {most} surveys, got {got}.": lambda fields: Phrase(
+        "--surveys must be at most {most}, got {got}.", **fields
+    ),
+    "pairs=[(0, 1)], as the randomiser takes them": lambda fields: Phrase("--pair 0,1, as the randomiser takes them"),
+    "audit(randomiser, epsilon=1.0, pairs=[(0, 1)])": lambda fields: Phrase("--claim 1, for example"),
     "prior=[0.7, 0.3], in the order of the values; without a prior all values are equally likely": lambda fields: (
         Phrase("--prior 0.7,0.3, in the order of the values; without it all values are equally likely")
     ),
@@ -65,7 +87,10 @@ NAMES: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\bCategories\.k\b", "--categories"),
     (r"\(Interval\(\.\.\., cells=(\d+)\)\)", r"(--cells \1)"),
     (r"\bcertify\s?:? (relation|reports)\b", r"certify.\1"),
+    # The function of an attack, before what is wrong: the command that was typed says it.
+    (r"^(?:attribute_inference|audit|averaging|differencing|poisoning|reconstruction|reidentification)\s?: ", ""),
 )
+UNQUOTED = str.maketrans("", "", ' "')  # a list as it is typed: 1,10,100
 BOUNDS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"\b(Integers|Interval)\.(low|high)\b", lambda m: f"{option(m[1].lower())} {m[2].upper()}"),
     (r"\b(Integers|Interval)(?= (?:holds|is)\b)", lambda m: option(m[1].lower())),
@@ -90,8 +115,11 @@ def option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def in_options(text: str, given: Mapping[str, Any]) -> str:
-    """`GRR.epsilon must be ...` becomes `--epsilon must be ...`; `given` is what the command takes, and its values."""
+def in_options(text: str, given: Mapping[str, Any], arguments: Collection[str] = ()) -> str:
+    """`GRR.epsilon must be ...` becomes `--epsilon must be ...`.
+
+    given: what the command takes, and its values. arguments: which of them are typed without a name.
+    """
     if given.get("plan") is not None:  # the parameters of a plan are in its file, not on the command line
         given = {name: value for name, value in given.items() if name in ("relation", "reports")}
     else:
@@ -99,7 +127,7 @@ def in_options(text: str, given: Mapping[str, Any]) -> str:
             text = re.sub(pattern, replacement, text)
     for pattern, words in NAMES:
         text = re.sub(pattern, words, text)
-    names = {name: option(name) for name in given}
+    names = {name: option(name) for name in given} | {name: name.upper() for name in arguments}
     if given.get("share") is not None:
         names["shares"] = "--share"
     if not names:
@@ -107,12 +135,24 @@ def in_options(text: str, given: Mapping[str, Any]) -> str:
     # Longest first: "epsilon_once" must not match as "epsilon".
     alternatives = "|".join(sorted(names, key=len, reverse=True))
     text = re.sub(
+        rf"(?<![\w-])({alternatives})\s?=\s?\[([^\[\]()]*)\]",
+        lambda m: f"{names[m[1]]} {m[2].translate(UNQUOTED)}",
+        text,
+    )
+    text = re.sub(
         rf'(?<![\w-])(?:[A-Za-z_]\w*\.)?({alternatives})\s?=\s?"?([\w.+-]*\w)"?(?: (or|ou) "(\w+)")?',
-        lambda m: f"{names[m[1]]} {m[2].removesuffix('.0')}" + (f" {m[3]} {m[4]}" if m[4] else ""),
+        lambda m: " ".join([names[m[1]], *_typed(m[2])]) + (f" {m[3]} {m[4]}" if m[4] else ""),
         text,
     )
     text = re.sub(rf"(?<![\w-])[A-Za-z_]\w*\.({alternatives})\b", lambda m: names[m[1]], text)
+    # "times must be ...", "times is empty", and the same in French.
+    text = re.sub(rf"^({alternatives})(?= (?:must|is|doit|est)\b)", lambda m: names[m[1]], text)
     return re.sub(r"^--([a-z-]+)(?=\s?: )", lambda m: _with_value(m, given), text)
+
+
+def _typed(value: str) -> list[str]:
+    """1.0 is typed 1, and the option of a switch has no value."""
+    return [] if value == "True" else [value.removesuffix(".0")]
 
 
 def _with_value(match: re.Match[str], given: Mapping[str, Any]) -> str:

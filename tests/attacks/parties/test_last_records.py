@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure.attacks import reconstruction
 from murmure.attacks.base.table_rows import TableRows
+from murmure.attacks.parties.last_records import _unless_ignored
 from murmure.attacks.parties.sums_of_rows.best_rows import (
     best_among_tables,
     best_independent,
@@ -110,7 +111,21 @@ def test_noise_stops_it() -> None:
     found = reconstruction(ROWS, SCHEMA, "stay ~ age", 1, (1.0, 1e6), repetitions=5, rng=mu.Random.seeded(3))
     value = {str(row.attacker): row.value for row in found.rows}
 
-    assert value["exact sums"] == 1.0 and value["epsilon = 1"] < 0.5 and value["epsilon = 1e+06"] == 1.0
+    assert value["the exact sums"] == 1.0 and value["epsilon = 1"] < 0.5 and value["epsilon = 1e+06"] == 1.0
+
+
+def test_noisy_sums_that_mislead_are_ignored() -> None:
+    """A guess by noisy sums that loses to the baseline is not made: seed and table are such that it would lose."""
+    g = np.random.default_rng(3)
+    usual = g.random(300) < 0.5
+    rows = {"age": np.where(usual, 40, g.integers(18, 58, 300)), "stay": np.where(usual, 5, g.integers(0, 61, 300))}
+    schema = mu.Schema({"age": mu.Integers(18, 97), "stay": mu.Integers(0, 60)})
+    lost = _unless_ignored("epsilon = 1", [0.1, 0.2], 0.4, 2)
+    found = reconstruction(rows, schema, "stay ~ age", (1, 2, 4), (3.0, 30.0), 6, rng=mu.Random.seeded(4))
+
+    assert (lost.value, lost.repetitions) == (0.4, None) and _unless_ignored("e", [0.5, 0.6], 0.4, 2).repetitions == 2
+    assert all(row.value >= row.baseline for row in found.rows if str(row.attacker).startswith("epsilon"))
+    assert any("ignores them" in note for note in found.notes)
 
 
 def test_few_values_are_never_many_tables() -> None:

@@ -25,6 +25,7 @@ from murmure.cli import main
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
 from murmure.local.base.oracle_choice import SHARE_ORACLES
+from murmure.show.document import Curves
 
 ADULT = mu.Schema({"age": mu.Categories(74), "job": mu.Categories(7), "school": mu.Categories(16)})
 CHANCES = [0.9, 0.5, 0.3, 0.2]
@@ -121,7 +122,7 @@ def test_baselines_that_differ_are_drawn_apart() -> None:
     """One line without the reports where all metrics share it, and one for each where they do not."""
 
     def chances(metric: Any) -> list[str]:
-        picture: Any = plausible_deniability(ADULT, [1.0, 2.0], "GRR", metric=metric)._picture()
+        picture: Any = plausible_deniability(ADULT, [1.0, 2.0], "GRR", metric=metric).document().of(Curves)[0]
         return [str(curve.name) for curve in picture.curves if str(curve.name).startswith("without")]
 
     assert chances("uniform") == ["without the reports"]

@@ -143,7 +143,8 @@ def features_of(sent: SentReports) -> list[ReportFeature]:
 
 def _letters(sent: SentReports) -> int | None:
     """Where all reports are texts or bytes: what to add to the place of an element to number bytes from 1."""
-    forms = [sent.texts.get(int(form), "") for form in np.unique(sent.column(FORM))]
+    known = [sent.constants[FORM]] if FORM in sent.constants else np.unique(sent.column(FORM)).tolist()
+    forms = [sent.texts.get(int(form), "") for form in known]
     if all(TEXT_FORM.fullmatch(form) for form in forms):
         return 0  # the text itself is element 0
     return 1 if all(BYTES_FORM.fullmatch(form) for form in forms) else None

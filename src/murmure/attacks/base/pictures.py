@@ -18,6 +18,7 @@ from murmure.show.phrase import Several
 
 MAX_CURVES = 6  # in one picture, those of the baseline too
 MAX_PICTURES = 6
+SETTING_NAMES = {"top": Phrase("top")}  # numbers whose names are words; epsilon is not translated
 
 Line = Sequence[Success]
 ATTACKER = "attacker"  # as the name of what lines are told apart by; all other names are of settings
@@ -47,7 +48,7 @@ def in_pictures(lines: Sequence[Line], title: str, curves: Callable[[Sequence[Li
         name = min(fit, key=lambda name: len(splits[name]))
         parts = splits[name].values()
         return [
-            LinePicture(Phrase("{measure}: {setting}", measure=title, setting=_shared(part, name)), part, name)
+            LinePicture(Phrase("{measure} ({setting})", measure=title, setting=_shared(part, name)), part, name)
             for part in parts
         ]
     ordered = sorted(lines, key=lambda line: -max(row.value - row.baseline for row in line))
@@ -84,7 +85,9 @@ def with_setting(name: str, setting: Mapping[str, Any]) -> Phrase:
 def setting_words(setting: Mapping[str, Any]) -> Several:
     """Words as they are; numbers with what they are: epsilon 2, top 5."""
     named = (
-        Phrase("{name} {value:g}", name=name, value=value) if type(value) in (int, float) else value
+        Phrase("{name} {value:g}", name=SETTING_NAMES.get(name, name), value=value)
+        if type(value) in (int, float)
+        else value
         for name, value in setting.items()
     )
     return Several(named, Phrase(", "))

@@ -128,6 +128,7 @@ def floating_point(
             "count": count,
             "guesses": [{**guess, "sampler": str(guess["sampler"])} for guess in guesses],
         },
+        baseline=Phrase("with a finite epsilon"),
     )
 
 

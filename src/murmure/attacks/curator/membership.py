@@ -147,6 +147,7 @@ def membership_inference(
             "relation": game.relation,
             **({"areas": areas} if areas else {}),
         },
+        baseline=Phrase("without the model"),
     )
 
 

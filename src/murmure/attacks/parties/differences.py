@@ -101,7 +101,9 @@ def differencing(
         ThreatModel(
             Phrase("exact sums, or noisy ones, over sets that the attacker chooses"),
             Phrase(
-                "{columns} of the person, and how values are shared out among all", columns=Several(names, Phrase(", "))
+                "{columns} of the person; how many people have the same ones; which rows there are and how often, the "
+                "person's among them",
+                columns=Several(names, Phrase(", ")),
             ),
             Phrase("{columns} of the same person", columns=Several(others, Phrase(", "))),
         ),
@@ -119,6 +121,10 @@ def differencing(
                 "values; where several people look alike, the likeliest ones given their sum."
             ),
             Phrase(
+                "Candidates are the rows of the table, and the number of people who look alike is exact under noise "
+                "too: an attacker who knows less recovers less."
+            ),
+            Phrase(
                 "{n} rows or more: sums over fewer rows are not answered. Study rules: those that exact sums between "
                 "parties keep, judged from public bounds. One cohort: a second one that differs in fewer than three "
                 "parties is refused.",
@@ -126,6 +132,7 @@ def differencing(
             ),
         ),
         details={"targets": len(chosen), "minimum": minimum, "unique": attack.unique_share},
+        baseline=Phrase("without the sums"),
     )
 
 

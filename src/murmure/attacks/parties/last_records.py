@@ -99,6 +99,16 @@ def reconstruction(
                 "Where several sets of rows fit the sums, the attacker weighs them by how often the others have such "
                 "rows. Without the sums, the guess is the most frequent rows of the table."
             ),
+            *(
+                [
+                    Phrase(
+                        "With noise, the attacker guesses from the sums, taking what they do not explain for normal, "
+                        "or ignores them: whichever did better over all repetitions."
+                    )
+                ]
+                if spent
+                else []
+            ),
             _hidden_in_words(_hidden_from(sums)),
             Phrase("Noise protects whatever the others know; a minimum of rows protects only from this search."),
         ),
@@ -109,6 +119,7 @@ def reconstruction(
             "solutions": {str(m): [t.solutions for t in found] for m, found in trials.items()},
             "refused": {str(m): sums.refused(m) for m in trials},
         },
+        baseline=Phrase("without the sums"),
     )
 
 
@@ -171,15 +182,22 @@ def _rows(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]], spent: S
     for m, found in trials.items():
         baseline = found[0].baseline
         recovered = [t.recovered for t in found]
-        open_sums.append(repeated_share(Phrase("exact sums"), recovered, baseline, m))
+        open_sums.append(repeated_share(Phrase("the exact sums"), recovered, baseline, m))
         rules = Phrase("study rules")
         # Who is refused has only what is known without the sums, and that is computed.
         refused = exact(rules, baseline, baseline, m)
         ruled.append(refused if sums.refused(m) else repeated_share(rules, recovered, baseline, m))
         for i, e in enumerate(spent):
             label = Phrase("epsilon = {epsilon:g}", epsilon=e)
-            noisy.append(repeated_share(label, [t.with_noise[i] for t in found], baseline, m))
+            noisy.append(_unless_ignored(label, [t.with_noise[i] for t in found], baseline, m))
     return [*open_sums, *ruled, *sorted(noisy, key=lambda row: str(row.attacker))]
+
+
+def _unless_ignored(label: str, recovered: Sequence[float], baseline: float, m: int) -> Success:
+    """An attacker whom noisy sums mislead is free to ignore them."""
+    if np.mean(recovered) < baseline:
+        return exact(label, baseline, baseline, m)
+    return repeated_share(label, recovered, baseline, m)
 
 
 def _ambiguity(sums: RegressionSums, trials: Mapping[int, Sequence[_Trial]]) -> Table:

@@ -220,6 +220,7 @@ def _central(plan: Plan, times: Sequence[int], people: int, budget: float | None
         ),
         blocks=blocks,
         details=details,
+        baseline=Phrase("without the answers"),
     )
 
 

@@ -12,6 +12,7 @@ Security 2021, whose n + m is n here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from murmure.attacks.person.forgery.forged_reports import (
 )
 from murmure.certify.leverage import leverage, most_supported
 from murmure.core.domain import Categories, Integers
-from murmure.core.errors import InvalidParameter, Phrase, Plural, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, Plural, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Floats, Ints
 from murmure.local.duchi import Duchi
@@ -221,11 +222,14 @@ def _targets(domain: Any, targets: Any) -> Ints:
                 "poisoning.targets must be values, or how many: 1 to {most:,}, got {got}.", most=k - 1, got=targets
             )
         return np.arange(k - targets, k)
-    if isinstance(targets, str) or not isinstance(targets, Sequence) or not len(targets):
+    codes = None
+    if not isinstance(targets, str) and isinstance(targets, Sequence) and len(targets):
+        with suppress(OutsideDomain):
+            codes = np.unique(domain.encode(list(targets))).astype(np.int64)
+    if codes is None:
         raise InvalidParameter(
             "poisoning.targets must be values, or how many: 1 to {most:,}, got {got}.", most=k - 1, got=shorten(targets)
         )
-    codes = np.unique(domain.encode(list(targets))).astype(np.int64)
     if len(codes) == k:
         raise InvalidParameter("poisoning.targets names every value: their shares cannot all rise.")
     return codes

@@ -62,7 +62,7 @@ def linkage(
     >>> table = mu.sanitise(people, mu.SPL(schema, epsilon=12.0), rng=mu.Random.seeded(7))
     >>> for row in attacks.linkage(table, people, same_order=True, top=[1, 10]).rows:
     ...     print(f"{row.attacker}: {row.value:.3f}, {row.baseline:.4f} without the reports")
-    among the first 1: 0.186, 0.0033 without the reports
+    the likeliest alone: 0.186, 0.0033 without the reports
     among the first 10: 0.950, 0.0333 without the reports
     """
     tops = [check_count("top", k) for k in ([top] if isinstance(top, int) else top)]
@@ -108,7 +108,7 @@ def linkage(
 
 
 def _label(k: int) -> str:
-    return Phrase("among the first {k:,}", k=k)
+    return Plural("the likeliest alone", "among the first {n:,}", n=k)
 
 
 def _sample(n: int, targets: int | None, rng: Random) -> Ints:

@@ -123,7 +123,7 @@ def notes_of(mechanisms: Sequence[FakeData], rules: Sequence[str]) -> tuple[str,
     if any(m.calibrate == "paper" for m in mechanisms):
         notes.append(
             Phrase(
-                'With calibrate="paper", epsilon is the figure of the papers and not a guarantee: what is certified '
+                "Calibrated as in the papers, epsilon is their figure and not a guarantee: what is certified "
                 "for a whole record is larger, and is shown beside it."
             )
         )

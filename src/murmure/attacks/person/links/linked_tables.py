@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch, shorten
+from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.engines.sources.arrow_cells import parse_column
@@ -82,6 +82,8 @@ def read_identified(source: Any, schema: Schema) -> tuple[IdentifiedRows, tuple[
     """The codes of people's rows, and of the public columns those that the table has."""
     try:
         names = set(column_names(source))
+    except MurmureError:  # of a path: it says what is wrong with the file
+        raise
     except (TypeError, ValueError):
         raise InvalidParameter("linkage.identified must be a table, got {got}.", got=shorten(source)) from None
     public = tuple(name for name in schema.open if name in names)
