@@ -57,6 +57,7 @@ function draw(values, say, width) {
           cell(100 * Math.sqrt(row.atShare), 3), cell(row.p, 3), cell(row.q, 3)]),
         sorted.map(row => [row === star, row === share, row === mean])),
       paragraph(say("varstar.caution")),
+      ...(f > 0 ? [paragraph(say("varstar.jumps"))] : []),
       formula("Var", bracket(hat("f")), "=", ...variance()),
       code(`mu.advise(mu.Categories(${k}), epsilon=${plain(epsilon)}, people=${plain(n)})`),
     ],

@@ -326,6 +326,11 @@ const WORDS = {
       + "value at 1/k.",
   ],
 
+  "varstar.jumps": [
+    "SubsetSelection choisit la taille w de son ensemble pour f = 0 : à une autre part, sa courbe saute là où w change.",
+    "SubsetSelection chooses the size w of its set for f = 0: at another share, its curve jumps where w changes.",
+  ],
+
   "records.short": ["Plusieurs attributs", "Several attributes"],
   "records.title": [
     "Plusieurs attributs : partager, échantillonner, inventer",
