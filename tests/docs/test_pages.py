@@ -194,12 +194,13 @@ def test_links_lead_somewhere(page):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
-        file = (page.parent / path).resolve() if path else page
+        file = (page.parent / path.partition("?")[0]).resolve() if path else page
 
         within = file.is_relative_to(DOCS) or (page in READMES and file in READMES)
 
         assert file.is_file() and within, f"{name(page)}: {target}"
-        assert not anchor or anchor in anchors(file), f"{name(page)}: {target}"
+        if file.suffix == ".md":  # the lab understands its own addresses: tests/lectures/test_lab.py
+            assert not anchor or anchor in anchors(file), f"{name(page)}: {target}"
 
 
 @pytest.mark.parametrize("page", [*PAGES, *READMES], ids=name)
@@ -241,7 +242,8 @@ def test_every_page_is_in_the_navigation_once():
 
     nav = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]["nav"]
 
-    assert sorted(leaves(nav)) == sorted(name(p) for p in PAGES)
+    assert sorted(leaf for leaf in leaves(nav) if ".html" not in leaf) == sorted(name(p) for p in PAGES)
+    assert all((DOCS / leaf.partition("?")[0]).is_file() for leaf in leaves(nav))
 
 
 def test_decisions_have_three_parts():

@@ -17,7 +17,7 @@ from murmure.show.language import Language, LanguageCode
 from murmure.show.markdown import markdown
 from murmure.show.phrase import Code
 
-LAB = "lab/index.html"
+LAB: dict[LanguageCode, str] = {"fr": "lab/index.html", "en": "lab/index.html?lang=en"}
 
 
 def companion(lecture: str, results: Mapping[str, ItemResult], lang: LanguageCode, size: Size, top: str = "") -> str:
@@ -39,7 +39,7 @@ def companion(lecture: str, results: Mapping[str, ItemResult], lang: LanguageCod
             f"## {language.say(result.item.title)}",
             _text(result.shown(folder), lang),
             f"<!-- code of {name} -->",  # script/typeset puts it there when the site is built
-            _text((result.links(("csv",), f"{top}{LAB}", folder),), lang),
+            _text((result.links(("csv",), f"{top}{LAB[lang]}", folder),), lang),
         ]
     parts.append(_text(exercises(about.exercises), lang))
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"

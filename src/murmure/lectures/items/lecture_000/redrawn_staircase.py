@@ -139,6 +139,6 @@ ITEM = Item(
     Phrase("Cleaning with staircase and GRR: the listing"),
     measure,
     claimed=Phrase("epsilon-LDP; the proof is admitted"),
-    lab="laws?law=staircase&epsilon=1&x=0",
+    lab="laws?law=staircase&epsilon=1&x=0&form=redrawn",
     verdicts=(6,),
 )

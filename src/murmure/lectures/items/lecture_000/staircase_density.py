@@ -103,6 +103,6 @@ ITEM = Item(
     printed=Phrase(
         "alpha on |z| < gamma Delta, alpha b^j on [(j + gamma) Delta, (j + 1 + gamma) Delta], j = 0, 1, ..."
     ),
-    lab="laws?law=staircase&epsilon=1&x=0.3",
+    lab="laws?law=staircase&epsilon=1&x=0.3&form=printed",
     verdicts=(5,),
 )
