@@ -69,7 +69,7 @@ def poisoning(
     >>> result = poisoning(grr, people=2000, forged=20, repetitions=5, rng=mu.Random.seeded(7))
     >>> row = result.rows[0]
     >>> print(f"{row.attacker}: 1% of the reports add {row.value:.2f}, honest people {row.baseline:.4f}")
-    maximal gain: 1% of the reports add 0.39, honest people 0.0098
+    maximal gain: 1% of the reports add 0.40, honest people 0.0098
     """
     several = list(mechanisms) if isinstance(mechanisms, Sequence) else [mechanisms]
     n, m = check_count("people", people, 2), check_count("forged", forged, 1)
