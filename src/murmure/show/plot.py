@@ -115,7 +115,9 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
     for ax in axes:
         handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     if handles:
-        figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=3)
+        room = figure.get_figwidth() / (0.55 + 0.085 * max(map(len, handles)))  # inches: the line, then the letters
+        columns = int(min(max(room, 1), 3))
+        figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=columns)
 
 
 def _height(panel: Panel) -> float:
