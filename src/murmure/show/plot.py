@@ -24,6 +24,7 @@ from murmure.show.short_labels import cut_labels
 BAR = "#9db9e0"
 MAX_DRAWN = 30  # figures of a panel; of more, the largest are drawn
 MAX_LETTERS = 28  # of a label beside a panel
+LETTER_INCHES = 0.085  # of a legend, on average
 Panel = OneFigure | Paragraph
 
 
@@ -115,8 +116,8 @@ def _legend(figure: Any, axes: Sequence[Any]) -> None:
     for ax in axes:
         handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     if handles:
-        room = figure.get_figwidth() / (0.55 + 0.085 * max(map(len, handles)))  # inches: the line, then the letters
-        columns = int(min(max(room, 1), 3))
+        column = 0.55 + LETTER_INCHES * max(map(len, handles))  # the widest
+        columns = max(1, min(3, int(figure.get_figwidth() / column)))
         figure.legend(list(handles.values()), list(handles), loc="outside lower center", frameon=False, ncols=columns)
 
 
