@@ -300,8 +300,8 @@ def trained_on() -> Phrase:
     return Phrase(
         "Read from the listings: the model learns from sanitised rows and sanitised labels, and is tested on sanitised "
         "rows and sanitised labels. The second listing writes the sanitised values back into the table, so a second "
-        "cleaning would add noise to noise; here every run starts from the data. The split is the lecture's, always the "
-        "same: the deviations are those of the noise alone, and say nothing about other women."
+        "cleaning would add noise to noise; here every run starts from the data. The split is the lecture's, always "
+        "the same: the deviations are those of the noise alone, and say nothing about other women."
     )
 
 
