@@ -9,7 +9,7 @@ import pytest
 
 from murmure.lectures.course import item_result
 from murmure.lectures.course.found import all_names, item_of, lectures, named
-from murmure.lectures.course.item_result import LANGUAGES, ItemResult, picture_bytes
+from murmure.lectures.course.item_result import LANGUAGES, ItemResult, picture_files
 from murmure.lectures.course.writing import LecturePage, Settings, as_json, csv_text, measure
 from murmure.lectures.verdicts import VERDICTS
 from murmure.show.language import Language
@@ -32,7 +32,7 @@ def test_an_item_says_what_it_found_and_draws_it(name: str) -> None:
     json.dumps(as_json(result(name), TINY), allow_nan=False)
     for number, figure in enumerate(measured.figures):
         lang = LANGUAGES[number % 2]  # the words of both are found by the tests of catalogues
-        assert b"<svg" in picture_bytes(figure, lang, "svg")
+        assert b"<svg" in picture_files(figure, lang, ("svg",))["svg"]
 
 
 @pytest.mark.parametrize("name", all_names())
@@ -42,7 +42,7 @@ def test_the_same_seed_gives_the_same_figures(name: str) -> None:
 
 @pytest.mark.parametrize("lecture", lectures())
 def test_a_lecture_has_a_page_and_exercises(lecture: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(item_result, "picture_bytes", lambda *_: b"<svg/>")  # they were drawn above
+    monkeypatch.setattr(item_result, "picture_files", lambda *_: {"svg": b"<svg/>"})  # they were drawn above
     page = LecturePage(lecture, tuple(result(name) for name in named(lecture)))
     html = page.to_page(lang="fr")
 

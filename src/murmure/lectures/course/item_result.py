@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from murmure.core.errors import MissingExtra, Phrase
@@ -85,9 +86,15 @@ class ItemResult(Shown):
         out = []
         for number, figure in enumerate(self.measured.figures):
             files = tuple((lang, folder + self.picture_file(number, lang, "svg")) for lang in LANGUAGES)
-            drawn = tuple((lang, picture_bytes(figure, lang, "svg").decode()) for lang in LANGUAGES)
+            drawn = tuple((lang, self.pictures[number, lang]["svg"].decode()) for lang in LANGUAGES)
             out.append(Image(figure.title or self.item.title, files, drawn))
         return tuple(out)
+
+    @cached_property
+    def pictures(self) -> dict[tuple[int, LanguageCode], dict[str, bytes]]:
+        """Every figure in every language, as files; drawn once, since drawing takes longer than measuring."""
+        numbered = enumerate(self.measured.figures)
+        return {(number, lang): picture_files(figure, lang) for number, figure in numbered for lang in LANGUAGES}
 
     @property
     def file_stem(self) -> str:
@@ -107,16 +114,17 @@ def without_pictures(error: MissingExtra) -> Phrase:
     return Phrase("The pictures are left out: {why} To draw them, {hint}.", why=error.message, hint=error.hint)
 
 
-def picture_bytes(figure: Figure, lang: LanguageCode, kind: str) -> bytes:
-    """A figure as a file: svg or png, the same bytes from the same figure."""
+def picture_files(figure: Figure, lang: LanguageCode, kinds: tuple[str, ...] = ("svg", "png")) -> dict[str, bytes]:
+    """A figure as files, by their kind: the same bytes from the same figure."""
     from murmure.show.plot import picture
 
-    plt = pyplot()
+    plt, files = pyplot(), {kind: io.BytesIO() for kind in kinds}
     with plt.rc_context(STYLE):
         drawn = picture(plt, figure, lang)
         try:
-            file = io.BytesIO()
-            drawn.savefig(file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None})
+            for kind, file in files.items():
+                metadata = {"Date": None} if kind == "svg" else {"Software": None}
+                drawn.savefig(file, format=kind, dpi=150, metadata=metadata)
         finally:
             plt.close(drawn)
-    return file.getvalue()
+    return {kind: file.getvalue() for kind, file in files.items()}

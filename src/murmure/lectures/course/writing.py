@@ -20,13 +20,14 @@ from murmure.core.files import all_or_nothing, cannot_write
 from murmure.core.plotting import pyplot
 from murmure.lectures.course.found import code_of, item_of, lectures
 from murmure.lectures.course.item import Exercise
-from murmure.lectures.course.item_result import LANGUAGES, ItemResult, picture_bytes
+from murmure.lectures.course.item_result import ItemResult
 from murmure.lectures.course.work import Size, Work
 from murmure.lectures.data_sets.tables import find_table
 from murmure.show.data import plain
 from murmure.show.document import Block, Document, Fold, Paragraph, Section, Shown
 
 KEPT = ".cells"  # the folder of finished cells, beside what is written
+SHARED_CODE = sorted(Path(__file__).parents[1].glob("experiments/*.py"))  # cells of other code are not used
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class LeftOut:
 def measure(name: str, settings: Settings | None = None, keep: Path | None = None, pool: Any = None) -> ItemResult:
     """One item, measured. keep: a folder for finished cells."""
     settings = settings or Settings()
-    digest = hashlib.sha256(f"{__version__}\n{code_of(name)}".encode()).hexdigest()[:16]
+    code = "\n".join([__version__, code_of(name), *(file.read_text("utf-8") for file in SHARED_CODE)])
+    digest = hashlib.sha256(code.encode()).hexdigest()[:16]
     item = item_of(name)
     invented = tuple(data for data in item.needs if settings.stand_in and find_table(data, stand_in=True).stand_in)
     work = Work(name, settings.size, settings.seed, keep, digest, settings.stand_in, invented, item.needs, pool)
@@ -112,11 +114,10 @@ def write_files(result: ItemResult, folder: Path, settings: Settings) -> None:
         pyplot()
     except MissingExtra:
         return
-    for number, figure in enumerate(result.measured.figures):
-        for lang in LANGUAGES:
-            for kind in ("svg", "png"):
-                with all_or_nothing(folder / result.picture_file(number, lang, kind)) as part:
-                    part.write_bytes(picture_bytes(figure, lang, kind))
+    for (number, lang), files in result.pictures.items():
+        for kind, content in files.items():
+            with all_or_nothing(folder / result.picture_file(number, lang, kind)) as part:
+                part.write_bytes(content)
 
 
 def csv_text(result: ItemResult) -> str:

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import murmure as mu
 from murmure.core.errors import MissingExtra
-from murmure.lectures.course.item_result import LANGUAGES, picture_bytes
+from murmure.lectures.course.item_result import LANGUAGES, picture_files
 from murmure.lectures.exercise_sheet import student_code
 from murmure.lectures.exercise_sheet.class_draws import estimates_of_classes, same_class
 from murmure.lectures.exercise_sheet.coin_law import (
@@ -349,7 +349,7 @@ def _source(function: object) -> str:
 def _drawn(figure: Figure) -> Block:
     """A figure inside the page; a sentence where nothing can draw it."""
     try:
-        drawn = tuple((lang, picture_bytes(figure, lang, "svg").decode()) for lang in LANGUAGES)
+        drawn = tuple((lang, picture_files(figure, lang, ("svg",))["svg"].decode()) for lang in LANGUAGES)
     except MissingExtra as error:
         return Paragraph(Phrase("The pictures are left out: {why}", why=error.message), "note")
     return Image(figure.title, (), drawn)
