@@ -150,7 +150,7 @@ def _invented_accuracy(**ways: float) -> PimaAccuracy:
     little = (0.0, 0.001, 0.002)
     epsilons = (0.1, 1.0, 10.0, 30.0, 100.0)
     by_way = {way.replace("_", " "): [value + v for v in little] for way, value in ways.items()}
-    return PimaAccuracy({epsilon: by_way for epsilon in epsilons}, len(little))
+    return PimaAccuracy({epsilon: by_way for epsilon in epsilons}, len(little), "0.0" if "library" in ways else None)
 
 
 def _verdicts(table: Table) -> list[str]:
@@ -173,6 +173,20 @@ def test_claims_follow_the_accuracies() -> None:
     assert of_regression[-1] == "holds at each of 2 epsilons"  # the staircase is more accurate from 10 to 30
     assert of_regression[1] == "holds at none of 5 epsilons"  # and nothing varies much
     assert pima_regression.why(opposite) is not None
+
+
+def test_the_library_is_judged_where_it_is_installed() -> None:
+    """The same claims about the regression that the lecture draws: here it is below, and the staircase above it."""
+    ways = {"clear": 0.76, "staircase": 0.70, "central": 0.75, "replace": 0.75, "larger_class": 0.65}
+    without, with_it = _invented_accuracy(**ways), _invented_accuracy(**ways, library=0.6)
+
+    assert len(pima_regression.claims_table(without).rows) == 5
+    assert _verdicts(pima_regression.claims_table(with_it))[5:] == [
+        "holds at none of 5 epsilons",
+        "holds at each of 3 epsilons",
+        "holds at each of 2 epsilons",
+    ]
+    assert _verdicts(pima_naive_bayes.claims_table(with_it))[-1] == "holds at none of 5 epsilons"
 
 
 def test_rows_lie_within_public_bounds() -> None:

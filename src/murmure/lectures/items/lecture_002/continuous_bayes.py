@@ -95,9 +95,9 @@ def parameters_table() -> Table:
             rows.append(
                 (
                     Phrase("{name}, {label}", name=name, label=word),
-                    Number(printed_mean, "exact"),
+                    Phrase("{value:g}", value=printed_mean),
                     Number(mean, "fixed", 3),
-                    Number(printed_variance, "exact"),
+                    Phrase("{value:g}", value=printed_variance),
                     Number(variance, "fixed", 3),
                     _scientific(PRINTED_DENSITY[label][column], 3),
                     _scientific(density(QUESTION[column], mean, variance), 3),

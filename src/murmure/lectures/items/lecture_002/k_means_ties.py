@@ -50,7 +50,7 @@ def measure(work: Work) -> Measured:
         tuple(map(str, ks)),
         (
             (Phrase("sets with <=, as printed"), tuple(map(float, printed))),
-            (Phrase("a partition: the first of the nearest"), tuple(map(float, partition))),
+            (Phrase("a partition"), tuple(map(float, partition))),
         ),
         Phrase("centres k"),
         Phrase("sensitivity of the counts"),

@@ -26,6 +26,7 @@ SPENT = lecture_cost(EPSILON, 1)  # what noise of the printed scale costs on all
 SCHEMA = Schema({"x": Integers(-10, 10), "y": Integers(-10, 10)})  # in tenths
 ROWS = {"x": [10, 9, -5], "y": [4, 3, -10]}
 DRAWN = (-2.5, 1.0), (-1.0, 3.0)  # the picture reaches so far
+MAX_POINTS = 600  # in the picture
 
 
 def draw(work: Work, rng: Random, number: int) -> list[Any]:
@@ -44,7 +45,7 @@ def measure(work: Work) -> Measured:
     lost = 1 - len(found) / len(draws)
     loss = squared_loss(POINTS)
     w, v = loss.argmin(), PRINTED_NOISY.argmin()
-    inside = found[[all(a <= v <= b for v, (a, b) in zip(row, DRAWN, strict=True)) for row in found]]
+    inside = found[[all(a <= v <= b for v, (a, b) in zip(row, DRAWN, strict=True)) for row in found]][:MAX_POINTS]
     quartiles = np.percentile(found, [25, 50, 75], axis=0)
     figure = Scatter(
         Phrase("Weights from noisy coefficients, epsilon {epsilon:g}", epsilon=EPSILON),

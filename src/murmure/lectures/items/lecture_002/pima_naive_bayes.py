@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from murmure.core.errors import Phrase
 from murmure.lectures.course.item import Item, Measured
@@ -51,7 +52,7 @@ def measure(work: Work) -> Measured:
 def claims_table(found: PimaAccuracy) -> Table:
     low, high = found.epsilons[0], found.epsilons[-1]
     everywhere, small, large = found.in_range(low, high), found.in_range(0.1, 10), found.in_range(10, 30)
-    rows = (
+    rows: tuple[tuple[Any, ...], ...] = (
         claim_row(
             Phrase("GNB in the clear is always more accurate than DP-GNB"),
             low,
@@ -81,6 +82,16 @@ def claims_table(found: PimaAccuracy) -> Table:
             Phrase("DP-GNB: {span}", span=span(means(large, "central"))),
         ),
     )
+    if found.library:  # the model that the lecture draws
+        rows += (
+            claim_row(
+                Phrase("diffprivlib's DP-GNB is always more accurate than staircase + GNB"),
+                low,
+                high,
+                judged(found, low, high, lambda a: apart(a["library"], a["staircase"]).above),
+                Phrase("diffprivlib: {span}", span=span(means(everywhere, "library"))),
+            ),
+        )
     head = (Phrase("claim"), Phrase("epsilon"), Phrase("verdict"), Phrase("accuracy"))
     return Table(Phrase("The claims, one by one"), head, rows, words=True)
 

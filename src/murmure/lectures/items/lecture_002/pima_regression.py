@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from murmure.core.errors import Phrase
 from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
@@ -52,7 +54,7 @@ def claims_table(found: PimaAccuracy) -> Table:
     deviations = [found.deviation(epsilon, "central") for epsilon in found.epsilons]
     dp = Phrase("DP-LR: {span}", span=span(means(small, "central")))
     stair = Phrase("staircase + LR: {span}", span=span(means(small, "staircase")))
-    rows = (
+    rows: tuple[tuple[Any, ...], ...] = (
         claim_row(
             Phrase("LR in the clear is always more accurate than DP-LR"),
             low,
@@ -93,8 +95,39 @@ def claims_table(found: PimaAccuracy) -> Table:
             ),
         ),
     )
+    if found.library:
+        rows += library_rows(found, low, high)
     head = (Phrase("claim"), Phrase("epsilon"), Phrase("verdict"), Phrase("accuracy"))
     return Table(Phrase("The claims, one by one"), head, rows, words=True)
+
+
+def library_rows(found: PimaAccuracy, low: float, high: float) -> tuple[tuple[Any, ...], ...]:
+    """The same claims about the regression that the lecture draws."""
+    deviations = [found.deviation(epsilon, "library") for epsilon in found.epsilons]
+    small, large = found.in_range(0.1, 10), found.in_range(10, 30)
+    return (
+        claim_row(
+            Phrase("diffprivlib's DP-LR varies much: a standard deviation above {spread:.2f}", spread=SPREAD),
+            low,
+            high,
+            [deviation > SPREAD for deviation in deviations],
+            Phrase("its standard deviations: {span}", span=span(deviations)),
+        ),
+        claim_row(
+            Phrase("diffprivlib's DP-LR is about random"),
+            0.1,
+            10,
+            judged(found, 0.1, 10, lambda a: apart(a["library"], a["larger class"]).near),
+            Phrase("diffprivlib: {span}", span=span(means(small, "library"))),
+        ),
+        claim_row(
+            Phrase("staircase + LR is more accurate than diffprivlib's DP-LR"),
+            10,
+            30,
+            judged(found, 10, 30, lambda a: apart(a["staircase"], a["library"]).above),
+            Phrase("diffprivlib: {span}", span=span(means(large, "library"))),
+        ),
+    )
 
 
 def why(found: PimaAccuracy) -> str | None:
