@@ -68,7 +68,7 @@ def by_oracle(last: dict[tuple[str, str, int], list[Success]], epsilons: list[fl
     panels = []
     for top in TOP:
         curves = [band(_name(solution, oracle), last[solution, oracle, top]) for solution, oracle in FORMS]
-        guessing = flat(Phrase("guessing"), top / n, epsilons)
+        guessing = flat(Phrase("guessing at random"), top / n, epsilons)
         title = Phrase("among the {top} best matches", top=top) if top > 1 else Phrase("the best match")
         panels.append(Curves(title, (*curves, guessing), Phrase("epsilon of each survey"), FOUND))
     return Panels(Phrase("Found after five surveys"), tuple(panels))
@@ -79,7 +79,7 @@ def by_survey(values: Floats, epsilons: list[float], n: int) -> Curves:
         band(Phrase("{s} surveys", s=s), successes(values[:, :, s - 1, 0].T.tolist(), 1 / n, epsilons))
         for s in range(2, SURVEYS + 1)
     ]
-    guessing = flat(Phrase("guessing"), 1 / n, epsilons)
+    guessing = flat(Phrase("guessing at random"), 1 / n, epsilons)
     title = Phrase("SMP[GRR], the best match after two to five surveys")
     return Curves(title, (*curves, guessing), Phrase("epsilon of each survey"), FOUND, log=True)
 

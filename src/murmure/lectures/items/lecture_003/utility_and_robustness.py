@@ -21,7 +21,7 @@ DATA = "adult"
 FAKE = ("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[SUE-r]", "RS+FD[OUE-r]")
 REALISTIC = ("RS+RFD[GRR]", "RS+RFD[OUE-r]")
 SOLUTIONS = ("SPL", "SMP", "SMP[GRR]", *FAKE, *REALISTIC)
-DRAWN = ("SPL", "SMP", "RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-r]", "RS+RFD[GRR]")  # as many as there are colours
+DRAWN = ("SMP", "RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-r]", "RS+RFD[GRR]", "SPL")  # as many as there are colours
 HOW = {"record": Phrase("at equal certified epsilon"), "paper": Phrase("at the epsilon of the papers")}
 SURVEYED = {"SMP[GRR]": ("smp", "GRR"), **{name: ("rsfd", name[6:-1]) for name in FAKE if name in DRAWN}}
 Place = tuple[str, str, float]  # solution, calibrate, epsilon
@@ -113,7 +113,7 @@ def by_person(cells: dict[Place, Any], found: dict[Place, float], e: float) -> P
             Phrase("epsilon {e:g}, {how}", e=e, how=words),
             tuple(Cloud(name, (cells[name, how, e]["variance"],), (found[name, how, e],)) for name in SURVEYED),
             VARIANCE,
-            Phrase("people among the ten best matches"),
+            Phrase("people found"),
             x_limits=limits(cells),
             y_limits=(min(found.values()) / 2, max(found.values()) * 2) if min(found.values()) > 0 else None,
             log=min(found.values()) > 0,
@@ -121,7 +121,7 @@ def by_person(cells: dict[Place, Any], found: dict[Place, float], e: float) -> P
         )
         for how, words in HOW.items()
     ]
-    return Panels(Phrase("The same with re-identification after five surveys"), tuple(panels))
+    return Panels(Phrase("The same with re-identification: ten best matches after five surveys"), tuple(panels))
 
 
 VARIANCE = Phrase("mean variance of a share")
