@@ -183,7 +183,7 @@ def table(cells: dict[Place, Any], found: dict[Place, float], epsilons: tuple[fl
         Phrase("solution"),
         Phrase("epsilon"),
         Phrase("certified"),
-        Phrase("variance"),
+        Phrase("variance (millionths)"),
         Phrase("real attribute"),
         Phrase("people found"),
     )
@@ -198,7 +198,7 @@ def table(cells: dict[Place, Any], found: dict[Place, float], epsilons: tuple[fl
                 label,
                 Number(e, "plain"),
                 Number(cell["certified"], "fixed", 2),
-                Number(cell["variance"], "plain"),
+                Number(1e6 * cell["variance"], "fixed", 1),
                 Number(mean(cell["guessed"]), "share", 1),
                 None if person is None else Number(person, "share", 2),
             )
