@@ -25,8 +25,8 @@ NAMES = {"smp": "SMP", "rsfd": "RS+FD"}
 
 
 def measure(work: Work) -> Measured:
-    epsilons = [float(e) for e in work.choose((1, 10), (1, 2, 4, 6, 8, 10), range(1, 11))]
-    runs, targets = work.choose((1, 100), (3, 2000), (20, None))
+    epsilons = [float(e) for e in work.choose((1, 10), (1, 3, 5, 7, 10), range(1, 11))]
+    runs, targets = work.choose((1, 100), (6, 1000), (20, None))
     places = list(itertools.product(FORMS, range(runs)))
     keys = [
         {"data": DATA, "solution": solution, "oracle": oracle, "calibrate": "paper", "epsilons": epsilons, "top": TOP,
