@@ -188,6 +188,23 @@ def test_what_openml_has_becomes_the_rows_of_the_file(
     assert [file.name for file in folders[1].iterdir()] == ["pima.csv"]
 
 
+def test_a_frame_of_scikit_learn_becomes_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers, labels and missing labels, as fetch_openml gives them; asked for by number, and kept nowhere else."""
+    pandas, datasets = pytest.importorskip("pandas"), pytest.importorskip("sklearn.datasets")
+    labels = pandas.Categorical(["Private", None], categories=["Private", "State-gov"])
+    asked: dict[str, Any] = {}
+
+    class Fetched:
+        frame = pandas.DataFrame({"age": [39, 50], "pedi": [0.627, 0.351], "workclass": labels})
+
+    monkeypatch.setattr(datasets, "fetch_openml", lambda **options: asked.update(options) or Fetched)
+
+    columns = open_ml.download(1590)
+
+    assert columns == {"age": ["39", "50"], "pedi": ["0.627", "0.351"], "workclass": ["Private", "nan"]}
+    assert asked["data_id"] == 1590 and asked["cache"] is False
+
+
 def test_rows_of_adult_may_come_in_another_order(folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies differ in it, and OpenML marks what is missing in another way: the table is the same."""
     (folders[0] / "adult.data").write_text(ADULT_TRAIN)

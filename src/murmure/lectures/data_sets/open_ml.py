@@ -27,7 +27,8 @@ def download(number: int) -> Mapping[str, Sequence[Any]]:
     with _patience(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = fetch_openml(data_id=number, as_frame=True, cache=False, n_retries=1).frame
-    return {str(name): frame[name].astype(str).tolist() for name in frame.columns}
+    # str() of each cell: what is missing becomes "nan" or "None" with every version of pandas
+    return {str(name): [str(cell) for cell in frame[name].tolist()] for name in frame.columns}
 
 
 @contextmanager

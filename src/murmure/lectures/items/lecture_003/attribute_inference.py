@@ -91,7 +91,7 @@ def figures(
         band(Phrase("exact rule"), exact),
         band(Phrase("exact rule, true shares known"), ceiling),
         *by_trees,
-        flat(Phrase("guessing"), chance, epsilons),
+        flat(Phrase("guessing at random"), chance, epsilons),
     )
     first = Curves(Phrase("RS+FD[GRR]: the real attribute is found"), curves, LABEL, GUESSED)
     if not trees:

@@ -74,7 +74,7 @@ def measure(work: Work) -> Measured:
         band(Phrase("RS+RFD, prior without zeros"), floored),
         band(Phrase("RS+RFD, fakes taken for uniform"), blind),
         *([band(Phrase("trees, prior used, 5N"), trees[0][5])] if trees[0] else []),
-        flat(Phrase("guessing"), chance, epsilons),
+        flat(Phrase("guessing at random"), chance, epsilons),
     )
     first, last = known[0], known[-1]
     text = Phrase(

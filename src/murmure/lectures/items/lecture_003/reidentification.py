@@ -25,8 +25,8 @@ NAMES = {"smp": "SMP", "rsfd": "RS+FD"}
 
 
 def measure(work: Work) -> Measured:
-    epsilons = [float(e) for e in work.choose((1, 10), (1, 2, 4, 6, 8, 10), range(1, 11))]
-    runs, targets = work.choose((1, 100), (3, 2000), (20, None))
+    epsilons = [float(e) for e in work.choose((1, 10), (1, 3, 5, 7, 10), range(1, 11))]
+    runs, targets = work.choose((1, 100), (6, 1000), (20, None))
     places = list(itertools.product(FORMS, range(runs)))
     keys = [
         {"data": DATA, "solution": solution, "oracle": oracle, "calibrate": "paper", "epsilons": epsilons, "top": TOP,
@@ -68,7 +68,7 @@ def by_oracle(last: dict[tuple[str, str, int], list[Success]], epsilons: list[fl
     panels = []
     for top in TOP:
         curves = [band(_name(solution, oracle), last[solution, oracle, top]) for solution, oracle in FORMS]
-        guessing = flat(Phrase("guessing"), top / n, epsilons)
+        guessing = flat(Phrase("guessing at random"), top / n, epsilons)
         title = Phrase("among the {top} best matches", top=top) if top > 1 else Phrase("the best match")
         panels.append(Curves(title, (*curves, guessing), Phrase("epsilon of each survey"), FOUND))
     return Panels(Phrase("Found after five surveys"), tuple(panels))
@@ -79,7 +79,7 @@ def by_survey(values: Floats, epsilons: list[float], n: int) -> Curves:
         band(Phrase("{s} surveys", s=s), successes(values[:, :, s - 1, 0].T.tolist(), 1 / n, epsilons))
         for s in range(2, SURVEYS + 1)
     ]
-    guessing = flat(Phrase("guessing"), 1 / n, epsilons)
+    guessing = flat(Phrase("guessing at random"), 1 / n, epsilons)
     title = Phrase("SMP[GRR], the best match after two to five surveys")
     return Curves(title, (*curves, guessing), Phrase("epsilon of each survey"), FOUND, log=True)
 

@@ -21,7 +21,7 @@ DATA = "adult"
 FAKE = ("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[SUE-r]", "RS+FD[OUE-r]")
 REALISTIC = ("RS+RFD[GRR]", "RS+RFD[OUE-r]")
 SOLUTIONS = ("SPL", "SMP", "SMP[GRR]", *FAKE, *REALISTIC)
-DRAWN = ("SPL", "SMP", "RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-r]", "RS+RFD[GRR]")  # as many as there are colours
+DRAWN = ("SMP", "RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-r]", "RS+RFD[GRR]", "SPL")  # as many as there are colours
 HOW = {"record": Phrase("at equal certified epsilon"), "paper": Phrase("at the epsilon of the papers")}
 SURVEYED = {"SMP[GRR]": ("smp", "GRR"), **{name: ("rsfd", name[6:-1]) for name in FAKE if name in DRAWN}}
 Place = tuple[str, str, float]  # solution, calibrate, epsilon
@@ -32,9 +32,11 @@ def measure(work: Work) -> Measured:
     runs, surveys, targets = work.choose((1, 1, 100), (2, 2, 2000), (20, 10, None))
     places = list(itertools.product(SOLUTIONS, HOW, epsilons))
     keys = [
-        {"data": DATA, "solution": name, "epsilon": e, "calibrate": how, "repetitions": runs} for name, how, e in places
-    ]
-    cells: dict[Place, Any] = dict(zip(places, work.cells(trade_off_cell, keys), strict=True))
+        {"data": DATA, "solution": name, "epsilon": e, "calibrate": "record" if name in HIDE_NOTHING else how,
+         "repetitions": runs}
+        for name, how, e in places
+    ]  # fmt: skip
+    cells: dict[Place, Any] = dict(zip(places, once_each(work, trade_off_cell, keys), strict=True))
     found = identified(work, epsilons[-1], surveys, targets)
     chance = 1 / len(schema_of(work, DATA))
     rows = Columns("solution", "calibrate", "epsilon", "certified", "variance", "attribute_guessed", "person_found")
@@ -70,17 +72,22 @@ def identified(work: Work, epsilon: float, surveys: int, targets: int | None) ->
     keys = []
     for name, how, i in places:
         solution, oracle = SURVEYED[name]
-        calibrate = how if solution == "rsfd" else "record"  # SMP costs what it says: the same cell twice
+        calibrate = how if solution == "rsfd" else "record"  # SMP costs what it says
         keys.append(
             {"data": DATA, "solution": solution, "oracle": oracle, "calibrate": calibrate, "epsilons": [epsilon],
              "top": [10], "targets": targets, "repetition": i}
         )  # fmt: skip
-    different = list({repr(key): key for key in keys}.values())
-    cells = dict(zip(map(repr, different), work.cells(survey_cell, different), strict=True))
     out: dict[Place, list[float]] = {}
-    for (name, how, _), key in zip(places, keys, strict=True):
-        out.setdefault((name, how, epsilon), []).append(cells[repr(key)][0][-1][0])
+    for (name, how, _), cell in zip(places, once_each(work, survey_cell, keys), strict=True):
+        out.setdefault((name, how, epsilon), []).append(cell[0][-1][0])
     return {place: mean(values) for place, values in out.items()}
+
+
+def once_each(work: Work, cell: Any, keys: list[dict[str, Any]]) -> list[Any]:
+    """The cells of keys of which some are the same."""
+    different = {repr(key): key for key in keys}
+    found = dict(zip(different, work.cells(cell, list(different.values())), strict=True))
+    return [found[repr(key)] for key in keys]
 
 
 def mean(values: list[float]) -> float:
@@ -113,7 +120,7 @@ def by_person(cells: dict[Place, Any], found: dict[Place, float], e: float) -> P
             Phrase("epsilon {e:g}, {how}", e=e, how=words),
             tuple(Cloud(name, (cells[name, how, e]["variance"],), (found[name, how, e],)) for name in SURVEYED),
             VARIANCE,
-            Phrase("people among the ten best matches"),
+            Phrase("people found"),
             x_limits=limits(cells),
             y_limits=(min(found.values()) / 2, max(found.values()) * 2) if min(found.values()) > 0 else None,
             log=min(found.values()) > 0,
@@ -121,7 +128,7 @@ def by_person(cells: dict[Place, Any], found: dict[Place, float], e: float) -> P
         )
         for how, words in HOW.items()
     ]
-    return Panels(Phrase("The same with re-identification after five surveys"), tuple(panels))
+    return Panels(Phrase("The same with re-identification: ten best matches after five surveys"), tuple(panels))
 
 
 VARIANCE = Phrase("mean variance of a share")
@@ -183,7 +190,7 @@ def table(cells: dict[Place, Any], found: dict[Place, float], epsilons: tuple[fl
         Phrase("solution"),
         Phrase("epsilon"),
         Phrase("certified"),
-        Phrase("variance"),
+        Phrase("variance (millionths)"),
         Phrase("real attribute"),
         Phrase("people found"),
     )
@@ -198,7 +205,7 @@ def table(cells: dict[Place, Any], found: dict[Place, float], epsilons: tuple[fl
                 label,
                 Number(e, "plain"),
                 Number(cell["certified"], "fixed", 2),
-                Number(cell["variance"], "plain"),
+                Number(1e6 * cell["variance"], "fixed", 1),
                 Number(mean(cell["guessed"]), "share", 1),
                 None if person is None else Number(person, "share", 2),
             )
