@@ -27,7 +27,8 @@ from murmure.show.data import plain
 from murmure.show.document import Block, Document, Fold, Paragraph, Section, Shown
 
 KEPT = ".cells"  # the folder of finished cells, beside what is written
-SHARED_CODE = sorted(Path(__file__).parents[1].glob("experiments/*.py"))  # cells of other code are not used
+FOLDER = Path(__file__).parents[1]
+SHARED_CODE = sorted((*FOLDER.glob("experiments/*.py"), *FOLDER.glob("record_attacks/*.py")))  # what cells depend on
 
 
 @dataclass(frozen=True)
