@@ -102,14 +102,14 @@ def measure(work: Work) -> Measured:
     found = work.cells(cell, keys)
     data: dict[str, list[Any]] = {"approach": list(NAMES)}
     data["random_numbers"] = [found[number * runs]["drawn"] for number in range(len(NAMES))]
-    columns = ("share_error", "share_coverage", "slope_mean", "slope_low", "slope_high", "slope_error")
+    columns = ("share_error", "share_coverage", "slope_median", "slope_low", "slope_high", "slope_error")
     data |= {name: [] for name in (*columns, "slope_coverage")}
     for number in range(len(NAMES)):
         some = found[number * runs : (number + 1) * runs]
         share, slope, clear = (np.array([one[name] for one in some]) for name in ("share", "slope", "clear"))
         data["share_error"].append(float(np.sqrt(((share[:, 0] - clear[:, 0]) ** 2).mean())))
         data["share_coverage"].append(covers(share, SHARE))
-        data["slope_mean"].append(float(slope[:, 0].mean()))
+        data["slope_median"].append(float(np.median(slope[:, 0])))
         for name, level in (("slope_low", 0.025), ("slope_high", 0.975)):
             data[name].append(float(np.quantile(slope[:, 0], level)))
         data["slope_error"].append(float(np.median(np.abs(slope[:, 0] - clear[:, 1]))))  # a ratio: no finite mean
@@ -131,7 +131,7 @@ def measure(work: Work) -> Measured:
             masks=by_name["share_error"]["masks"],
             low=min(honest),
             high=max(honest),
-            biased=by_name["slope_mean"]["noise"],
+            biased=by_name["slope_median"]["noise"],
             slope=SLOPE,
             missed=by_name["slope_coverage"]["noise"],
         ),
@@ -147,9 +147,9 @@ def measure(work: Work) -> Measured:
 
 
 def slope_picture(data: dict[str, list[Any]]) -> Intervals:
-    rows = zip(NAMES.values(), data["slope_mean"], data["slope_low"], data["slope_high"], strict=True)
+    rows = zip(NAMES.values(), data["slope_median"], data["slope_low"], data["slope_high"], strict=True)
     return Intervals(
-        Phrase("What smoking adds to the cost: mean and 95% of the runs"),
+        Phrase("What smoking adds to the cost: median and 95% of the runs"),
         tuple(IntervalRow(name, centre, low, high, SLOPE) for name, centre, low, high in rows),
         unit="value",
         picture=True,
