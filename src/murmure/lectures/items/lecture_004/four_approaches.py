@@ -80,8 +80,11 @@ def answer(approach: str, table: dict[str, Any], rng: Random) -> tuple[list[floa
         sent = {**table, "smoker": np.array(["no", "yes"])[reports]}
         fit = econometrics.randomised_ols(FORMULA, sent, schema=SCHEMA, randomised={"smoker": mechanism})
     low, high = np.asarray(release.estimate.interval(target="superpopulation"))[1]
-    slope = [float(fit.params[1]), *map(float, np.asarray(fit.conf_int())[1])]
-    return [float(release.estimate.mean[1]), low, high], slope, drawn
+    ends = fit.conf_int()
+    slope = float(fit.params[1])
+    # Where noise leaves no standard error there is no interval: it counts as one that does not cover.
+    around = [slope, slope] if ends is None else [float(end) for end in ends[1]]
+    return [float(release.estimate.mean[1]), low, high], [slope, *around], drawn
 
 
 def cell(work: Work, rng: Random, approach: str, run: int, n: int) -> dict[str, Any]:
