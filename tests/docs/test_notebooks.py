@@ -13,7 +13,7 @@ import pytest
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 LECTURES = {f"lecture-{number}" for number in ("000", "001", "002", "003", "004")}
 USERS = {"survey-researcher", "data-steward", "data-scientist", "consortium", "auditor", "teacher-and-student"}
-LESS = (('size="quick"', 'size="tiny", stand_in=True'), ("samples=40_000", "samples=4_000"))
+LESS = (('size="quick"', 'size="tiny", invent=True'), ("samples=40_000", "samples=4_000"))
 
 
 def cells_of(path: Path) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def test_a_file_is_read_plain_or_compressed(folders: tuple[Path, Path], pack: Ca
 
     assert table.columns["BMI"].tolist() == [33.6, 26.6]
     assert table.columns["Outcome"].tolist() == [1, 0] and table.columns["Outcome"].dtype == np.int64
-    assert not table.stand_in
+    assert not table.invented
 
 
 def test_adult_is_both_parts_without_rows_that_miss_a_value(folders: tuple[Path, Path]) -> None:
@@ -118,7 +118,7 @@ def test_another_version_is_refused(folders: tuple[Path, Path], text: str) -> No
     (folders[0] / "diabetes.csv").write_text(text)
 
     with pytest.raises(OtherVersion) as refused:
-        find_table("pima", stand_in=True)
+        find_table("pima", invent=True)
     message = str(refused.value)
     assert str(folders[0] / "diabetes.csv") in message
     assert hashlib.sha256(PIMA_TEXT.encode()).hexdigest() in message
@@ -284,7 +284,7 @@ def test_invented_rows_have_the_columns_and_the_label_counts_of_the_real_ones(
 ) -> None:
     """They come only when asked for, are marked, and are the same each time."""
     monkeypatch.setattr(tables, "iris_columns", lambda: None)
-    table, again = find_table(name, stand_in=True), find_table(name, stand_in=True)
+    table, again = find_table(name, invent=True), find_table(name, invent=True)
     sizes = {
         "adult": {"age": 74, "native-country": 41, "education": 16, "salary": 2},
         "acs-employment": {"AGEP": 92, "SCHL": 25, "RELP": 18, "ESR": 6},
@@ -293,7 +293,7 @@ def test_invented_rows_have_the_columns_and_the_label_counts_of_the_real_ones(
         "iris": {"species": 3},
     }
 
-    assert table.stand_in
+    assert table.invented
     if name in SOURCES:
         assert tuple(table.columns) == SOURCES[name].columns
     assert {column: len(set(table.columns[column].tolist())) for column in sizes[name]} == sizes[name]
@@ -332,7 +332,7 @@ def test_an_item_knows_which_of_its_data_are_invented(
     )
     monkeypatch.setattr(attribute_inference, "ITEM", item)
 
-    result = writing.measure("003/attribute-inference", writing.Settings(stand_in=True))
+    result = writing.measure("003/attribute-inference", writing.Settings(invent=True))
 
     assert result.invented == ("nursery",)
     assert len(seen[0].table("pima")) == 2

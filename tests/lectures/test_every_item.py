@@ -14,7 +14,7 @@ from murmure.lectures.course.writing import LecturePage, Settings, as_json, csv_
 from murmure.lectures.verdicts import VERDICTS
 from murmure.show.language import Language
 
-TINY = Settings("tiny", seed=3, stand_in=True)
+TINY = Settings("tiny", seed=3, invent=True)
 
 
 @cache

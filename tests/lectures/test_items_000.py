@@ -161,7 +161,7 @@ def test_noisy_labels_cap_the_score_and_the_cap_can_be_removed() -> None:
 
 
 def test_values_are_moved_into_the_public_bounds_and_the_mechanisms_cost_what_they_are_asked_for() -> None:
-    table = find_table("pima", stand_in=True)
+    table = find_table("pima", invent=True)
     for name, values in public_pima.public_columns(table, listings.NUMBERS).items():
         low, high = public_pima.BOUNDS[name]
 

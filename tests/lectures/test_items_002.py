@@ -31,7 +31,7 @@ from murmure.lectures.lecture_002 import squared_loss, true_sensitivity
 from murmure.plan.privacy import Central, Clear
 from murmure.show.document import Table
 
-TINY = Settings("tiny", stand_in=True)
+TINY = Settings("tiny", invent=True)
 
 
 def fields(name: str) -> dict[str, object]:
@@ -191,7 +191,7 @@ def test_the_library_is_judged_where_it_is_installed() -> None:
 
 def test_rows_lie_within_public_bounds() -> None:
     """What was not measured is a public constant, values beyond the bounds are the bounds, and the schema takes all."""
-    rows = pima_rows(Work("002/test", stand_in=True).table("pima"))
+    rows = pima_rows(Work("002/test", invent=True).table("pima"))
 
     assert (rows.x >= LOW).all() and (rows.x <= HIGH).all()
     assert (rows.x[:, FEATURES.index("Glucose")] > 0).all()

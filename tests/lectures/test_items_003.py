@@ -35,7 +35,7 @@ from murmure.lectures.mistakes import var_star_bar
 
 
 def measured(name: str, size: Any = "tiny", seed: int = 0) -> Measured:
-    return item_of(f"003/{name}").measure(Work(f"003/{name}", size, seed, stand_in=True))
+    return item_of(f"003/{name}").measure(Work(f"003/{name}", size, seed, invent=True))
 
 
 # -- the curator's half

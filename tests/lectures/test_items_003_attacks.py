@@ -33,7 +33,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Work:
     """Where no data set is found."""
     monkeypatch.delenv("MURMURE_DATA", raising=False)
     monkeypatch.setenv("MURMURE_CACHE", str(tmp_path))
-    return Work("003/attacks", "tiny", stand_in=True)
+    return Work("003/attacks", "tiny", invent=True)
 
 
 def test_the_epsilon_of_the_papers_is_not_what_a_record_costs(work: Work) -> None:
@@ -79,7 +79,7 @@ def test_trees_learn_from_profiles(work: Work, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_full_run_draws_trees_and_says_how_they_do(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     """With made-up cells: every number of profiles and epsilon stands where it belongs."""
-    full = Work("003/attacks", "full", stand_in=True)
+    full = Work("003/attacks", "full", invent=True)
 
     def made_up_exact(work: Work, rng: Random, **key: Any) -> Any:
         row = {"value": 0.5, "low": 0.4, "high": 0.6, "repetitions": 20}

@@ -43,7 +43,7 @@ def test_a_line_that_a_killed_run_left_half_written_does_not_count(tmp_path: Pat
     assert ran == KEYS[-1:]
 
 
-@pytest.mark.parametrize("other", [{"seed": 1}, {"code": "b"}, {"stand_in": True}])
+@pytest.mark.parametrize("other", [{"seed": 1}, {"code": "b"}, {"invented": ("pima",)}])
 def test_cells_of_another_seed_code_or_data_are_not_used(tmp_path: Path, other: dict[str, Any]) -> None:
     Work("000/x", keep=tmp_path, code="a").cells(draw, KEYS)
     ran.clear()

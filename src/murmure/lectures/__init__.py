@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from murmure.lectures.course.work import Size
 
 
-def run(name: str, size: Size = "quick", seed: int = 0, stand_in: bool = False) -> ItemResult:
+def run(name: str, size: Size = "quick", seed: int = 0, invent: bool = False) -> ItemResult:
     """One item of a lecture, measured: `summary()`, `plot()`, and its numbers in `measured.data`.
 
-    size: "full" takes as long as the lecture asks for. stand_in: invented data where a data set is missing.
+    size: "full" takes as long as the lecture asks for. invent: invented data where a data set is missing.
     """
     from murmure.core.errors import InvalidParameter
     from murmure.lectures.course.found import named
@@ -35,7 +35,7 @@ def run(name: str, size: Size = "quick", seed: int = 0, stand_in: bool = False) 
             n=len(names),
             first=names[0],
         )
-    return measure(names[0], Settings(size, seed=seed, stand_in=stand_in))
+    return measure(names[0], Settings(size, seed=seed, invent=invent))
 
 
 def names(lecture: str = "all") -> tuple[str, ...]:

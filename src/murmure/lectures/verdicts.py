@@ -218,9 +218,9 @@ VERDICTS: dict[int, Verdict] = {
     ),
     31: _verdict(
         "003",
-        "partly",
-        Phrase("epsilon is any number from 0"),
-        Phrase("at 0 a report says nothing, and nothing can be estimated: it is a limit, not a choice"),
+        "right",
+        Phrase("at epsilon 0 the data are perfectly protected, and useless"),
+        Phrase("a report then says nothing: it is a limit, and Murmure refuses it as a setting"),
     ),
     32: _verdict(
         "003",
@@ -230,8 +230,8 @@ VERDICTS: dict[int, Verdict] = {
     ),
     33: _verdict(
         "002",
-        "partly",
-        Phrase("noise is added to the coefficients of the loss, not to the solution omega"),
-        Phrase("the reason is that omega has no bounded sensitivity: one row can move it as far as you like"),
+        "right",
+        Phrase("the weights omega have no bounded sensitivity"),
+        Phrase("one row can move them as far as you like, so noise goes on the coefficients of the loss"),
     ),
 }

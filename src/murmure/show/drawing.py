@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from murmure.show.figures import Bars, Branch, Diagram, HeatMap, Scatter, Tree
+from murmure.show.figures import Bars, Branch, Diagram, HeatMap, ScatterPlot, Tree
 from murmure.show.language import Language
 from murmure.show.phrase import Phrase
 
@@ -128,7 +128,7 @@ def _(figure: HeatMap, ax: Any, language: Language) -> None:
 
 
 @draw_figure.register
-def _(figure: Scatter, ax: Any, language: Language) -> None:
+def _(figure: ScatterPlot, ax: Any, language: Language) -> None:
     for i, cloud in enumerate(figure.clouds):
         name = language.say(cloud.name) if cloud.name else "_"
         size = 14 if len(cloud.x) > FEW_POINTS else 60

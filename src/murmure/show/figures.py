@@ -59,7 +59,7 @@ class HeatMap:
 
 
 @dataclass(frozen=True)
-class Cloud:
+class PointCloud:
     """Points of one colour."""
 
     name: str
@@ -68,11 +68,11 @@ class Cloud:
 
 
 @dataclass(frozen=True)
-class Scatter:
+class ScatterPlot:
     """Clouds of points, and crosses at their centres."""
 
     title: str
-    clouds: tuple[Cloud, ...]
+    clouds: tuple[PointCloud, ...]
     x_label: str
     y_label: str
     centres: tuple[tuple[float, float], ...] = ()
@@ -83,7 +83,7 @@ class Scatter:
 
 
 @dataclass(frozen=True)
-class Box:
+class LabelledBox:
     """A text in a frame. across, down: its place in a grid; fractions are allowed."""
 
     across: float
@@ -106,7 +106,7 @@ class Diagram:
     """Boxes and arrows. Colours: what is secret, what is sent, what is public."""
 
     title: str
-    boxes: tuple[Box, ...]
+    boxes: tuple[LabelledBox, ...]
     arrows: tuple[Arrow, ...] = ()
 
 
@@ -119,5 +119,5 @@ class Panels:
     columns: int = 2
 
 
-OneFigure = Curves | Intervals | Bars | Tree | HeatMap | Scatter | Diagram
+OneFigure = Curves | Intervals | Bars | Tree | HeatMap | ScatterPlot | Diagram
 Figure = OneFigure | Panels

@@ -25,7 +25,7 @@ FOLDER = "murmure-lectures"
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same figures.")
 @click.option("--jobs", type=WholeNumber(), default=2, show_default=True, metavar="N", help="Processes.")
-@click.option("--stand-in", is_flag=True, help="Invented data where a data set is missing; pages say so.")
+@click.option("--stand-in", "invent", is_flag=True, help="Invented data where a data set is missing; pages say so.")
 @click.option("--fresh", is_flag=True, help="Compute again what an earlier run has finished.")
 @json_option
 @click.pass_context
@@ -36,7 +36,7 @@ def run_items(
     out: Path,
     seed: int,
     jobs: int,
-    stand_in: bool,
+    invent: bool,
     fresh: bool,
     as_json: bool,
 ) -> None:
@@ -52,7 +52,7 @@ def run_items(
 
     draw_off_screen()
     items = list(dict.fromkeys(item for name in names for item in named(name)))
-    settings = Settings("quick" if quick else "full", seed, jobs, stand_in, fresh)
+    settings = Settings("quick" if quick else "full", seed, jobs, invent, fresh)
     done, left_out = [], []
     try:
         pyplot()

@@ -35,7 +35,7 @@ class Work:
     seed: int = 0
     keep: Path | None = None  # the folder of finished cells
     code: str = ""  # a digest of the item's file: cells of other code are not used
-    stand_in: bool = False  # invented data may stand in for missing ones
+    invent: bool = False  # invented data may stand in for missing ones
     invented: tuple[str, ...] = ()  # the data sets that are invented
     needs: tuple[str, ...] | None = None  # the data sets that the item names; None: any
     pool: Executor | None = field(default=None, repr=False, compare=False)
@@ -52,7 +52,7 @@ class Work:
     def table(self, name: str) -> DataTable:
         if self.needs is not None and name not in self.needs:  # or a page would not say that its rows are invented
             raise RuntimeError(f"{self.item} reads {name!r}, which is not in its needs")
-        return find_table(name, self.stand_in)
+        return find_table(name, self.invent)
 
     def cells(self, cell: Cell, keys: Sequence[Mapping[str, Any]], what: str | None = None) -> list[Any]:
         """cell(work, rng, **key) for every key, in order; what was done before is not done again."""
@@ -62,8 +62,8 @@ class Work:
         bare = replace(self, pool=None, keep=None)
         jobs = ((name, bare, cell, dict(key)) for name, key in missing)
         results = self._in_pool(jobs) if self.pool is not None else (_run(*job) for job in jobs)
-        said = what or Phrase("computing {item}", item=self.item)
-        for batch in with_progress(([result] for result in results), len(missing), said):
+        bar_text = what or Phrase("computing {item}", item=self.item)
+        for batch in with_progress(([result] for result in results), len(missing), bar_text):
             name, value = batch[0]
             done[name] = value
             self._keep(name, value)

@@ -38,7 +38,7 @@ class Settings:
     size: Size = "quick"
     seed: int = 0
     jobs: int = 1  # processes
-    stand_in: bool = False
+    invent: bool = False
     fresh: bool = False  # forget finished cells
 
 
@@ -56,8 +56,8 @@ def measure(name: str, settings: Settings | None = None, keep: Path | None = Non
     code = "\n".join([__version__, code_of(name), *(file.read_text("utf-8") for file in SHARED_CODE)])
     digest = hashlib.sha256(code.encode()).hexdigest()[:16]
     item = item_of(name)
-    invented = tuple(data for data in item.needs if settings.stand_in and find_table(data, stand_in=True).stand_in)
-    work = Work(name, settings.size, settings.seed, keep, digest, settings.stand_in, invented, item.needs, pool)
+    invented = tuple(data for data in item.needs if settings.invent and find_table(data, invent=True).invented)
+    work = Work(name, settings.size, settings.seed, keep, digest, settings.invent, invented, item.needs, pool)
     return ItemResult(name, item.measure(work), invented)
 
 

@@ -25,11 +25,11 @@ NAMES = (IRIS, *SOURCES)
 
 @dataclass(frozen=True)
 class DataTable:
-    """Columns of a data set, as they are in its file. stand_in: invented, and said to be."""
+    """Columns of a data set, as they are in its file. invented: not the real rows, and called so."""
 
     name: str
     columns: Mapping[str, Array]
-    stand_in: bool = False
+    invented: bool = False
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
@@ -43,8 +43,8 @@ class DataTable:
         return Schema({name: Categories(int(codes.max()) + 1) for name, codes in self.codes(names).items()})
 
 
-def find_table(name: str, stand_in: bool = False) -> DataTable:
-    """iris, pima, adult, nursery or acs-employment. stand_in: invented rows where the real ones are missing.
+def find_table(name: str, invent: bool = False) -> DataTable:
+    """iris, pima, adult, nursery or acs-employment. invent: invented rows where the real ones are missing.
 
     Looked for in MURMURE_DATA and in the cache. What is in neither is fetched if OpenML has it and no stand-in is asked
     for. Adult: both parts, without the rows that miss a value.
@@ -57,8 +57,8 @@ def find_table(name: str, stand_in: bool = False) -> DataTable:
             names=", ".join(NAMES),
         )
     columns = iris_columns() if name == IRIS else _on_this_machine(SOURCES[name])
-    if columns is None and stand_in:
-        return DataTable(name, invented_columns(name), stand_in=True)
+    if columns is None and invent:
+        return DataTable(name, invented_columns(name), invented=True)
     if columns is None and name == IRIS:
         raise MissingExtra("Iris", "scikit-learn", "attacks")
     return DataTable(name, columns if columns is not None else _fetched(SOURCES[name]))

@@ -14,7 +14,7 @@ from murmure.lectures.mistakes import Lesson, clamped_staircase, redrawn_stairca
 from murmure.show.document import Curve, Curves, Number, Paragraph, Table
 
 EPSILON = 1.0
-HONEST = {"BoundedStaircase": mu.BoundedStaircase, "Window": mu.Window, "BoundedLaplace": mu.BoundedLaplace}
+HONEST = {kind.__name__: kind for kind in (mu.BoundedStaircase, mu.Window, mu.BoundedLaplace)}
 
 
 def row(lesson: Lesson, x: int) -> list[float]:

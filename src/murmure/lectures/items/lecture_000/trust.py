@@ -11,7 +11,7 @@ from murmure.core.errors import Phrase
 from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.show.document import Curve, Curves, Number, Table
-from murmure.show.figures import Arrow, Box, Diagram
+from murmure.show.figures import Arrow, Diagram, LabelledBox
 
 EPSILON, PEOPLE, SHARE = 1.0, 1000, 0.3
 ANSWERS = mu.Categories(2)
@@ -75,14 +75,14 @@ def measure(work: Work) -> Measured:
 def diagram() -> Diagram:
     """DP on top, LDP below. Red is seen as it is, blue is randomised, green is for everybody."""
     boxes = (
-        Box(0, 0, Phrase("DP\nthe answer of a person"), "secret"),
-        Box(1, 0, Phrase("curator\nsees every answer"), "secret"),
-        Box(2, 0, Phrase("one draw of noise\non the sum"), "plain"),
-        Box(3, 0, Phrase("published figure"), "public"),
-        Box(0, 1, Phrase("LDP\nthe answer of a person"), "secret"),
-        Box(1, 1, Phrase("one draw of noise\nfor each person"), "plain"),
-        Box(2, 1, Phrase("collector\nsees noisy reports"), "sent"),
-        Box(3, 1, Phrase("published figure"), "public"),
+        LabelledBox(0, 0, Phrase("DP\nthe answer of a person"), "secret"),
+        LabelledBox(1, 0, Phrase("curator\nsees every answer"), "secret"),
+        LabelledBox(2, 0, Phrase("one draw of noise\non the sum"), "plain"),
+        LabelledBox(3, 0, Phrase("published figure"), "public"),
+        LabelledBox(0, 1, Phrase("LDP\nthe answer of a person"), "secret"),
+        LabelledBox(1, 1, Phrase("one draw of noise\nfor each person"), "plain"),
+        LabelledBox(2, 1, Phrase("collector\nsees noisy reports"), "sent"),
+        LabelledBox(3, 1, Phrase("published figure"), "public"),
     )
     arrows = tuple(Arrow(row + i, row + i + 1) for row in (0, 4) for i in range(3))
     return Diagram(Phrase("Who sees what: a trusted curator (DP), or nobody (LDP)"), boxes, arrows)

@@ -17,7 +17,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.plan.privacy import Central, Clear, Privacy
 from murmure.show.document import Number, Paragraph, Table
-from murmure.show.figures import Cloud, Panels, Scatter
+from murmure.show.figures import Panels, PointCloud, ScatterPlot
 
 K = 3
 BOUNDS = {  # in centimetres, from what irises may measure and not from these 150 flowers
@@ -128,11 +128,11 @@ def panels(work: Work, clear: Any, shown: dict[float, Any]) -> Panels:
     petals = [flowers(work)[name] for name in ("petal_length", "petal_width")]
     parts = [(Phrase("in the clear"), clear.cluster_centers_)]
     parts += [(Phrase("epsilon {epsilon:g}", epsilon=e), np.array(fit["centres"])) for e, fit in shown.items()]
-    flower = Cloud(Phrase("a flower"), *(tuple(map(float, column)) for column in petals))
+    flower = PointCloud(Phrase("a flower"), *(tuple(map(float, column)) for column in petals))
     return Panels(
         Phrase("Three centres among 150 irises"),
         tuple(
-            Scatter(
+            ScatterPlot(
                 title,
                 (flower,),
                 COLUMNS["petal_length"],

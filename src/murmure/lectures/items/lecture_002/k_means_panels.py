@@ -15,7 +15,7 @@ from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.point_clouds import BOX, points
 from murmure.plan.privacy import Central, Clear, Privacy
 from murmure.show.document import Number, Paragraph, Table
-from murmure.show.figures import Cloud, Panels, Scatter
+from murmure.show.figures import Panels, PointCloud, ScatterPlot
 
 K, STEPS, EPSILON = 3, 3, 3.0
 START = np.array([[0.10, 0.50], [0.50, 0.45], [0.90, 0.50]])  # public: chosen without looking at the points
@@ -104,11 +104,11 @@ def panels(title: str, x: Array, centres: list[Array]) -> Panels:
     return Panels(title, tuple(out), 3)
 
 
-def _panel(title: str, x: Array, centres: Array | None = None, labels: Array | None = None) -> Scatter:
+def _panel(title: str, x: Array, centres: Array | None = None, labels: Array | None = None) -> ScatterPlot:
     parts = [x] if labels is None else [x[labels == i] for i in range(K)]
-    clouds = tuple(Cloud("", tuple(map(float, part[:, 0])), tuple(map(float, part[:, 1]))) for part in parts)
+    clouds = tuple(PointCloud("", tuple(map(float, part[:, 0])), tuple(map(float, part[:, 1]))) for part in parts)
     crosses = () if centres is None else tuple((float(a), float(b)) for a, b in centres)
-    return Scatter(title, clouds, "", "", crosses, (0.0, 1.0), (0.0, 1.0))
+    return ScatterPlot(title, clouds, "", "", crosses, (0.0, 1.0), (0.0, 1.0))
 
 
 ITEM = Item(

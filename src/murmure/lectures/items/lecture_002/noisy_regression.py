@@ -18,7 +18,7 @@ from murmure.lectures.lecture_002 import POINTS, PRINTED_NOISY, fits, squared_lo
 from murmure.plan.plan import Plan
 from murmure.run.run import run
 from murmure.show.document import Number, Paragraph, Table
-from murmure.show.figures import Cloud, Scatter
+from murmure.show.figures import PointCloud, ScatterPlot
 from murmure.statistics.learning.gram import Gram
 
 EPSILON = 10.0
@@ -47,12 +47,12 @@ def measure(work: Work) -> Measured:
     w, v = loss.argmin(), PRINTED_NOISY.argmin()
     inside = found[[all(a <= v <= b for v, (a, b) in zip(row, DRAWN, strict=True)) for row in found]][:MAX_POINTS]
     quartiles = np.percentile(found, [25, 50, 75], axis=0)
-    figure = Scatter(
+    figure = ScatterPlot(
         Phrase("Weights from noisy coefficients, epsilon {epsilon:g}", epsilon=EPSILON),
         (
-            Cloud(Phrase("a draw"), tuple(map(float, inside[:, 0])), tuple(map(float, inside[:, 1]))),
-            Cloud(Phrase("the printed draw"), (float(v[0]),), (float(v[1]),)),
-            Cloud(Phrase("without noise"), (float(w[0]),), (float(w[1]),)),
+            PointCloud(Phrase("a draw"), tuple(map(float, inside[:, 0])), tuple(map(float, inside[:, 1]))),
+            PointCloud(Phrase("the printed draw"), (float(v[0]),), (float(v[1]),)),
+            PointCloud(Phrase("without noise"), (float(w[0]),), (float(w[1]),)),
         ),
         Phrase("w0"),
         Phrase("w1"),

@@ -95,4 +95,5 @@ ITEM = Item(
     Phrase("what is noised?"),
     measure,
     claimed=Phrase("Laplace noise added to the weights: their sensitivity is not bounded"),
+    verdicts=(33,),
 )

@@ -88,4 +88,5 @@ ITEM = Item(
     measure,
     claimed=Phrase("where VAR1 - VAR2 is negative GRR is chosen, elsewhere OUE"),
     printed=Phrase("d from 2 to 10, k up to 20, the difference between -0.02 and 0.02"),
+    verdicts=(32,),
 )

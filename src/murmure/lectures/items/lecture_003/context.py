@@ -11,7 +11,7 @@ from murmure.core.errors import Phrase
 from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.show.document import Curve, Curves, Paragraph
-from murmure.show.figures import Arrow, Box, Diagram
+from murmure.show.figures import Arrow, Diagram, LabelledBox
 
 PEOPLE = 10_000
 EPSILONS = tuple(np.arange(0.5, 4.01, 0.25).tolist())
@@ -28,12 +28,12 @@ def measure(work: Work) -> Measured:
     context = Diagram(
         Phrase("Statistics about people, and what they owe to these people"),
         (
-            Box(0, 1, Phrase("people, with several attributes each"), "secret"),
-            Box(1.3, 0.5, Phrase("Orange, Flux Vision: how people move"), "plain"),
-            Box(1.3, 1.5, "GAFAM", "plain"),
-            Box(2.7, 1, Phrase("histograms of several attributes"), "public"),
-            Box(1.3, 2.6, Phrase("Universal Declaration of Human Rights\nGDPR (RGPD)"), "plain"),
-            Box(2.7, 2.6, Phrase("a leak that can be measured\nthe best use for this leak"), "plain"),
+            LabelledBox(0, 1, Phrase("people, with several attributes each"), "secret"),
+            LabelledBox(1.3, 0.5, Phrase("Orange, Flux Vision: how people move"), "plain"),
+            LabelledBox(1.3, 1.5, "GAFAM", "plain"),
+            LabelledBox(2.7, 1, Phrase("histograms of several attributes"), "public"),
+            LabelledBox(1.3, 2.6, Phrase("Universal Declaration of Human Rights\nGDPR (RGPD)"), "plain"),
+            LabelledBox(2.7, 2.6, Phrase("a leak that can be measured\nthe best use for this leak"), "plain"),
         ),
         (Arrow(0, 1), Arrow(0, 2), Arrow(1, 3), Arrow(2, 3), Arrow(4, 5), Arrow(5, 3)),
     )

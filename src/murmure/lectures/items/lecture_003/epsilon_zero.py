@@ -76,4 +76,5 @@ ITEM = Item(
     measure,
     claimed=Phrase("epsilon = 0: all outputs are equal, the data are perfectly protected but useless"),
     lab="grr?epsilon=0.01&k=2",
+    verdicts=(31,),
 )

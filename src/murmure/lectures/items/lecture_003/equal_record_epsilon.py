@@ -24,7 +24,7 @@ BLOCK = 10
 
 def cell(work: Work, rng: Random, data: str, m: int, solution: str, first: int, runs: int, rows: int | None) -> Any:
     """At the epsilon that published fake data cost when ln m is claimed."""
-    table = coded_people(data, work.stand_in, rows)
+    table = coded_people(data, work.invent, rows)
     d = len(table.codes)
     published = published_way("RS+FD[ADP]", table.schema, math.log(m))
     spent = math.log(d * (m - 1) + 1)

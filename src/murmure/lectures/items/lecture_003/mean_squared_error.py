@@ -29,7 +29,7 @@ BLOCK = 10  # runs of a cell
 
 def cell(work: Work, rng: Random, data: str, m: int, solution: str, first: int, runs: int, rows: int | None) -> Any:
     """Runs first, first + 1, ... at epsilon ln m: raw and clipped errors, and what the raw one is on average."""
-    table = coded_people(data, work.stand_in, rows)
+    table = coded_people(data, work.invent, rows)
     way = published_way(solution, table.schema, math.log(m))
     errors = [squared_errors(way, table, rng) for _ in range(runs)]
     raw, clipped = zip(*errors, strict=True)

@@ -10,7 +10,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.mistakes import Lesson, clamped_staircase, redrawn_staircase
 from murmure.show.document import Paragraph
-from murmure.show.figures import Arrow, Bars, Box, Diagram
+from murmure.show.figures import Arrow, Bars, Diagram, LabelledBox
 
 EPSILON, K = 1.0, 8
 DOMAIN = mu.Categories(K)
@@ -37,11 +37,11 @@ def measure(work: Work) -> Measured:
     picture = Diagram(
         Phrase("One careful step, then anything"),
         (
-            Box(0, 0.5, Phrase("the data"), "secret"),
-            Box(1.25, 0.5, Phrase("the mechanism, epsilon-private"), "plain"),
-            Box(2.5, 0.5, Phrase("its answer"), "sent"),
-            Box(3.9, 0, Phrase("a later algorithm: clean, round, learn"), "public"),
-            Box(3.9, 1, Phrase("an adversary who knows other things"), "public"),
+            LabelledBox(0, 0.5, Phrase("the data"), "secret"),
+            LabelledBox(1.25, 0.5, Phrase("the mechanism, epsilon-private"), "plain"),
+            LabelledBox(2.5, 0.5, Phrase("its answer"), "sent"),
+            LabelledBox(3.9, 0, Phrase("a later algorithm: clean, round, learn"), "public"),
+            LabelledBox(3.9, 1, Phrase("an adversary who knows other things"), "public"),
         ),
         (Arrow(0, 1), Arrow(1, 2), Arrow(2, 3), Arrow(2, 4)),
     )

@@ -9,7 +9,7 @@ from murmure.core.errors import Phrase
 from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.show.document import Table
-from murmure.show.figures import Arrow, Box, Diagram
+from murmure.show.figures import Arrow, Diagram, LabelledBox
 
 EPSILON = 2.0
 SCHEMA = mu.Schema(
@@ -63,13 +63,13 @@ def measure(work: Work) -> Measured:
     picture = Diagram(
         Phrase("One person, two ways to answer"),
         (
-            Box(0, 1.1, lines(PERSON), "secret"),
-            Box(1.4, 0.3, Phrase("draw one attribute, randomise it"), "plain"),
-            Box(1.4, 1.9, Phrase("draw one attribute, randomise it, invent the others"), "plain"),
-            Box(2.8, 0.3, alone, "sent"),
-            Box(2.8, 1.9, mixed, "sent"),
-            Box(4.2, 0.3, Phrase("SMP: everybody sees which one"), "public"),
-            Box(4.2, 1.9, Phrase("RS+FD: which one is real?"), "public"),
+            LabelledBox(0, 1.1, lines(PERSON), "secret"),
+            LabelledBox(1.4, 0.3, Phrase("draw one attribute, randomise it"), "plain"),
+            LabelledBox(1.4, 1.9, Phrase("draw one attribute, randomise it, invent the others"), "plain"),
+            LabelledBox(2.8, 0.3, alone, "sent"),
+            LabelledBox(2.8, 1.9, mixed, "sent"),
+            LabelledBox(4.2, 0.3, Phrase("SMP: everybody sees which one"), "public"),
+            LabelledBox(4.2, 1.9, Phrase("RS+FD: which one is real?"), "public"),
         ),
         (Arrow(0, 1), Arrow(0, 2), Arrow(1, 3), Arrow(2, 4), Arrow(3, 5), Arrow(4, 6)),
     )

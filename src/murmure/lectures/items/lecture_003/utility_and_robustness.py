@@ -15,7 +15,7 @@ from murmure.lectures.record_attacks.attribute_runs import schema_of
 from murmure.lectures.record_attacks.survey_runs import survey_cell
 from murmure.lectures.record_attacks.trade_offs import HIDE_NOTHING, trade_off_cell
 from murmure.show.document import Block, Number, Paragraph, Table
-from murmure.show.figures import Cloud, Panels, Scatter
+from murmure.show.figures import Panels, PointCloud, ScatterPlot
 
 DATA = "adult"
 FAKE = ("RS+FD[GRR]", "RS+FD[SUE-z]", "RS+FD[OUE-z]", "RS+FD[SUE-r]", "RS+FD[OUE-r]")
@@ -97,10 +97,10 @@ def mean(values: list[float]) -> float:
 def by_attribute(cells: dict[Place, Any], epsilons: tuple[float, ...]) -> Panels:
     """A panel for each way of stating epsilon, and each epsilon."""
     panels = [
-        Scatter(
+        ScatterPlot(
             Phrase("epsilon {e:g}, {how}", e=e, how=words),
             tuple(
-                Cloud(name, (cells[name, how, e]["variance"],), (mean(cells[name, how, e]["guessed"]),))
+                PointCloud(name, (cells[name, how, e]["variance"],), (mean(cells[name, how, e]["guessed"]),))
                 for name in DRAWN
             ),
             VARIANCE,
@@ -116,9 +116,9 @@ def by_attribute(cells: dict[Place, Any], epsilons: tuple[float, ...]) -> Panels
 
 def by_person(cells: dict[Place, Any], found: dict[Place, float], e: float) -> Panels:
     panels = [
-        Scatter(
+        ScatterPlot(
             Phrase("epsilon {e:g}, {how}", e=e, how=words),
-            tuple(Cloud(name, (cells[name, how, e]["variance"],), (found[name, how, e],)) for name in SURVEYED),
+            tuple(PointCloud(name, (cells[name, how, e]["variance"],), (found[name, how, e],)) for name in SURVEYED),
             VARIANCE,
             Phrase("people found"),
             x_limits=limits(cells),

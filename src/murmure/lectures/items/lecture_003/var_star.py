@@ -14,7 +14,7 @@ from murmure.show.document import Curve, Curves, Number, Table
 from murmure.show.figures import Panels
 
 PEOPLE, K, SHARE = 100_000, 128, 0.1
-NAMES = ("GRR", "SUE", "OUE", "BLH", "OLH", "SubsetSelection")
+NAMES = tuple(kind.__name__ for kind in (mu.GRR, mu.SUE, mu.OUE, mu.BLH, mu.OLH, mu.SubsetSelection))
 IN_LECTURE = NAMES[:4]
 
 
