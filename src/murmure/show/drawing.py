@@ -19,6 +19,7 @@ PALE = {"secret": "#f9dedc", "sent": "#dbe6f6", "public": "#def0e3", "plain": "#
 EDGE = {"secret": TRUTH, "sent": POINT, "public": "#2f7d4f", "plain": QUIET}
 LETTERS = 26  # of a line in a box
 MANY_LABELS = 12  # beyond this, labels of bars are slanted
+MANY_CELLS = 2000
 
 
 @singledispatch
@@ -117,7 +118,8 @@ def _(figure: HeatMap, ax: Any, language: Language) -> None:
         norm = TwoSlopeNorm(figure.centre, figure.centre - reach, figure.centre + reach)
     x, y = np.array(figure.x), np.array(figure.y)
     colours = "RdBu_r" if figure.centre is not None else "Blues"
-    mesh = ax.pcolormesh(x, y, values, cmap=colours, norm=norm, shading="nearest")
+    many = values.size > MANY_CELLS  # as an image: each cell of a drawing takes a line of the file
+    mesh = ax.pcolormesh(x, y, values, cmap=colours, norm=norm, shading="nearest", rasterized=many)
     if figure.centre is not None and values.min() < figure.centre < values.max():
         ax.contour(x, y, values, levels=[figure.centre], colors="black", linewidths=1)
     bar = ax.figure.colorbar(mesh, ax=ax)
