@@ -9,8 +9,10 @@ import murmure
 
 SOURCE = Path(murmure.__file__).parent
 DRAWING = {"draw_noise", "draw_choice"}
-# The gate draws for releases; the checks draw to hold samples against their law, and see nobody's data.
-MAY_DRAW = {"central/base/gate.py", "certify/checks/noise.py"}
+# The gate draws for releases; the checks draw to hold samples against their law, and see nobody's data; nor do the
+# items of a lecture that repeat noise on the lecture's own numbers, thousands of times.
+LESSONS = {f"lectures/items/lecture_003/{name}.py" for name in ("dp_against_ldp", "mallory", "repeated_answers")}
+MAY_DRAW = {"central/base/gate.py", "certify/checks/noise.py", *LESSONS}
 # Whoever can reach the samplers: the laws themselves, the noises that are bound to them, and the checks.
 MAY_IMPORT = ("laws/", "central/", "certify/checks/noise.py")
 COINS = "murmure.laws.noise.coins"  # what samplers are made of: for laws only

@@ -59,9 +59,8 @@ def shows_result(command: Callable[..., Result]) -> Callable[..., None]:
         check_outputs(html, plot, **heading)
         result = command(rng=generator(seed), **settings)
         show(result, as_json, html, plot, **heading)
-        status = getattr(result, "exit_status", 0)  # of an audit
-        if status:
-            click.get_current_context().exit(status)
+        if result.exit_status:
+            click.get_current_context().exit(result.exit_status)
 
     return run
 

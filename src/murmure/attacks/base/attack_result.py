@@ -44,6 +44,8 @@ class AttackResult(Shown):
     details: Mapping[str, Any] = field(default_factory=dict)  # further figures, for JSON
     baseline: str = Phrase("without the reports")  # what a figure is compared with
 
+    exit_status = 0  # of its command: an attack judges nobody, whatever it finds
+
     def document(self) -> Document:
         """What it shows, which text, pages, plots and LaTeX are rendered from."""
         return Document(

@@ -23,7 +23,7 @@ def download(number: int) -> Mapping[str, Sequence[Any]]:
         import pandas  # noqa: F401  # what scikit-learn reads labels with
         from sklearn.datasets import fetch_openml
     except ImportError:
-        raise MissingExtra(Phrase("fetching data sets"), "scikit-learn and pandas", "attacks") from None
+        raise MissingExtra(Phrase("fetching data sets"), "scikit-learn", "attacks") from None
     with _patience(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         frame = fetch_openml(data_id=number, as_frame=True, cache=False, n_retries=1).frame

@@ -20,6 +20,7 @@ from murmure.core.random import Random
 from murmure.core.types import Array
 from murmure.lectures.course.work import Work
 from murmure.lectures.data_sets.sources import ADULT_PVLDB
+from murmure.lectures.experiments.float_draws import laplace
 from murmure.local.rsfd import MIN_PRIOR
 
 NEVER = 1e-12  # the published priors hold shares of 0, which Murmure refuses: a fake that never occurs
@@ -61,11 +62,10 @@ def mechanism_of(
 
 def noisy_priors(people: Mapping[str, Array], floor: bool, rng: Random) -> list[tuple[float, ...]]:
     """Counts with Laplace noise of scale d / 0.1, rounded and cut at 0: the priors that the papers call correct."""
-    noise = np.random.default_rng(rng.words(4))
     out = []
     for codes in people.values():
         counts = np.bincount(codes)
-        noisy = np.rint(counts + noise.laplace(scale=len(people) / PRIOR_EPSILON, size=len(counts))).clip(0)
+        noisy = np.rint(counts + laplace(rng, len(counts), len(people) / PRIOR_EPSILON)).clip(0)
         shares = noisy / noisy.sum() if noisy.sum() else np.full(len(counts), 1 / len(counts))
         shares = np.maximum(shares, MIN_PRIOR / len(shares) if floor else NEVER)
         out.append(tuple((shares / shares.sum()).tolist()))

@@ -29,13 +29,13 @@ NAMES = {
     "best": Phrase("split by error"),
     "clipped": Phrase("clipped offsets"),
 }
-EXAMPLE = {"t": 5, "d": 2, "r": 10}
+STEPS, COLUMNS, RANGE = 5, 2, 10  # t, d and r of the example
 N = 600
 
 
 def scales() -> tuple[float, float, float]:
     """Scales of the noise on counts and sums at epsilon 1, by Murmure's own law; and what the step spends."""
-    t, r = EXAMPLE["t"], EXAMPLE["r"]
+    t, r = STEPS, RANGE
     box = Schema({"x": Integers(0, r), "y": Integers(0, r)})
     plan = Plan(Clusters(box, ((0, 0), (1, 1)), None, "halves"), curator=DiscreteLaplace(1 / t))
     counts, sums, _ = plan.bound.laws  # type: ignore[union-attr]
@@ -79,7 +79,7 @@ def measure(work: Work) -> Measured:
         for split in SPLITS
     )
     count, total, spent = scales()
-    t, d, r = (EXAMPLE[name] for name in "tdr")
+    t, d, r = STEPS, COLUMNS, RANGE
     middle = 1.0 if 1.0 in epsilons else epsilons[0]
     best = min(SPLITS, key=lambda split: mean[split, middle])
     return Measured(

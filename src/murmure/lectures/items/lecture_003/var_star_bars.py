@@ -14,11 +14,11 @@ from murmure.lectures.mistakes import var_star_bar
 from murmure.show.document import Curve, Curves
 
 PEOPLE, K, EPSILON, LEVEL = 1000, 128, 4.0, 0.95
-EXAMPLES = (0.02, 0.1, 0.5)
+SHARES = (0.02, 0.1, 0.5)
 
 
 def measure(work: Work) -> Measured:
-    shares = sorted({*EXAMPLES, *np.linspace(0, 0.6, work.choose(4, 31, 61)).round(3).tolist()})
+    shares = sorted({*SHARES, *np.linspace(0, 0.6, work.choose(4, 31, 61)).round(3).tolist()})
     lines = {}
     for name in ("GRR", "OUE"):
         mechanism = getattr(mu, name)(mu.Categories(K), EPSILON)
@@ -31,7 +31,7 @@ def measure(work: Work) -> Measured:
         ("GRR", score_fixed): Phrase("GRR, score interval"),
         ("OUE", score_fixed): Phrase("OUE, score interval"),
     }
-    at = [lines["GRR", var_star_bar][shares.index(share)] for share in EXAMPLES]
+    at = [lines["GRR", var_star_bar][shares.index(share)] for share in SHARES]
     lowest = min(lines["GRR", score_fixed] + lines["OUE", score_fixed])
     curves = Curves(
         Phrase("How often a 95% bar covers the true share"),

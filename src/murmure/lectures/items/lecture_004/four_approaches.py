@@ -17,10 +17,10 @@ from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.float_draws import laplace, open_uniforms
 from murmure.show.document import IntervalRow, Intervals, Number, Table
 
-EPSILON, PARTIES = 1.0, 5
+EPSILON, HOLDERS = 1.0, 5
 SHARE, SLOPE = 0.3, 15.0  # of smokers in the population; what smoking adds to the cost
 SCHEMA = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "cost": mu.Integers(0, 100)})
-FORMULA = "cost ~ smoker"
+COST_BY_SMOKER = "cost ~ smoker"
 NORMAL = 1.96
 NAMES = {
     "response": Phrase("randomised response"),
@@ -60,17 +60,17 @@ def answer(approach: str, table: dict[str, Any], rng: Random) -> tuple[list[floa
         share = interval(float(w.mean()), float(w.std()) / math.sqrt(n))
         return share, noisy_slope(w, table["cost"], 2 * scale**2 if approach == "corrected" else 0.0), n
     if approach == "masks":
-        parts = [{name: column[i::PARTIES] for name, column in table.items()} for i in range(PARTIES)]
-        plan = mu.Plan(mu.Histogram(domain), parties=mu.PairwiseMasks(PARTIES))
+        parts = [{name: column[i::HOLDERS] for name, column in table.items()} for i in range(HOLDERS)]
+        plan = mu.Plan(mu.Histogram(domain), parties=mu.PairwiseMasks(HOLDERS))
         release = mu.run(plan, [part["smoker"] for part in parts])
-        fit = econometrics.ols(FORMULA, parts, schema=SCHEMA, privacy=mu.Secure())
+        fit = econometrics.ols(COST_BY_SMOKER, parts, schema=SCHEMA, privacy=mu.Secure())
         assert fit.how is not None
-        drawn = PARTIES * (PARTIES + 1) // 2 * fit.how.sums  # a mask for each pair and each party
+        drawn = HOLDERS * (HOLDERS + 1) // 2 * fit.how.sums  # a mask for each pair and each party
     elif approach == "curator":
         plan = mu.Plan(mu.Histogram(domain), curator=mu.DiscreteLaplace(epsilon=EPSILON))
         release = mu.run(plan, table["smoker"], rng=rng)
         privacy = mu.Central(epsilon=EPSILON)
-        fit = econometrics.ols(FORMULA, table, schema=SCHEMA, privacy=privacy, rng=rng)
+        fit = econometrics.ols(COST_BY_SMOKER, table, schema=SCHEMA, privacy=privacy, rng=rng)
         assert fit.how is not None
         drawn = fit.how.sums  # noise once for each sum
     else:
@@ -78,7 +78,7 @@ def answer(approach: str, table: dict[str, Any], rng: Random) -> tuple[list[floa
         reports = mechanism.report(table["smoker"], rng)
         release = mu.run(mu.Plan(mu.Histogram(domain), person=mechanism), table["smoker"], rng=rng)
         sent = {**table, "smoker": np.array(["no", "yes"])[reports]}
-        fit = econometrics.randomised_ols(FORMULA, sent, schema=SCHEMA, randomised={"smoker": mechanism})
+        fit = econometrics.randomised_ols(COST_BY_SMOKER, sent, schema=SCHEMA, randomised={"smoker": mechanism})
     low, high = np.asarray(release.estimate.interval(target="superpopulation"))[1]
     ends = fit.conf_int()
     slope = float(fit.params[1])
