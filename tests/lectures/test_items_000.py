@@ -206,11 +206,11 @@ def test_the_verdicts_on_both_ranges_follow_the_accuracies(
 
 def test_the_noise_on_the_labels_alone_is_measured() -> None:
     """Not said: the sentence has the accuracy with clear numbers beside that with sanitised ones."""
-    scores = {("public", "staircase"): np.full((2, 3, 2), 0.6)}
+    scores = {("public", "staircase"): np.array([[[0.5, 0.6]] * 3, [[0.7, 0.7]] * 3])}
 
     told = str(utility.which_noise([1.0, 10.0], scores, 0.775))
 
-    assert "0.775 on clean test rows" in told and "0.600" in told
+    assert "0.775 on clear test rows" in told and "it has 0.600 there" in told
     assert 0 <= utility.labels_alone(Work("000/test", invent=True), 2) <= 1
 
 

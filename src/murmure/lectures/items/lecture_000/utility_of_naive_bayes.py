@@ -264,10 +264,11 @@ def fairness(verdicts: dict[str, RangeVerdict]) -> Phrase:
 
 def which_noise(epsilons: list[float], scores: dict[Any, Any], alone: float) -> Phrase:
     """At epsilon 1: what the noise on the labels costs, and what the noise on the numbers."""
-    both = scores["public", "staircase"][int(np.argmin(np.abs(np.array(epsilons) - 1)))][:, 0]
+    both = scores["public", "staircase"][int(np.argmin(np.abs(np.array(epsilons) - 1)))][:, 1]
     return Phrase(
         "At epsilon 1 {wrong:.0%} of the labels are wrong. Learned from these labels and from numbers in the clear, "
-        "the model has {alone:.3f} on clean test rows; with sanitised numbers (staircase, public bounds) {both:.3f}.",
+        "the model has {alone:.3f} on clear test rows and true labels; learned from sanitised numbers too (staircase, "
+        "public bounds) it has {both:.3f} there.",
         wrong=1 - keep_probability(1.0),
         alone=alone,
         both=float(both.mean()),
