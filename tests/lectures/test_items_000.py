@@ -204,6 +204,25 @@ def test_the_verdicts_on_both_ranges_follow_the_accuracies(
     assert ("does not rest on the extra budget" in utility.fairness(way)) == better
 
 
+def test_the_noise_on_the_labels_alone_is_measured() -> None:
+    """Not said: the sentence has the accuracy with clear numbers beside that with sanitised ones."""
+    scores = {("public", "staircase"): np.array([[[0.5, 0.6]] * 3, [[0.7, 0.7]] * 3])}
+
+    told = str(utility.which_noise([1.0, 10.0], scores, 0.775))
+
+    assert "0.775 on clear test rows" in told and "it has 0.600 there" in told
+    assert 0 <= utility.labels_alone(Work("000/test", invent=True), 2) <= 1
+
+
+def test_loops_are_told_apart_if_either_score_tells_them_apart() -> None:
+    near, far = [0.50, 0.52, 0.54], [0.90, 0.92, 0.94]
+
+    assert sanitise_and_learn.means_are_close({loop: {"accuracy": near, "f1": near} for loop in ("redrawn", "once")})
+    assert not sanitise_and_learn.means_are_close(
+        {"redrawn": {"accuracy": near, "f1": near}, "once": {"accuracy": near, "f1": far}}
+    )
+
+
 def test_the_answers_of_the_exercises_are_right() -> None:
     answers = " ".join(exercise.answer for exercise in lectures()["000"].exercises)
     keep = listings.keep_probability(1.0)

@@ -9,19 +9,22 @@ import numpy as np
 import pytest
 
 import murmure as mu
+from murmure.core.random import Random
 from murmure.lectures.course.item import Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.course.writing import Settings, measure
 from murmure.lectures.experiments.accuracy_claims import apart, verdict
-from murmure.lectures.experiments.pima_accuracy import PimaAccuracy
-from murmure.lectures.experiments.pima_rows import FEATURES, HIGH, LOW, pima_rows, pima_schema, shuffled
+from murmure.lectures.experiments.pima_accuracy import PimaAccuracy, learned
+from murmure.lectures.experiments.pima_rows import FEATURES, HIGH, LOW, pima_rows, pima_schema, shuffled, split_rows
 from murmure.lectures.experiments.point_clouds import points
 from murmure.lectures.items.lecture_002 import (
+    adult_income,
     coefficient_sensitivity,
     discrete_bayes,
     k_means_budget,
     k_means_panels,
     k_means_ties,
+    listings,
     mean_and_variance,
     omega_sensitivity,
     pima_naive_bayes,
@@ -76,6 +79,15 @@ def test_weights_move_without_bound(j: int) -> None:
 
     assert first.argmin()[1] - second.argmin()[1] == 2 ** (j + 1)
     assert first.distance(second) <= true_sensitivity(1, relation="replace")
+
+
+def test_the_change_that_is_told_is_that_of_the_same_h() -> None:
+    """4 + 4h for the coefficients, where the weights move by 2/h: the two figures of the sentence belong together."""
+    told = fields("omega-sensitivity")
+    h = float(str(told["h"]))
+
+    assert told["apart"] == pytest.approx(2 / h)
+    assert told["bounded"] == pytest.approx(4 + 4 * h)
 
 
 def test_the_slope_of_one_person_by_ols() -> None:
@@ -168,10 +180,11 @@ def test_claims_follow_the_accuracies() -> None:
         True,
         True,
         True,
+        True,
     ]
     of_regression = _verdicts(pima_regression.claims_table(opposite))
     assert of_regression[-1] == "holds at each of 2 epsilons"  # the staircase is more accurate from 10 to 30
-    assert of_regression[1] == "holds at none of 5 epsilons"  # and nothing varies much
+    assert of_regression[2] == "holds at none of 5 epsilons"  # and nothing varies much
     assert pima_regression.why(opposite) is not None
 
 
@@ -180,13 +193,34 @@ def test_the_library_is_judged_where_it_is_installed() -> None:
     ways = {"clear": 0.76, "staircase": 0.70, "central": 0.75, "replace": 0.75, "larger_class": 0.65}
     without, with_it = _invented_accuracy(**ways), _invented_accuracy(**ways, library=0.6)
 
-    assert len(pima_regression.claims_table(without).rows) == 5
-    assert _verdicts(pima_regression.claims_table(with_it))[5:] == [
+    assert len(pima_regression.claims_table(without).rows) == 6
+    assert _verdicts(pima_regression.claims_table(with_it))[6:] == [
         "holds at none of 5 epsilons",
         "holds at each of 3 epsilons",
         "holds at each of 2 epsilons",
     ]
     assert _verdicts(pima_naive_bayes.claims_table(with_it))[-1] == "holds at none of 5 epsilons"
+
+
+def test_all_items_on_pima_learn_from_the_same_splits() -> None:
+    """A model in the clear has one accuracy in the course: listings and figures are about the same rows."""
+    rows = pima_rows(Work("002/test", invent=True).table("pima"))
+    learn, test = split_rows(rows, 0, 3)
+    again, _ = split_rows(rows, 0, 3)
+    other, _ = split_rows(rows, 0, 4)
+
+    assert len(test.y) == -(-len(rows.y) // 5) and len(learn.y) + len(test.y) == len(rows.y)
+    assert (learn.x == again.x).all() and (learn.x != other.x).any()
+    scores = [learned(Work(f"002/{n}", invent=True), Random.seeded(1), "regression", 1.0, 3)["clear"] for n in "ab"]
+    assert scores[0] == scores[1] == listings.score(Work("002/c", invent=True), Random.seeded(1), 1.0, 3)[1]
+
+
+def test_the_categories_of_adult_are_a_public_list() -> None:
+    """Not read off the rows: it holds what nobody in the table answers, and does not depend on who is in it."""
+    rows, schema = adult_income.rows_and_schema(Work("002/test", invent=True))
+
+    assert "Never-worked" in schema["workclass"].labels() and "Never-worked" not in set(rows["workclass"])
+    schema.encode(rows)  # refuses what it does not hold
 
 
 def test_rows_lie_within_public_bounds() -> None:

@@ -56,19 +56,19 @@ VERDICTS: dict[int, Verdict] = {
         "000",
         "wrong",
         Phrase("the listing of bounded Laplace draws again until the value is inside"),
-        Phrase("return is inside the loop: the first draw is always taken, and most reports are outside"),
+        Phrase("return is inside the loop: the first draw is always taken, and at epsilon 1 most reports are outside"),
     ),
     5: _verdict(
         "000",
         "wrong",
         Phrase("the staircase density is alpha b^j on its step j"),
-        Phrase("the height is alpha b^(j+1); as printed the mass at epsilon 1 is two, not one"),
+        Phrase("the height is alpha b^(j+1); as printed the mass at epsilon 1 is about two, not one"),
     ),
     6: _verdict(
         "000",
         "wrong",
-        Phrase("a staircase that is drawn again until it is inside is epsilon-private"),
-        Phrase("at epsilon 1 it costs 1.33; up to epsilon + ln 2"),
+        Phrase("the staircase is epsilon-private, and the listing draws it again until it is inside"),
+        Phrase("value + noise is; drawn again it costs 1.33 at epsilon 1, and up to epsilon + ln 2"),
     ),
     7: _verdict(
         "000",
@@ -86,7 +86,7 @@ VERDICTS: dict[int, Verdict] = {
         "000",
         "wrong",
         Phrase("accuracy is measured on randomised labels"),
-        Phrase("at epsilon 1 a label is kept with probability 0.731, and no model can seem better than that"),
+        Phrase("at epsilon 1 a label is kept with probability 0.731, and on average no model scores more than that"),
     ),
     10: _verdict(
         "003",

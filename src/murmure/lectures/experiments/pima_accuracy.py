@@ -28,7 +28,7 @@ from murmure.learn.naive_bayes import NaiveBayes
 from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.library_models import LibraryCost, library_accuracy, library_version
 from murmure.lectures.experiments.library_replay import library_cost
-from murmure.lectures.experiments.pima_rows import TARGET, PimaRows, pima_rows, pima_schema, shuffled
+from murmure.lectures.experiments.pima_rows import TARGET, PimaRows, pima_rows, pima_schema, split_rows
 from murmure.plan.privacy import Central, Clear, Local, Privacy
 from murmure.show.document import Block, Curve, Curves, Number, Paragraph, Table
 
@@ -48,10 +48,10 @@ def answers(model: Model, privacy: Privacy, rng: Random, learn: PimaRows, test: 
 def learned(work: Work, rng: Random, model: Model, epsilon: float, run: int) -> dict[str, float]:
     """One split: the accuracy of each way, and of always saying the class that is larger among the rows to learn from.
 
-    The split depends on the run alone: the same rows at each epsilon.
+    The split depends on seed and run alone: the same rows at each epsilon, and for both models.
     """
     rows = pima_rows(work.table("pima"))
-    learn, test = (rows.part(at) for at in shuffled(len(rows.y), work.rng("split", run)))
+    learn, test = split_rows(rows, work.seed, run)
     ways: dict[str, Privacy] = {
         "clear": Clear(),
         "staircase": Local(epsilon, debias=False),
@@ -67,14 +67,14 @@ def learned_by_library(
 ) -> tuple[float, bool]:
     """diffprivlib on the same split: its accuracy, and whether a figure came out without noise."""
     rows = pima_rows(work.table("pima"))
-    learn, test = (rows.part(at) for at in shuffled(len(rows.y), work.rng("split", run)))
+    learn, test = split_rows(rows, work.seed, run)
     return library_accuracy(model, epsilon, int(rng.words(1)[0] % 2**31), learn, test)
 
 
 def cost_of_library(work: Work, rng: Random, model: Model, epsilon: float, library: str) -> float:
     rows = pima_rows(work.table("pima"))
-    learn, _ = shuffled(len(rows.y), work.rng("split", 0))
-    return library_cost(model, epsilon, rows.part(learn))
+    learn, _ = split_rows(rows, work.seed, 0)
+    return library_cost(model, epsilon, learn)
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,11 @@ def split_note() -> tuple[Paragraph, ...]:
     """How it was measured, and what near and above mean in the table of claims."""
     how = Phrase(
         "Each split learns from four fifths of the rows and tests on the others, which nobody randomised. Bounds are "
-        "public, and epsilon is all that a row spends: the staircase has a ninth of it for each column. More accurate: "
-        "by more than two standard errors of the difference over the splits. About random: better than always the "
-        "larger class by two points at most, or within two standard errors. Bands show one standard deviation."
+        "public, and epsilon is all that a row spends: the staircase has a ninth of it for each column. Beside the "
+        "staircase, DP is taken where a row is exchanged (replace), as at the person; beside the clear model, where a "
+        "row joins or leaves. More accurate: by more than two standard errors of the difference over the splits. About "
+        "random: better than always the larger class by two points at most, or within two standard errors. Bands show "
+        "one standard deviation."
     )
     return (Paragraph(how, "note"),)
 

@@ -69,6 +69,12 @@ def pima_rows(data: DataTable) -> PimaRows:
     return PimaRows(x, np.asarray(data.columns[TARGET]).astype(np.int64))
 
 
+def split_rows(rows: PimaRows, seed: int, run: int) -> tuple[PimaRows, PimaRows]:
+    """Rows to learn from and to test on: the same for every item, epsilon and model, so that they can be compared."""
+    learn, test = shuffled(len(rows.y), Random.seeded(seed).child(run))
+    return rows.part(learn), rows.part(test)
+
+
 def shuffled(n: int, rng: Random) -> tuple[Array, Array]:
     """Row numbers to learn from, and to test on: a fifth of them, rounded up."""
     order = np.argsort(rng.words(n), kind="stable")

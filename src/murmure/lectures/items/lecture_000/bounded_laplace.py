@@ -104,13 +104,14 @@ def proof(certified: float) -> Phrase:
 
 def narrow(cells: int) -> Table:
     """The same loop where people differ by less than the width, and the noise is scaled to that."""
+    cells += -cells % 4 + 1  # a half and a quarter of the width are then whole numbers of cells
     rows = []
     for part in (1, 2, 4):
         law = table(mu.BoundedLaplace(mu.Interval(0.0, 1.0, cells=cells), EPSILON * part))
         rows.append((f"1/{part}" if part > 1 else "1", Number(loss_within(law, (cells - 1) // part), "fixed", 4)))
     return Table(
         Phrase("Drawn until inside, with noise for people who differ by a part of the width; asked {e:g}", e=EPSILON),
-        (Phrase("they differ by at most (of the width)"), Phrase("certified epsilon")),
+        (Phrase("they differ by at most (of the width)"), Phrase("epsilon spent")),
         tuple(rows),
     )
 

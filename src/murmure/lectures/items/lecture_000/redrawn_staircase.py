@@ -22,6 +22,12 @@ def row(lesson: Lesson, x: int) -> list[float]:
     return [float(lesson.channel.prob(x, y)) for y in lesson.channel.outcomes() or ()]
 
 
+def density(chances: list[float]) -> tuple[float, ...]:
+    """Of equal cells of [0, 1], to be drawn as steps: the last height once more, for the end of the last cell."""
+    heights = [chance * len(chances) for chance in chances]
+    return (*heights, heights[-1])
+
+
 def certified(epsilon: float, cells: int) -> dict[str, float]:
     """What each way costs that was asked for this epsilon."""
     interval = mu.Interval(0.0, 1.0, cells=cells)
@@ -56,11 +62,11 @@ def measure(work: Work) -> Measured:
     costs = work.cells(cell, [{"epsilon": e, "cells": cells} for e in epsilons])
     one = costs[epsilons.index(EPSILON)]
     lesson = redrawn_staircase(EPSILON, cells=cells)
-    at = [(y + 0.5) / cells for y in range(cells)]
+    edges = [y / cells for y in range(cells + 1)]
     laws = Curves(
         Phrase("Staircase drawn until inside: reports of three people"),
         tuple(
-            Curve(Phrase("a person at {x:g}", x=x), tuple(at), tuple(p * cells for p in row(lesson, int(x * cells))))
+            Curve(Phrase("a person at {x:g}", x=x), tuple(edges), density(row(lesson, int(x * cells))), True)
             for x in (0.0, 0.25, 0.5)
         ),
         Phrase("report"),
@@ -89,9 +95,10 @@ def measure(work: Work) -> Measured:
         {"asked": epsilons, **{name: [c[name] for c in costs] for name in one}},
         (laws, cost),
         why=Phrase(
-            "Drawing again divides the density by the probability of landing inside. That probability is smallest at "
-            "the bounds, where half of the noise is lost, and largest in the middle: it depends on the secret, so it "
-            "is not post-processing. The slide admits the proof, and there is none for this loop."
+            "The slide claims it for value + noise, and there it holds. The listing adds a loop: drawing again divides "
+            "the density by the probability of landing inside. That probability is smallest at the bounds, where more "
+            "than half of the draws are lost, and largest in the middle. It depends on the secret, so this is not "
+            "post-processing."
         )
         if over
         else None,
@@ -138,7 +145,7 @@ ITEM = Item(
     Phrase("The staircase, drawn again until inside"),
     Phrase("Cleaning with staircase and GRR: the listing"),
     measure,
-    claimed=Phrase("epsilon-LDP; the proof is admitted"),
+    claimed=Phrase("value + staircase noise is epsilon-LDP (admitted); the listing draws it again until inside"),
     lab="laws?law=staircase&epsilon=1&x=0&form=redrawn",
     verdicts=(6,),
 )

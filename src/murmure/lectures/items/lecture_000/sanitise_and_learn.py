@@ -134,9 +134,12 @@ def measure(work: Work) -> Measured:
 
 
 def means_are_close(draws: dict[str, dict[str, Any]]) -> bool:
-    """Whether the accuracies of the two loops differ by less than the deviation of one run."""
-    (one, deviation), (other, _) = (mean_and_deviation(draws[noise]["accuracy"]) for noise in NOISES)
-    return abs(one - other) < deviation
+    """Whether both mean scores of the two loops differ by less than the deviation of one run."""
+    for score in SCORES:
+        (one, deviation), (other, _) = (mean_and_deviation(draws[noise][score]) for noise in NOISES)
+        if abs(one - other) >= deviation:
+            return False
+    return True
 
 
 def histogram(score: str, draws: dict[str, dict[str, Any]], clear: float) -> Curves:

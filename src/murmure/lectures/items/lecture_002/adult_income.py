@@ -28,20 +28,28 @@ NUMBERS = {  # public bounds: the questionnaire's codes, and a working week
     "capital-gain": (0, 20_000),
     "capital-loss": (0, 4_000),
 }
-CATEGORIES = ("workclass", "marital-status", "occupation", "relationship", "race", "sex")
+CATEGORIES = {  # what the questionnaire offers, whether or not a row of the table has it
+    "workclass": "Private Self-emp-not-inc Self-emp-inc Federal-gov Local-gov State-gov Without-pay Never-worked",
+    "marital-status": "Married-civ-spouse Divorced Never-married Separated Widowed Married-spouse-absent "
+    "Married-AF-spouse",
+    "occupation": "Tech-support Craft-repair Other-service Sales Exec-managerial Prof-specialty Handlers-cleaners "
+    "Machine-op-inspct Adm-clerical Farming-fishing Transport-moving Priv-house-serv Protective-serv Armed-Forces",
+    "relationship": "Wife Own-child Husband Not-in-family Other-relative Unmarried",
+    "race": "White Asian-Pac-Islander Amer-Indian-Eskimo Other Black",
+    "sex": "Female Male",
+}
 EPSILONS = (0.1, 1.0, 10.0)
 
 
 def rows_and_schema(work: Work) -> tuple[dict[str, Array], Schema]:
-    """Codes of the census for categories, whose lists are public; numbers within their bounds."""
+    """Labels of the census for categories, whose lists are public; numbers within their bounds."""
     data = work.table("adult")
     numbers = {
         name: np.clip(np.asarray(data.columns[name]), *bounds).astype(np.int64) for name, bounds in NUMBERS.items()
     }
     domains: dict[str, Any] = {name: Integers(*bounds) for name, bounds in NUMBERS.items()}
-    lists = data.schema(CATEGORIES)
-    domains |= {name: lists[name] for name in CATEGORIES}
-    rows = {**numbers, **data.codes(CATEGORIES), TARGET: np.asarray(data.columns[TARGET])}
+    domains |= {name: Categories(labels.split()) for name, labels in CATEGORIES.items()}
+    rows = {**numbers, **{name: np.asarray(data.columns[name]) for name in (*CATEGORIES, TARGET)}}
     return rows, Schema({**domains, TARGET: Categories(list(LABELS))})
 
 
@@ -108,15 +116,13 @@ def measure(work: Work) -> Measured:
             Paragraph(
                 Phrase("The private models lose at most {lost:.4f} of accuracy to the clear one.", lost=lost)
                 if lost > 0
-                else Phrase(
-                    "No private model is less accurate here than the clear one: the noise is too small to show."
-                )
+                else Phrase("No private model is less accurate here than the clear one.")
             ),
             Paragraph(
                 Phrase(
                     "Eleven columns: five numbers within public bounds, six categories whose lists are those of the "
-                    "census. Noisy means are pulled towards those of all classes, which can help: naive Bayes counts "
-                    "twice what two similar columns say."
+                    "census. Where there is noise, Murmure pulls means, variances and shares towards those of all "
+                    "classes. That can help: naive Bayes counts twice what two similar columns say."
                 ),
                 "note",
             ),

@@ -101,8 +101,8 @@ def broken() -> tuple[Block, ...]:
         Paragraph(
             Phrase(
                 "The constant of f_D is the sum of y^2. It is not needed for the minimum, and is printed as it is: "
-                "{constant:g}. If one person with y = 1 joins, it is {joined:g}. Murmure's `lecture_cost` says the "
-                "same of the noised coefficients: {cost:.2f}.",
+                "{constant:g}. If one person with y = 1 joins, it is {joined:g}. Murmure's `lecture_cost` "
+                "says {cost:.2f}, for noise on all six.",
                 constant=constant,
                 joined=joined,
                 cost=lecture_cost(float(EPSILON), 1),

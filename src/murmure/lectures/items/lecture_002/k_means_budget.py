@@ -49,7 +49,7 @@ def _scale(law: Any) -> float:
 
 
 def learn(work: Work, rng: Random, epsilon: float, split: Split, run: int) -> float:
-    """How far the centres end from those of the clouds: root of the mean squared distance, best match."""
+    """How far the centres end from those of the clouds: root of the mean squared distance to the nearest."""
     x = points(rng, N)
     table = {"x": x[:, 0], "y": x[:, 1]}
     model: Any = KMeans(len(CLOUDS), BOX, Central(epsilon), split=split, rng=rng).fit(table)
@@ -86,8 +86,8 @@ def measure(work: Work) -> Measured:
         Phrase(
             "for t = {t}, d = {d}, r = {r} and epsilon 1 the lecture's scales are {a} and {b}; Murmure's noise has "
             "{count:.2f} and {total:.1f}, because its box has its middle at 0, and a step spends {spent:.4f}. Of "
-            "{people} people in three clouds, at epsilon {epsilon:g}, centres are {halves:.3f} off with halves and "
-            "{least:.3f} with: {best}",
+            "{people} people in three clouds, at epsilon {epsilon:g}, centres are {halves:.3f} off with halves. The "
+            "least of the three splits is {least:.3f} ({best})",
             t=t,
             d=d,
             r=r,

@@ -54,7 +54,7 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "{outcome}. With epsilon {epsilon:.3f} for all {steps} steps the centres end {near:.3f} to {far:.3f} from "
-            "the clear ones (the box has width 1), and {changed} of {n} points are in another cluster",
+            "the clear ones (the box has width 1). Points in another cluster: {changed} of {n}",
             outcome=outcome,
             epsilon=spent,
             steps=STEPS,

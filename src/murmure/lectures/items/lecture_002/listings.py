@@ -12,7 +12,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.library_models import library_version, quiet
 from murmure.lectures.experiments.pima_accuracy import answers
-from murmure.lectures.experiments.pima_rows import PimaRows, pima_rows, shuffled
+from murmure.lectures.experiments.pima_rows import PimaRows, pima_rows, split_rows
 from murmure.lectures.experiments.point_clouds import BOX, points
 from murmure.plan.privacy import Central, Clear
 from murmure.show.document import Block, Listing, Number, Paragraph, Table
@@ -34,8 +34,7 @@ LABELS = "print(dp_km.labels_)"
 def score(work: Work, rng: Random, epsilon: float, run: int) -> list[float]:
     """Of the private regression, and of the one in the clear that `reg` is if a notebook has it from before."""
     rows = pima_rows(work.table("pima"))
-    learned, tested = shuffled(len(rows.y), work.rng("split", run))
-    train, test = rows.part(learned), rows.part(tested)
+    train, test = split_rows(rows, work.seed, run)
     private = answers("regression", Central(epsilon), rng, train, test)
     reg = answers("regression", Clear(), rng, train, test)
     return [float((private == test.y).mean()), float((reg == test.y).mean())]

@@ -45,10 +45,11 @@ def measure(work: Work) -> Measured:
     lost = 1 - len(found) / len(draws)
     loss = squared_loss(POINTS)
     w, v = loss.argmin(), PRINTED_NOISY.argmin()
-    inside = found[[all(a <= v <= b for v, (a, b) in zip(row, DRAWN, strict=True)) for row in found]][:MAX_POINTS]
+    inside = found[[all(a <= v <= b for v, (a, b) in zip(row, DRAWN, strict=True)) for row in found]]
+    beyond, inside = 1 - len(inside) / len(found), inside[:MAX_POINTS]
     quartiles = np.percentile(found, [25, 50, 75], axis=0)
     figure = ScatterPlot(
-        Phrase("Weights from noisy coefficients, epsilon {epsilon:g}", epsilon=EPSILON),
+        Phrase("Weights from noisy coefficients, announced epsilon {epsilon:g}", epsilon=EPSILON),
         (
             PointCloud(Phrase("a draw"), tuple(map(float, inside[:, 0])), tuple(map(float, inside[:, 1]))),
             PointCloud(Phrase("the printed draw"), (float(v[0]),), (float(v[1]),)),
@@ -85,6 +86,9 @@ def measure(work: Work) -> Measured:
             spent=SPENT,
         ),
         blocks=(
+            Paragraph(
+                Phrase("Of the draws that have a minimum, {beyond:.0%} lie outside the picture.", beyond=beyond), "note"
+            ),
             Table(
                 Phrase("The printed draw"),
                 ("", Phrase("printed"), Phrase("computed from the printed coefficients")),

@@ -51,11 +51,11 @@ def measure(work: Work) -> Measured:
         Phrase(
             "{others} people at (0, 0) and one at (h, 1) or (h, -1): all within the bounds. The slopes are 1/h and "
             "-1/h. At h = {h:.2g} exchanging that one person moves the weights by {apart:,.0f}, and the coefficients "
-            "of f_D by {bounded:.2f}, never by more than {bound:.0f}",
+            "of f_D by {bounded:.2f}; no row and no h moves these by more than {bound:.0f}",
             others=OTHERS,
             h=float(steps[-1]),
             apart=omega[-1],
-            bounded=max(quadratic),
+            bounded=quadratic[-1],
             bound=bound,
         ),
         {"h": [float(h) for h in steps], "weights": omega, "coefficients": quadratic},

@@ -63,6 +63,13 @@ def claims_table(found: PimaAccuracy) -> Table:
             Phrase("DP-LR: {span}", span=span(means(everywhere, "central"))),
         ),
         claim_row(
+            Phrase("LR in the clear is always more accurate than staircase + LR"),
+            low,
+            high,
+            judged(found, low, high, lambda a: apart(a["clear"], a["staircase"]).above),
+            Phrase("staircase + LR: {span}", span=span(means(everywhere, "staircase"))),
+        ),
+        claim_row(
             Phrase("DP-LR varies much: a standard deviation above {spread:.2f}", spread=SPREAD),
             low,
             high,
