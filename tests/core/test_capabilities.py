@@ -83,7 +83,7 @@ PROBED = {
         "learn/folds.py": "? get_params",
         "lectures/data_sets/open_ml.py": "reason",
         "lectures/experiments/library_replay.py": "lower upper",
-        "lectures/items/lecture_002/listings.py": "labels_ models",
+        "lectures/items/lecture_002/listings.py": "models",
         "learn/transform_output.py": "_sklearn_output_config",
         "parties/http/routes.py": "sender",
     },
