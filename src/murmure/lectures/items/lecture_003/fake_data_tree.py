@@ -47,7 +47,7 @@ def measure(work: Work) -> Measured:
                 Phrase("it is real"),
                 (
                     Branch("p", Phrase("its value"), leaf=leaf("p/d", leaves[0])),
-                    Branch("q", Phrase("another value"), leaf=leaf("q/d", leaves[1])),
+                    Branch("q", Phrase("a given other value"), leaf=leaf("q/d", leaves[1])),
                 ),
             ),
             Branch(
@@ -55,7 +55,7 @@ def measure(work: Work) -> Measured:
                 Phrase("it is invented"),
                 (
                     Branch("1/k", Phrase("its value"), leaf=leaf("(d - 1)/(dk)", leaves[2])),
-                    Branch("1/k", Phrase("another value"), leaf=leaf("(d - 1)/(dk)", leaves[3])),
+                    Branch("1/k", Phrase("a given other value"), leaf=leaf("(d - 1)/(dk)", leaves[3])),
                 ),
             ),
         ),
