@@ -68,6 +68,15 @@ def test_the_average_is_rounded_by_a_fair_coin_when_it_is_halfway() -> None:
     assert rounds_to_truth(np.array([0, 1, 2, 3]), 2) == (1 + 0.5) / 4
 
 
+def test_repeated_answers_cost_what_the_curator_certifies() -> None:
+    from murmure.lectures.items.lecture_003.repeated_answers import EPSILON, QUESTION
+
+    once = mu.Plan(mu.Count(QUESTION), curator=mu.DiscreteLaplace(EPSILON)).guarantees()["reader"].epsilon
+    data = measured("repeated-answers").data
+
+    assert data["epsilon together"] == pytest.approx([m * once for m in data["answers"]])
+
+
 def test_a_curator_needs_the_square_root_of_the_local_crowd() -> None:
     """At k = 2, e/(e - 1)^2 is half of the variance of the discrete Laplace law: N^2/2 people, whatever epsilon."""
     assert measured("dp-against-ldp").found.fields["enough"] == 10_000**2 // 2  # type: ignore[attr-defined]

@@ -132,8 +132,10 @@ def test_people_are_found_more_often_among_more_matches(work: Work) -> None:
 def test_epsilons_of_surveys_add_up(work: Work) -> None:
     table = reidentification.composed(work)
 
-    assert [row[1].value for row in table.rows] == pytest.approx([1, 2, 3, 4, 5])
-    assert table.rows[0][2].value == pytest.approx(math.log(10 * (math.e - 1) + 1), rel=1e-6)
+    assert [row[2].value for row in table.rows] == pytest.approx([1, 2, 3, 4, 5])
+    amplified = [math.log(row[1].value * (math.e - 1) + 1) for row in table.rows]
+    assert [row[3].value for row in table.rows] == pytest.approx(np.cumsum(amplified).tolist(), rel=1e-6)
+    assert all(5 <= row[1].value <= 9 for row in table.rows)
 
 
 def test_at_equal_cost_fakes_never_help_the_estimate(work: Work) -> None:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+import murmure as mu
 from murmure.core.random import Random
 from murmure.lectures import lecture_004_sums as sums
 from murmure.lectures.course.work import Work
@@ -138,6 +139,17 @@ def test_noise_that_is_ignored_shrinks_the_slope():
     assert abs(good[0] - 15) < 2 * (good[2] - good[0])
 
 
+def test_a_curator_and_the_people_spend_the_same_epsilon():
+    """Share and slope cost epsilon 1 together: half for each at a curator, one report of each person for both."""
+    table = four_approaches.people(Random.seeded(6), 2_000)
+    clear = float((table["smoker"] == "yes").mean())
+    found = [four_approaches.answer("curator", table, Random.seeded(seed))[0][0] for seed in range(100)]
+    noise = mu.Plan(mu.Histogram(four_approaches.SCHEMA["smoker"]), curator=mu.DiscreteLaplace(0.5))
+    predicted = float(mu.run(noise, table["smoker"], rng=Random.seeded(1)).estimate.variance("fixed")[1]) ** 0.5
+
+    assert float(np.std(np.array(found) - clear)) == pytest.approx(predicted, rel=0.4)  # five standard errors
+
+
 def test_masked_sums_add_nothing_to_the_error():
     found = four_approaches.cell(WORK, Random.seeded(8), "masks", 0, 200)
 
@@ -221,6 +233,11 @@ def test_the_boxed_formula_in_fractions_is_the_variance_of_residuals():
     found = regression.residual_variance(sums.products(rows))
 
     assert float(found) == pytest.approx(residuals @ residuals / 8, rel=1e-12)
+
+
+def test_the_boxed_formula_in_floats_goes_below_zero_where_y_is_large():
+    assert regression.below_zero(WORK, Random.seeded(3), regression.BEYOND, 100) > 0
+    assert regression.below_zero(WORK, Random.seeded(3), 1.0, 50) == 0
 
 
 def test_the_regression_of_parties_is_that_of_all_rows():

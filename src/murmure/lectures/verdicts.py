@@ -128,7 +128,10 @@ VERDICTS: dict[int, Verdict] = {
         "003",
         "wrong",
         Phrase("RS+FD with the amplified epsilon' is epsilon-private"),
-        Phrase("for a whole record it is exactly epsilon'; epsilon holds for one attribute at most"),
+        Phrase(
+            "for a whole record it is exactly epsilon'; for one attribute it is epsilon with unary encoding and fakes "
+            "made of zeros, or with GRR where all attributes have equally many values"
+        ),
     ),
     17: _verdict(
         "003",

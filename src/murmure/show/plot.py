@@ -151,7 +151,7 @@ def _(panel: Curves, ax: Any, language: Language) -> None:
     for i, curve in enumerate(panel.curves):
         colour = COLOURS[i % len(COLOURS)]
         x, y = np.array(corners(curve.x, curve.y, curve.step)).T
-        dash = ("-", (4, (3, 3)))[(i + i // len(COLOURS)) % 2]  # where two lines coincide, both are seen
+        dash = ("-", (0, (3, 3)))[(i + i // len(COLOURS)) % 2]  # where two lines coincide, both are seen
         mark = "o" if len(x) == 1 else ""  # a single point would draw no line
         ax.plot(x, y, color=colour, lw=2, ls=dash, marker=mark, ms=4, label=_no_math(language.say(curve.name)) or "_")
         if curve.low is not None and curve.high is not None:

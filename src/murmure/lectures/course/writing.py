@@ -97,6 +97,7 @@ def write_items(names: Sequence[str], out: Path, settings: Settings) -> Iterator
     for lecture in dict.fromkeys(name.partition("/")[0] for name in names):
         some = [result for name, result in results.items() if name.startswith(f"{lecture}/")]
         page = LecturePage(lecture, tuple(some))
+        (out / lecture).mkdir(exist_ok=True)  # all of its items may have been left out
         with all_or_nothing(out / lecture / "index.html") as part:
             part.write_text(page.to_page(lang="fr"), encoding="utf-8")
 

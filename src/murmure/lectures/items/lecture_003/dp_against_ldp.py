@@ -55,9 +55,9 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "With {people:,} people at epsilon {epsilon:g} the error of a share is {local:.5f} with noise at every "
-            "person and {central:.6f} with noise at a curator ({runs:,} runs); exactly, {ratio:.0f} times more. The "
-            "ratio grows like the square root of the number of people. To be as precise, the first way needs "
-            "{enough:,} people.",
+            "person and {central:.6f} with noise at a curator ({runs:,} runs); by their laws, the first is "
+            "{ratio:.0f} times as large. The ratio grows like the square root of the number of people. To be as "
+            "precise, the first way needs {enough:,} people.",
             people=COMPARED,
             epsilon=EPSILON,
             local=measured[at]["local"],

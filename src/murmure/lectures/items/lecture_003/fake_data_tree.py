@@ -15,6 +15,8 @@ from murmure.show.figures import Branch, Tree
 
 D, K, EPSILON, PEOPLE = 3, 4, 1.0, 6000
 
+FAKE = "(d-1)/(dk)"  # a value is invented, and is this one
+
 
 def measure(work: Work) -> Measured:
     schema = mu.Schema({f"A{i + 1}": mu.Categories(K) for i in range(D)})
@@ -47,15 +49,15 @@ def measure(work: Work) -> Measured:
                 Phrase("it is real"),
                 (
                     Branch("p", Phrase("its value"), leaf=leaf("p/d", leaves[0])),
-                    Branch("q", Phrase("another value"), leaf=leaf("q/d", leaves[1])),
+                    Branch("q", Phrase("a given other value"), leaf=leaf("q/d", leaves[1])),
                 ),
             ),
             Branch(
                 "(d - 1)/d",
                 Phrase("it is invented"),
                 (
-                    Branch("1/k", Phrase("its value"), leaf=leaf("(d - 1)/(dk)", leaves[2])),
-                    Branch("1/k", Phrase("another value"), leaf=leaf("(d - 1)/(dk)", leaves[3])),
+                    Branch("1/k", Phrase("its value"), leaf=leaf(FAKE, leaves[2])),
+                    Branch("1/k", Phrase("a given other value"), leaf=leaf(FAKE, leaves[3])),
                 ),
             ),
         ),

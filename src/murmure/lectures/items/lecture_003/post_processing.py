@@ -58,8 +58,8 @@ def measure(work: Work) -> Measured:
     agrees = worst_named <= costs[0]
     return Measured(
         Phrase(
-            "The certificate of the report itself is {itself:.4f}. None of {many} functions drawn at random gives more "
-            "than {worst:.4f}; the parity alone gives {parity:.4f}, and a constant {constant:.4f}.",
+            "The certificate of the report itself is {itself:.4f}. Of {many} functions drawn at random the costliest "
+            "has {worst:.4f}; the parity alone has {parity:.4f}, and a constant {constant:.4f}.",
             itself=costs[0],
             many=many,
             worst=worst,

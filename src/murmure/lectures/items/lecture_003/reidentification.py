@@ -14,7 +14,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.record_attacks.attack_figures import Columns, band, flat
 from murmure.lectures.record_attacks.attribute_runs import schema_of, successes
-from murmure.lectures.record_attacks.survey_runs import SURVEYS, survey_cell
+from murmure.lectures.record_attacks.survey_runs import SURVEYS, published_surveys, survey_cell
 from murmure.show.document import Curves, Number, Table
 from murmure.show.figures import Panels
 
@@ -48,10 +48,11 @@ def measure(work: Work) -> Measured:
                 last[solution, oracle, top] = found
     grr, oue, fake = (last[form][-1] for form in (("smp", "GRR", 1), ("smp", "OUE", 1), ("rsfd", "GRR", 1)))
     found_text = Phrase(
-        "After five surveys at epsilon {e:g} each, {grr:.2%} of {n:,} people are the best match of their reports with "
-        "SMP[GRR], {oue:.2%} with SMP[OUE], {fake:.2%} with RS+FD[GRR] (means of {runs} runs). Guessing finds "
-        "{chance:.4%}.",
+        "After five surveys at epsilon {e:g} of the papers, {grr:.2%} of the people looked for are the best match of "
+        "their reports with SMP[GRR], {oue:.2%} with SMP[OUE], {fake:.2%} with RS+FD[GRR] (means of {runs} runs, each "
+        "with {sought:,} of {n:,} people to find among all). Guessing finds {chance:.4%}.",
         e=epsilons[-1], grr=grr.value, oue=oue.value, fake=fake.value, n=n, runs=runs, chance=1 / n,
+        sought=n if targets is None else min(targets, n),
     )  # fmt: skip
     return Measured(
         found_text,
@@ -101,14 +102,20 @@ def found_table(last: dict[tuple[str, str, int], list[Success]], epsilons: list[
 
 
 def composed(work: Work) -> Table:
-    """Every survey is paid for: epsilons add up."""
+    """Every survey is paid for: epsilons add up. The surveys are those of the first run, of five to nine attributes."""
     schema = schema_of(work, DATA)
-    rows = []
-    for s in range(1, SURVEYS + 1):
-        smp = mu.certify(mu.SMP(schema, 1.0, oracle="GRR"), "record", reports=s).epsilon
-        fake = mu.certify(mu.RSFD(schema, 1.0, oracle="GRR", calibrate="paper"), "record", reports=s).epsilon
-        rows.append((Number(s), Number(smp, "fixed", 3), Number(fake, "fixed", 3)))
-    head = (Phrase("surveys"), Phrase("SMP at epsilon 1"), Phrase("RS+FD at epsilon 1 of the papers"))
+    rows, smp, fake = [], 0.0, 0.0
+    for s, names in enumerate(published_surveys(0, list(schema.private)), start=1):
+        asked = mu.Schema({name: schema[name] for name in names})
+        smp += mu.certify(mu.SMP(asked, 1.0, oracle="GRR")).epsilon
+        fake += mu.certify(mu.RSFD(asked, 1.0, oracle="GRR", calibrate="paper")).epsilon
+        rows.append((Number(s), Number(len(names)), Number(smp, "fixed", 3), Number(fake, "fixed", 3)))
+    head = (
+        Phrase("surveys"),
+        Phrase("attributes of the last one"),
+        Phrase("SMP at epsilon 1"),
+        Phrase("RS+FD at epsilon 1 of the papers"),
+    )
     return Table(Phrase("What is certified for a person after several surveys of epsilon 1"), head, tuple(rows))
 
 

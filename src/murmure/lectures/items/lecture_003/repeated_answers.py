@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import murmure as mu
+from murmure.certify.accounting import sequential
 from murmure.core.errors import Phrase
 from murmure.core.types import Ints
 from murmure.lectures.course.item import Item, Measured
@@ -28,7 +29,8 @@ def measure(work: Work) -> Measured:
     answers = TRUTH + law.draw_noise(runs * max(ANSWERS), work.rng("answers")).reshape(runs, -1)
     found = [rounds_to_truth(np.abs(answers[:, :m].sum(axis=1) - m * TRUTH), m) for m in ANSWERS]
     needed = answers_needed(law.variance)
-    spent = [mu.certify(mu.GRR(QUESTION, EPSILON), reports=m).epsilon for m in ANSWERS]
+    once = mu.Plan(mu.Count(QUESTION), curator=mu.DiscreteLaplace(EPSILON)).bound.cost
+    spent = [sequential([once] * m).epsilon for m in ANSWERS]
     curves = Curves(
         Phrase("How often the average, rounded, is the truth"),
         (Curve(Phrase("{runs:,} series of answers", runs=runs), ANSWERS, tuple(found)),),

@@ -23,7 +23,10 @@ def table_of(d: int, k: int) -> mu.Schema:
 
 
 def variance(way: Any) -> float:
-    """Of one share, averaged over the values of an attribute: it does not depend on the shares."""
+    """Of one share, averaged over the values of an attribute that are all equally frequent.
+
+    What the draw of an attribute adds, f (1 - f) (d - 1) / N, is largest there: unequal shares favour sampling.
+    """
     k = way.domains[0].size
     return float(np.mean(way.variance([np.full(k, 1 / k)] * len(way.columns), PEOPLE)[0]))
 
@@ -81,8 +84,9 @@ def measure(work: Work) -> Measured:
     }
     return Measured(
         Phrase(
-            "Sampling wins at small epsilons and splitting at large ones. With {d} attributes of {k} values, GRR, "
-            "splitting is better from epsilon {meet:.2f} on; the least such epsilon of the table is {first:.2f}.",
+            "Sampling wins at small epsilons and splitting at large ones. With {d} attributes of {k} values that are "
+            "equally frequent, GRR, splitting is better from epsilon {meet:.2f} on; the least such epsilon of the "
+            "table is {first:.2f}.",
             d=many[0],
             k=sizes[0],
             meet=meet[many[0], sizes[0]],

@@ -58,8 +58,8 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "Of the lecture's four, {best} has the least Var* at epsilon {low:g}, and GRR from {first:.2f} on (OUE and "
-            "GRR cross at ln((k - 2)/3) = {cross:.3f}). Subset selection is at most as large as every other one at "
-            "{many} of {all} epsilons.",
+            "GRR cross at ln((k - 2)/3) = {cross:.3f}). No other one is below subset selection at {many} of {all} "
+            "epsilons.",
             best=best[0],
             low=epsilons[0],
             first=first,

@@ -69,8 +69,8 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "Four of five who collude subtract, and have the last one's {number} (true: {true}). From the sums of a "
-            "regression, {recovered:.0%} of {two} honest rows are recovered, and {more:.0%} of {many}; with noise of "
-            "epsilon 1 {noisy:.0%}, where a guess has {guess:.0%} ({runs} runs).",
+            "regression, {recovered:.0%} of {two} honest rows are recovered, and {more:.0%} of {many}. With noise of "
+            "epsilon 1, {noisy:.0%} of {two} are, where a guess has {guess:.0%} ({runs} runs).",
             number=subtracted,
             true=last,
             recovered=columns["exact"][1],

@@ -65,9 +65,9 @@ def measure(work: Work) -> Measured:
         Phrase(
             "With {n:,} values the integrated squared error is {laplace:.3f} with Laplace noise (mean of {runs}, "
             "standard deviation {deviation:.3f}; expected {law:.3f}) and {gaussian:.3f} with Gaussian noise of the "
-            "same variance. It falls as n to the power {slope:.2f} with Laplace noise. With Gaussian noise a million "
-            "values leave {million:.3f}, and a million millions {billion:.3f}. SquareWave with EM, at the same epsilon "
-            "as the Laplace noise, has {wave:.3f} at {n:,}.",
+            "same variance. With Laplace noise its expectation falls as n to the power {slope:.2f} from n = 10^9 to "
+            "10^12. With Gaussian noise a million values leave {million:.3f}, and a million millions {billion:.3f}. "
+            "SquareWave with EM, at the same epsilon as the Laplace noise, has {wave:.3f} at {n:,}.",
             n=sizes[-1],
             laplace=float(means["Laplace"][-1]),
             gaussian=float(means["Gaussian"][-1]),
@@ -94,14 +94,15 @@ def measure(work: Work) -> Measured:
         Phrase(
             "The slow method is Gaussian noise: it takes exponentially more from each frequency, and only powers of "
             "log n come back. Laplace noise takes a power of the frequency, and the error falls as a power of n. The "
-            "error can be measured: its expectation is an integral, and the curves meet it."
+            "expected error is an integral over the noise, the kernel and the density that is sought: it can be "
+            "computed for any density that one has in mind, and not from the noisy values alone."
         ),
         (
             Table(
                 Phrase("Integrated squared error, expected with the best bandwidth"),
                 (Phrase("n"), Phrase("Laplace noise"), Phrase("Gaussian noise")),
                 tuple(
-                    (Number(n), Number(a, "fixed", 4), Number(b, "fixed", 4))
+                    (Number(n), Number(a, "fixed", 6), Number(b, "fixed", 4))
                     for n, a, b in zip(steps, theory["Laplace"], theory["Gaussian"], strict=True)
                 ),
                 folded=True,
@@ -130,7 +131,7 @@ def densities(noise: NoiseName, curves: dict[int, list[float]]) -> Curves:
 def speed_picture(sizes: Any, means: Any, wave_means: list[float], steps: Any, theory: Any) -> Curves:
     sizes = tuple(map(float, sizes))
     return Curves(
-        Phrase("Integrated squared error against n, epsilon {epsilon:g}", epsilon=EPSILON),
+        Phrase("Integrated squared error against n (Laplace noise, SquareWave: epsilon {epsilon:g})", epsilon=EPSILON),
         (
             Curve(Phrase("Laplace noise, expected"), steps, tuple(theory["Laplace"])),
             Curve(Phrase("Laplace noise, measured"), sizes, tuple(map(float, means["Laplace"]))),

@@ -56,8 +56,8 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "As printed, one missing party of {m} leaves an error of {error:.2f} on average ({runs} runs), where the "
-            "sum is about {size:.1f}. With shares of the keys the sum over those who stayed "
-            "comes out at every stage: {right}.",
+            "sum is about {size:.1f}. With shares of the keys, whenever the party leaves, the sum "
+            "over those whose numbers arrived comes out: {right}.",
             m=parties[-1],
             error=errors[-1],
             runs=runs,

@@ -130,12 +130,10 @@ def measure(work: Work) -> Measured:
         (Panels(Phrase("Dark: two inputs that the observer cannot tell apart"), panels, columns=3),),
         Phrase(
             "The definition holds in a finite ring, where masks are uniform on all of it. The lecture prints real "
-            "numbers modulo m, on which no computer draws uniformly; and modulo 3 everyone ({ones}) and no one "
-            "({zeros}) have the same law: {same}. Modulo 4 they have not: {other}.",
-            ones="1, 1, 1",
-            zeros="0, 0, 0",
+            "numbers modulo m, on which no computer draws uniformly. And does the centre see the same law whether all "
+            "of three parties hold 1 or all hold 0? Modulo 3: {same}. Modulo 4: {other}.",
             same=yes_no(same[3]),
-            other=yes_no(not same[4]),
+            other=yes_no(same[4]),
         ),
         (
             Paragraph(

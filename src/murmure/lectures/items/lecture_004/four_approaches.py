@@ -1,4 +1,7 @@
-"""The four classical approaches on one question: a share, and a regression slope, of the same people."""
+"""The four classical approaches on one question: a share, and a regression slope, of the same people.
+
+Epsilon is for both figures together: answers with noise serve twice, and a curator spends half on each.
+"""
 
 from __future__ import annotations
 
@@ -54,37 +57,38 @@ def answer(approach: str, table: dict[str, Any], rng: Random) -> tuple[list[floa
     """(share, low, high) and (slope, low, high) by one approach, and the random numbers that the regression takes."""
     domain, n = SCHEMA["smoker"], len(table["cost"])
     drawn = n
+    share: Any
     if approach in ("noise", "corrected"):
         scale = 1 / EPSILON
         w = (table["smoker"] == "yes") + laplace(rng, n, scale)
-        share = interval(float(w.mean()), float(w.std()) / math.sqrt(n))
-        return share, noisy_slope(w, table["cost"], 2 * scale**2 if approach == "corrected" else 0.0), n
+        mean = interval(float(w.mean()), float(w.std()) / math.sqrt(n))
+        return mean, noisy_slope(w, table["cost"], 2 * scale**2 if approach == "corrected" else 0.0), n
     if approach == "masks":
         parts = [{name: column[i::HOLDERS] for name, column in table.items()} for i in range(HOLDERS)]
         plan = mu.Plan(mu.Histogram(domain), parties=mu.PairwiseMasks(HOLDERS))
-        release = mu.run(plan, [part["smoker"] for part in parts])
+        share = mu.run(plan, [part["smoker"] for part in parts]).estimate
         fit = econometrics.ols(COST_BY_SMOKER, parts, schema=SCHEMA, privacy=mu.Secure())
         assert fit.how is not None
         drawn = HOLDERS * (HOLDERS + 1) // 2 * fit.how.sums  # a mask for each pair and each party
     elif approach == "curator":
-        plan = mu.Plan(mu.Histogram(domain), curator=mu.DiscreteLaplace(epsilon=EPSILON))
-        release = mu.run(plan, table["smoker"], rng=rng)
-        privacy = mu.Central(epsilon=EPSILON)
+        plan = mu.Plan(mu.Histogram(domain), curator=mu.DiscreteLaplace(epsilon=EPSILON / 2))
+        share = mu.run(plan, table["smoker"], rng=rng).estimate
+        privacy = mu.Central(epsilon=EPSILON / 2)
         fit = econometrics.ols(COST_BY_SMOKER, table, schema=SCHEMA, privacy=privacy, rng=rng)
         assert fit.how is not None
         drawn = fit.how.sums  # noise once for each sum
     else:
         mechanism = mu.GRR(domain, EPSILON)
         reports = mechanism.report(table["smoker"], rng)
-        release = mu.run(mu.Plan(mu.Histogram(domain), person=mechanism), table["smoker"], rng=rng)
+        share = mechanism.estimate(mechanism.tally(reports), n)
         sent = {**table, "smoker": np.array(["no", "yes"])[reports]}
         fit = econometrics.randomised_ols(COST_BY_SMOKER, sent, schema=SCHEMA, randomised={"smoker": mechanism})
-    low, high = np.asarray(release.estimate.interval(target="superpopulation"))[1]
+    low, high = np.asarray(share.interval(target="superpopulation"))[1]
     ends = fit.conf_int()
     slope = float(fit.params[1])
     # Where noise leaves no standard error there is no interval: it counts as one that does not cover.
     around = [slope, slope] if ends is None else [float(end) for end in ends[1]]
-    return [float(release.estimate.mean[1]), low, high], [slope, *around], drawn
+    return [float(share.mean[1]), low, high], [slope, *around], drawn
 
 
 def cell(work: Work, rng: Random, approach: str, run: int, n: int) -> dict[str, Any]:
@@ -121,11 +125,11 @@ def measure(work: Work) -> Measured:
     honest = [by_name[kind][name] for kind in ("share_coverage", "slope_coverage") for name in NAMES if name != "noise"]
     return Measured(
         Phrase(
-            "{n:,} people, epsilon 1, {runs} runs. What each approach adds to the error of the share (root mean "
-            "square): {response:.4f} for randomised response, {noise:.4f} for noise on each value, {curator:.5f} for "
-            "noise at a curator, {masks:.5f} for masked sums. Intervals at 95% cover the truth in {low:.0%} to "
-            "{high:.0%} of the runs; where noise on each value is ignored, the slope is {biased:.1f} instead of "
-            "{slope:.0f}, and its interval covers in {missed:.0%}.",
+            "{n:,} people, epsilon 1 for both figures, {runs} runs. What each approach adds to the error of the share "
+            "(root mean square): {response:.4f} for randomised response, {noise:.4f} for noise on each value, "
+            "{curator:.5f} for noise at a curator, {masks:.5f} for masked sums. Intervals at 95% cover the truth in "
+            "{low:.0%} to {high:.0%} of the runs; where noise on each value is ignored, the slope is {biased:.1f} "
+            "instead of {slope:.0f}, and its interval covers in {missed:.0%}.",
             n=n,
             runs=runs,
             response=by_name["share_error"]["response"],
@@ -143,7 +147,8 @@ def measure(work: Work) -> Measured:
         Phrase(
             "The law of each randomisation is public, so its error is known before anybody answers, and regressions "
             "can be corrected for it. Masked sums add no error, and they hide the rows from the coordinator only: what "
-            "comes out is exact, with no epsilon."
+            "comes out is exact, with no epsilon. The protection differs too: where each answer is randomised, here "
+            "only whether somebody smokes is, and the cost is sent as it is; a curator's noise covers both columns."
         ),
         (error_table(data), verdicts(data)),
     )

@@ -87,8 +87,8 @@ def measure(work: Work) -> Measured:
     return Measured(
         Phrase(
             "Over {runs} runs with {n:,} people, Warner's error is {warner:.4f}, where {law:.4f} is predicted; the "
-            "intervals of the three approaches cover in {low:.1%} to {high:.1%}. Enumerated, Warner's 95% intervals "
-            "cover every share in {lowest:.2%} of surveys or more.",
+            "intervals of the three approaches cover in {low:.1%} to {high:.1%}. Enumerated for up to {most} people, "
+            "Warner's 95% intervals cover every share in {lowest:.2%} of surveys or more.",
             runs=runs,
             n=n,
             warner=data["measured"][0],
@@ -96,6 +96,7 @@ def measure(work: Work) -> Measured:
             low=min(data["covers"]),
             high=max(data["covers"]),
             lowest=lowest,
+            most=sizes[-1],
         ),
         data,
         (

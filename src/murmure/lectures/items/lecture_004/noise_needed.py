@@ -14,7 +14,7 @@ from murmure.lectures.course.item import Item, Measured
 from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.deconvolution import TwoHumps
 from murmure.lectures.experiments.float_draws import laplace
-from murmure.show.document import Curve, Curves, Number, Table
+from murmure.show.document import Curve, Curves, Number, Paragraph, Table
 
 EPSILON, SHARE, NORMAL = 1.0, 0.3, 1.96
 SCALE = 1 / EPSILON  # Laplace noise on a value between 0 and 1: epsilon for each person
@@ -93,6 +93,8 @@ def measure(work: Work) -> Measured:
         log=True,
         log_x=True,
     )
+    # Var[s^2] of Laplace noise alone: (24 - 4) scale^4 / n.
+    blur = math.sqrt(20 / work.choose(500, 50_000, 500_000)) * SCALE**2
     names = (Phrase("mean"), Phrase("variance"), Phrase("median"), Phrase("last decile"))
     corrected = [*moments["corrected"], None, None]
     return Measured(
@@ -134,6 +136,15 @@ def measure(work: Work) -> Measured:
                         names, moments["clear"], moments["noisy"], corrected, strict=True
                     )
                 ),
+            ),
+            Paragraph(
+                Phrase(
+                    "The noise alone gives the corrected variance a standard error of {blur:.4f} with these {n:,} "
+                    "people.",
+                    blur=blur,
+                    n=work.choose(500, 50_000, 500_000),
+                ),
+                "note",
             ),
         ),
     )
