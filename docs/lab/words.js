@@ -66,7 +66,7 @@ const WORDS = {
   ],
   "tree.truth": ["Probabilité de dire la vérité, t", "Probability of telling the truth, t"],
   "tree.yes": ["Probabilité de oui à la seconde pièce, s", "Probability of yes of the second coin, s"],
-  "tree.f": ["Part des personnes qui pensent oui, f", "Share of people who mean yes, f"],
+  "tree.f": ["Proportion des personnes qui pensent oui, f", "Share of people who mean yes, f"],
   "tree.n": ["Nombre de personnes, N", "Number of people, N"],
   "tree.figure": ["La probabilité de chaque chemin", "The probability of each path"],
   "tree.drawing": [
@@ -112,7 +112,7 @@ const WORDS = {
     "The second coin always says yes: a no is always the truth, and the person who gives it is not protected.",
   ],
   "tree.formulas": [
-    "L’estimateur, pour la part f (r est la part des oui observés) et pour le nombre fN (o est leur nombre), puis"
+    "L’estimateur, pour la proportion f (r est la proportion des oui observés) et pour le nombre fN (o est leur nombre), puis"
       + " sa variance quand les N personnes sont fixées ; si elles sont elles-mêmes tirées au sort, ajoutez f(1 − "
       + "f)/N.",
     "The estimator, for the share f (r is the share of observed yes) and for the count fN (o is their number), "
@@ -129,7 +129,7 @@ const WORDS = {
   "grr.epsilon": ["Budget, ε", "Budget, ε"],
   "grr.k": ["Nombre de valeurs, k", "Number of values, k"],
   "grr.x": ["Valeur de la personne, x", "The person’s value, x"],
-  "grr.f": ["Part de cette valeur, f", "Share of this value, f"],
+  "grr.f": ["Proportion de cette valeur, f", "Share of this value, f"],
   "grr.n": ["Nombre de personnes, N", "Number of people, N"],
   "grr.figure": ["Ce que répond une personne dont la valeur est {x}", "What a person whose value is {x} reports"],
   "grr.drawing": [
@@ -145,15 +145,15 @@ const WORDS = {
   ],
   "grr.fact.lie": ["réponses autres que la vérité", "reports other than the truth"],
   "grr.fact.variance": ["variance à f = {f}", "variance at f = {f}"],
-  "grr.fact.error": ["erreur type à cette part", "standard error at that share"],
+  "grr.fact.error": ["erreur type à cette proportion", "standard error at that share"],
   "grr.formulas": [
-    "Les deux probabilités, l’estimateur de la part f (r est la part des réponses égales à la valeur) et sa variance.",
+    "Les deux probabilités, l’estimateur de la proportion f (r est la proportion des réponses égales à la valeur) et sa variance.",
     "The two probabilities, the estimator of the share f (r is the share of reports that equal the value) and its"
       + " variance.",
   ],
 
-  "laws.short": ["Laplace, paliers", "Laplace, staircase"],
-  "laws.title": ["Laplace borné et paliers", "Bounded Laplace and staircase"],
+  "laws.short": ["Laplace, escalier", "Laplace, staircase"],
+  "laws.title": ["Laplace borné et escalier", "Bounded Laplace and staircase"],
   "laws.intro": [
     "Un nombre entre 0 et 1, randomisé sans sortir de ses bornes. Comparez la loi juste à ce que le cours "
       + "imprime. (Cours 000.)",
@@ -162,11 +162,11 @@ const WORDS = {
   ],
   "laws.law": ["Loi", "Law"],
   "laws.law.laplace": ["Laplace borné", "bounded Laplace"],
-  "laws.law.staircase": ["paliers", "staircase"],
+  "laws.law.staircase": ["escalier", "staircase"],
   "laws.form": ["Version", "Version"],
   "laws.form.right": ["juste", "right"],
-  "laws.form.redrawn": ["tirée à nouveau jusqu’à tomber dans les bornes", "redrawn until inside"],
-  "laws.form.printed": ["comme imprimée", "as printed"],
+  "laws.form.redrawn": ["tirée de nouveau jusqu’à tomber dans les bornes", "redrawn until inside"],
+  "laws.form.printed": ["telle qu’imprimée", "as printed"],
   "laws.gamma": ["Largeur du palier central, γ", "Width of the central step, γ"],
   "laws.gamma.absolute": [
     "celle de la bibliothèque du cours (écart absolu)",
@@ -179,7 +179,7 @@ const WORDS = {
   "laws.value": ["valeur de la personne", "the person’s value"],
   "laws.bounds": ["bornes", "bounds"],
   "laws.laplace.figure": ["Laplace autour de la valeur", "Laplace around the value"],
-  "laws.staircase.figure": ["Des paliers autour de la valeur", "A staircase around the value"],
+  "laws.staircase.figure": ["Un escalier autour de la valeur", "A staircase around the value"],
   "laws.fact.asked": ["ε demandé", "ε asked for"],
   "laws.fact.exact": ["ε exact de cette loi", "exact ε of this law"],
   "laws.fact.inner": ["ε de la même forme sans bornes", "ε of the same shape without bounds"],
@@ -194,34 +194,34 @@ const WORDS = {
     "Density of bounded Laplace on [0, 1], highest at the value",
   ],
   "laws.laplace.right.summary": [
-    "Laplace borné coûte exactement ε = {exact}, atteint entre les deux bouts {from} et {to}. La réponse moyenne "
+    "Laplace borné coûte exactement ε = {exact}, atteint entre les deux bornes {from} et {to}. La réponse moyenne "
       + "est {mean} pour une valeur de {x} : la loi est biaisée vers le milieu.",
     "Bounded Laplace costs exactly ε = {exact}, attained between the two ends {from} and {to}. The mean report is"
       + " {mean} for a value of {x}: the law is biased towards the middle.",
   ],
   "laws.laplace.right.why": [
     "Tirer à nouveau jusqu’à tomber dans les bornes divise la densité par une constante qui dépend de x. Ici tout"
-      + " va bien, parce que la perte est la plus grande entre les deux bouts et que leurs constantes y sont égales. "
+      + " va bien, parce que la perte est la plus grande entre les deux bornes et que leurs constantes y sont égales. "
       + "Une moyenne de telles réponses reste biaisée : elle ne se publie pas avec une barre d’erreur.",
     "Redrawing until inside divides the density by a constant that depends on x. Here all is well, because the "
       + "loss is largest between the two ends, where the constants are equal. A mean of such reports is still biased:"
       + " it cannot be published with an error bar.",
   ],
-  "laws.laplace.printed.curve": ["le code imprimé : un seul tirage", "the printed listing: one draw"],
+  "laws.laplace.printed.curve": ["le listing imprimé : un seul tirage", "the printed listing: one draw"],
   "laws.laplace.printed.reference": ["la loi juste, bornée", "the right, bounded law"],
   "laws.laplace.printed.drawing": [
     "Densité de Laplace sur [−1, 2], qui dépasse des bornes 0 et 1",
     "Density of Laplace on [−1, 2], which leaves the bounds 0 and 1",
   ],
   "laws.laplace.printed.summary": [
-    "Dans le code imprimé, return est à l’intérieur de la boucle : rien n’est jamais tiré à nouveau, et {outside}"
+    "Dans le listing imprimé, return est à l’intérieur de la boucle : rien n’est jamais tiré de nouveau, et {outside}"
       + " des réponses sortent des bornes.",
     "In the printed listing, return is inside the loop: nothing is ever redrawn, and {outside} of the reports "
       + "leave the bounds.",
   ],
   "laws.laplace.printed.why": [
     "Un seul tirage de Laplace d’échelle 1/ε coûte encore ε quand les bornes sont publiques, et il est sans biais"
-      + " ; ce n’est simplement pas la loi de la diapositive, ni celle que le cours compare aux paliers.",
+      + " ; ce n’est simplement pas la loi de la diapositive, ni celle que le cours compare à l’escalier.",
     "A single draw of Laplace’s law of scale 1/ε still costs ε when the bounds are public, and it is unbiased; it"
       + " is just not the law of the slide, nor the one that the lecture compares with the staircase.",
   ],
@@ -231,20 +231,20 @@ const WORDS = {
     "Density with two levels on [0, 1], high around the value",
   ],
   "laws.staircase.right.summary": [
-    "Calibrés après la coupe aux bornes, les paliers coûtent exactement ε = {exact} : leur forme est celle d’un ε"
+    "Calibré après la coupe aux bornes, l’escalier coûte exactement ε = {exact} : sa forme est celle d’un ε"
       + " de {inner} sans bornes.",
     "Calibrated after the cut to the bounds, the staircase costs exactly ε = {exact}: its shape is that of an ε "
       + "of {inner} without bounds.",
   ],
   "laws.staircase.right.why": [
     "La constante de chaque x dépend de x, et ici elle coûte : une personne au bord voit la moitié de son palier "
-      + "coupée, une personne au milieu non. Murmure choisit donc la forme pour que la loi qui tourne vraiment coûte "
+      + "coupée, une personne au milieu non. Murmure choisit donc la forme pour que la loi réellement exécutée coûte "
       + "ε.",
     "The constant of each x depends on x, and here it costs: a person at the edge loses half of the central step,"
       + " a person in the middle does not. So Murmure chooses the shape such that the law that really runs costs ε.",
   ],
   "laws.staircase.redrawn.curve": [
-    "paliers tirés à nouveau jusqu’à tomber dans les bornes",
+    "escalier tiré de nouveau jusqu’à tomber dans les bornes",
     "staircase redrawn until inside",
   ],
   "laws.staircase.redrawn.reference": ["la loi calibrée au même ε", "the law calibrated to the same ε"],
@@ -253,12 +253,12 @@ const WORDS = {
     "Density with two levels on [0, 1], sharper than the calibrated law",
   ],
   "laws.staircase.redrawn.summary": [
-    "On demande ε = {epsilon}, la loi coûte {exact} : tirer à nouveau n’est pas un post-traitement.",
+    "On demande ε = {epsilon}, la loi coûte {exact} : tirer de nouveau n’est pas un post-traitement.",
     "ε = {epsilon} is asked for, the law costs {exact}: redrawing is not post-processing.",
   ],
   "laws.staircase.redrawn.why": [
     "La perte est atteinte pour une réponse près de 0, entre une personne à 0 et une personne à 1/2 : la première"
-      + " tire à nouveau bien plus souvent. C’est un budget plus grand, offert aux paliers quand le cours les compare"
+      + " tire à nouveau bien plus souvent. C’est un budget plus grand, offert à l’escalier quand le cours le compare"
       + " à Laplace. Ramener un seul tirage à la borne la plus proche ne coûterait rien.",
     "The loss is attained for a report near 0, between a person at 0 and one at 1/2: the first redraws far more "
       + "often. It is a larger budget, given to the staircase when the lecture compares it with Laplace. Moving a "
@@ -292,10 +292,10 @@ const WORDS = {
   "varstar.epsilon": ["Budget, ε", "Budget, ε"],
   "varstar.k": ["Nombre de valeurs, k", "Number of values, k"],
   "varstar.n": ["Nombre de personnes, N", "Number of people, N"],
-  "varstar.f": ["Part de la valeur, f", "Share of the value, f"],
-  "varstar.figure": ["La variance d’une part estimée, selon ε", "The variance of an estimated share, against ε"],
+  "varstar.f": ["Proportion de la valeur, f", "Share of the value, f"],
+  "varstar.figure": ["La variance d’une proportion estimée, selon ε", "The variance of an estimated share, against ε"],
   "varstar.drawing": [
-    "Variance contre ε, une courbe par mécanisme, pour k = {k}, N = {n} et f = {f}",
+    "Variance selon ε, une courbe par mécanisme, pour k = {k}, N = {n} et f = {f}",
     "Variance against ε, one curve per mechanism, for k = {k}, N = {n} and f = {f}",
   ],
   "varstar.axis": ["variance à f = {f}", "variance at f = {f}"],
@@ -308,7 +308,7 @@ const WORDS = {
   "varstar.mean": ["moyenne", "mean"],
   "varstar.error": ["erreur type (points)", "standard error (points)"],
   "varstar.same": [
-    "Le choix : {best}, la plus petite variance pour Var*, pour cette part et en moyenne sur les valeurs.",
+    "Le choix : {best}, la plus petite variance pour Var*, pour cette proportion et en moyenne sur les valeurs.",
     "The choice: {best}, the smallest variance for Var*, for this share and on average over the values.",
   ],
   "varstar.differ": [
@@ -319,7 +319,7 @@ const WORDS = {
   ],
   "varstar.caution": [
     "Var* sert à choisir, jamais de barre d’erreur : dès que f n’est pas 0, la vraie variance est autre. La "
-      + "moyenne sur les k valeurs ne suppose rien : la variance est une droite en f et les parts somment à 1, donc "
+      + "moyenne sur les k valeurs ne suppose rien : la variance est une droite en f et la somme des proportions vaut 1, donc "
       + "sa moyenne est sa valeur à 1/k.",
     "Var* is for choosing, never an error bar: as soon as f is not 0, the true variance differs. The mean over "
       + "the k values assumes nothing: the variance is a straight line in f and shares sum to 1, so its mean is its "
@@ -327,18 +327,18 @@ const WORDS = {
   ],
 
   "varstar.jumps": [
-    "SubsetSelection choisit la taille w de son ensemble pour f = 0 : à une autre part, sa courbe saute là où w change.",
+    "SubsetSelection choisit la taille w de son ensemble pour f = 0 : à une autre proportion, sa courbe saute là où w change.",
     "SubsetSelection chooses the size w of its set for f = 0: at another share, its curve jumps where w changes.",
   ],
 
   "records.short": ["Plusieurs attributs", "Several attributes"],
   "records.title": [
-    "Plusieurs attributs : partager, échantillonner, inventer",
+    "Plusieurs attributs : diviser, tirer, inventer",
     "Several attributes: split, sample, invent",
   ],
   "records.intro": [
-    "Chaque personne a d attributs de k valeurs. SPL partage le budget entre eux, SMP en tire un et le dit, RS+FD"
-      + " en tire un et invente les autres sans dire lequel est vrai. (Cours 003.)",
+    "Chaque personne a d attributs de k valeurs. SPL divise le budget entre eux, SMP en tire un et le dit, RS+FD"
+      + " en tire un et invente les autres sans dire lequel n’est pas fictif. (Cours 003.)",
     "Each person has d attributes with k values. SPL splits the budget among them, SMP draws one and says which, "
       + "RS+FD draws one and invents the others without saying which is real. (Lecture 003.)",
   ],
@@ -346,16 +346,16 @@ const WORDS = {
   "records.d": ["Nombre d’attributs, d", "Number of attributes, d"],
   "records.k": ["Valeurs par attribut, k", "Values of each attribute, k"],
   "records.n": ["Nombre de personnes, N", "Number of people, N"],
-  "records.f": ["Part de la valeur, f", "Share of the value, f"],
+  "records.f": ["Proportion de la valeur, f", "Share of the value, f"],
   "records.budget": ["RS+FD dépense ε", "RS+FD spends ε"],
   "records.budget.record": ["pour l’enregistrement entier", "for the whole record"],
   "records.budget.paper": ["comme dans l’article, amplifié", "as in the paper, amplified"],
   "records.figure": [
-    "La variance d’une part, selon le nombre d’attributs",
+    "La variance d’une proportion, selon le nombre d’attributs",
     "The variance of a share, against the number of attributes",
   ],
   "records.drawing": [
-    "Variance contre le nombre d’attributs, une courbe par solution",
+    "Variance selon le nombre d’attributs, une courbe par solution",
     "Variance against the number of attributes, one curve per solution",
   ],
   "records.chosen": ["d choisi ; le point : la plus petite", "chosen d; the dot: the smallest"],
@@ -377,7 +377,7 @@ const WORDS = {
   ],
   "records.why.record": [
     "À budget égal pour l’enregistrement, RS+FD n’est jamais plus précis que SMP : c’en est un post-traitement. "
-      + "Il achète autre chose : personne ne sait quel attribut est vrai, et un seul attribut coûte moins. Partager "
+      + "Son intérêt est ailleurs : personne ne sait quel attribut n’est pas fictif, et un seul attribut coûte moins. Partager "
       + "gagne quand ε est grand.",
     "At an equal budget for the record, RS+FD is never more precise than SMP: it is a post-processing of it. It "
       + "buys something else: nobody knows which attribute is real, and one attribute costs less. Splitting wins when"

@@ -105,6 +105,7 @@ class Intervals:
     picture: bool = False
     axis: str = ""  # what a drawn axis shows, where `unit` and `zero` do not say it
     key: bool = True  # whether its marks are explained; once is enough for several pictures in a row
+    words: tuple[str, str] | None = None  # what a plot calls the bar and the mark, if they are no interval and estimate
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,8 @@ def _draw(ax: Any, panel: Panel, language: Language) -> None:
         lines = textwrap.fill(cut_labels([title], 180)[0], 64)
         ax.set_title(lines, loc="left", fontsize=10, parse_math=False)
     draw_figure(panel, ax, language)
-    _language_marks(ax, language)
+    for axes in {ax, *ax.figure.axes}:  # colour bars are axes of their own
+        _language_marks(axes, language)
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -162,7 +163,8 @@ def _(panel: Curves, ax: Any, language: Language) -> None:
     if panel.log:
         ax.set_yscale("log")
     elif plane_of(panel).y.low == 0:  # as on a page
-        ax.set_ylim(bottom=0)
+        on_axis = any(value == 0 for curve in panel.curves for value in curve.y)
+        ax.set_ylim(bottom=-0.02 * ax.get_ylim()[1] if on_axis else 0)  # a line at 0 would lie under the axis
     if panel.diagonal:
         ax.plot([0, 1], [0, 1], color=QUIET, lw=0.8, ls="--")
         ax.set_aspect("equal", anchor="W")
@@ -186,14 +188,13 @@ def _(panel: Intervals, ax: Any, language: Language) -> None:
     if barred:
         low, high = (np.array([getattr(row, end) for _, row in barred], float) for end in ("low", "high"))
         level = language.marks(f"{level_percent(panel.level)}%")
-        label = Phrase("{level} interval", level=level)
+        label = panel.words[0] if panel.words else Phrase("{level} interval", level=level)
         if panel.each:
             each = language.marks(f"{level_percent(panel.each)}%")
             label = Phrase("{level} interval, all at once (each at {each})", level=level, each=each)
         ax.hlines([at for at, _ in barred], low, high, color=BAR, lw=5, label=language.say(label), zorder=2)
-    ax.plot(
-        [r.estimate for r in rows], y, "|", ms=11, mew=2, color=POINT, label=language.say(Phrase("estimate")), zorder=3
-    )
+    name = language.say(panel.words[1] if panel.words else Phrase("estimate"))
+    ax.plot([r.estimate for r in rows], y, "|", ms=11, mew=2, color=POINT, label=name, zorder=3)
     known = [(row.truth, at) for at, row in zip(y, rows, strict=True) if row.truth is not None]
     if known:
         text = language.say(panel.truth or Phrase("truth"))
@@ -255,4 +256,5 @@ def _cut_axis(ax: Any, y: Any, low: Any, high: Any) -> None:
     ax.tick_params(axis="y", pad=10)  # room for the arrows
     style: dict[str, Any] = {"ls": "none", "color": BAR, "ms": 7, "zorder": 3, "clip_on": False}
     for at, cut, mark in ((left, low < left, "<"), (right, high > right, ">")):
-        ax.plot(np.full(int(cut.sum()), at), y[cut], marker=mark, label="_", **style)
+        if cut.any():  # a line without points, unclipped, would take room in the corner of the figure
+            ax.plot(np.full(int(cut.sum()), at), y[cut], marker=mark, label="_", **style)

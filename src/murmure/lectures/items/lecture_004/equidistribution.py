@@ -19,7 +19,7 @@ from murmure.secure.ring import Ring
 from murmure.show.document import Number, Paragraph, Table
 from murmure.show.figures import HeatMap, Panels
 
-BITS, PARTIES = 2, 3
+BITS, HOLDERS = 2, 3
 SIZE = 1 << BITS  # elements of the ring
 Inputs = tuple[int, ...]
 Law = Counter[tuple[int, ...]]
@@ -108,7 +108,7 @@ def measure(work: Work) -> Measured:
     pairs = list(itertools.combinations(zip(by_observer["centre"], sums, strict=True), 2))
     invariant = all((a == b) == (s == t) for (a, s), (b, t) in pairs)
     uniform = all(found[x]["opened"] == [SIZE**2, 1] for x in inputs)
-    printed = {m: {x: printed_law(x, m) for x in itertools.product((0, 1), repeat=PARTIES)} for m in (3, 4)}
+    printed = {m: {x: printed_law(x, m) for x in itertools.product((0, 1), repeat=HOLDERS)} for m in (3, 4)}
     same = {m: printed[m][0, 0, 0] == printed[m][1, 1, 1] for m in (3, 4)}
     panels = tuple(picture(NAMES[name], keys) for name, keys in by_observer.items())
     verdict = (
@@ -117,7 +117,7 @@ def measure(work: Work) -> Measured:
             "law for two inputs exactly when they have the same sum, and once the self-masks are opened it is uniform "
             "on the {support} triples with that sum.",
             size=SIZE,
-            parties=PARTIES,
+            parties=HOLDERS,
             inputs=len(inputs),
             support=SIZE**2,
         )

@@ -15,7 +15,7 @@ from murmure.lectures.course.work import Work
 from murmure.lectures.experiments.float_draws import gaussian, open_uniforms
 from murmure.show.document import Curve, Curves, Number, Table
 
-PARTIES = 5
+HOLDERS = 5
 SCHEMA = mu.Schema({"age": mu.Integers(18, 97), "days": mu.Decimals(0.1, 90, 1), "ill": mu.Categories(["no", "yes"])})
 GRID = tuple(range(20, 100, 5))
 MODELS = {
@@ -49,7 +49,7 @@ def fitted(model: str, data: Any, privacy: Any) -> Any:
 def cell(work: Work, rng: Random, model: str, n: int) -> dict[str, Any]:
     """The same model of all rows in one place, and between the parties: equal to the last bit, or not."""
     table = patients(work.rng("patients", n), n)
-    parts = [{name: column[i::PARTIES] for name, column in table.items()} for i in range(PARTIES)]
+    parts = [{name: column[i::HOLDERS] for name, column in table.items()} for i in range(HOLDERS)]
     together = fitted(model, table, None)
     apart = fitted(model, parts, mu.Secure(rows_are_public=True))  # invented rows: no limit on the number of sums
     return {
@@ -93,7 +93,7 @@ def measure(work: Work) -> Measured:
             "in one place; they take {few} to {many} rounds of sums.",
             equal=len(equal),
             models=len(models),
-            parties=PARTIES,
+            parties=HOLDERS,
             n=n,
             few=min(one["rounds"] for one in found.values()),
             many=max(one["rounds"] for one in found.values()),
@@ -118,7 +118,7 @@ def measure(work: Work) -> Measured:
         None,
         (
             Table(
-                Phrase("Models between {parties} parties", parties=PARTIES),
+                Phrase("Models between {parties} parties", parties=HOLDERS),
                 (
                     Phrase("model"),
                     Phrase("rounds"),

@@ -162,6 +162,7 @@ def slope_picture(data: dict[str, list[Any]]) -> Intervals:
         unit="value",
         picture=True,
         axis=Phrase("slope"),
+        words=(Phrase("95% of the runs"), Phrase("median")),
     )
 
 

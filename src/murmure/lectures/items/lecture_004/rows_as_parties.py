@@ -102,6 +102,7 @@ def measure(work: Work) -> Measured:
                 bounds=(0.0, 1.0),
                 picture=True,
                 axis=Phrase("share of clients"),
+                words=("", Phrase("share recovered")),
             ),
         ),
         Phrase(

@@ -144,6 +144,7 @@ def measure(work: Work) -> Measured:
                     )
                 ),
                 unit="value",
+                words=(Phrase("95% of the runs"), Phrase("mean")),
                 picture=True,
                 axis=Phrase("slope"),
             ),
