@@ -52,6 +52,8 @@ OTHERS = {
     "Decimals": "murmure.core.decimals",
     "Column": "murmure.core.column",
     "Schema": "murmure.core.schema",
+    "FileFormat": "murmure.core.file_format",
+    "DataFile": "murmure.engines.sources.data_file",
     "Random": "murmure.core.random",
     "Estimate": "murmure.core.estimates.estimate",
     "Estimates": "murmure.core.estimates.column_estimates",

@@ -13,7 +13,7 @@
 A schema turns a batch of rows into codes, one array a column. It also says, once for every place where rows are read,
 what becomes of a value that a column does not hold: outside = "refuse", "clamp" or "drop", for all columns (before the
 first of them) or for one. The default refuses; a curator, who may not refuse by what rows hold, then clamps numbers
-and leaves out unknown labels.
+and leaves out unknown labels. [file] says how the holder's file is written (file_format.py); it is no part of a plan.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ from murmure.core.column import DEFAULTS, Column, kind_of, lenient_kind_of
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.domain_policies import Outside, check_outside
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, Phrase, Plural, shorten, suggestion
-from murmure.core.schema_format import column_to_toml, columns_from_dict, columns_from_toml, error_in_file
+from murmure.core.file_format import PLAIN_FILE, FileFormat
+from murmure.core.schema_format import column_to_toml, columns_from_dict, error_in_file, file_to_toml, schema_from_toml
 from murmure.core.types import Mask
 from murmure.show.phrase import apart
 
@@ -76,8 +77,11 @@ class Schema(Mapping[str, Domain]):
 
     columns: Mapping[str, Domain]  # the domains in which values are coded
     column_specs: Mapping[str, Column]
+    file: FileFormat  # how the holder's file is written; two schemas that differ only in this are equal
 
-    def __init__(self, columns: Mapping[str, Domain | Column], outside: Outside = "refuse") -> None:
+    def __init__(
+        self, columns: Mapping[str, Domain | Column], outside: Outside = "refuse", file: FileFormat = PLAIN_FILE
+    ) -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise InvalidParameter(
                 "Schema takes a mapping from column names to domains, got {got}.",
@@ -85,6 +89,10 @@ class Schema(Mapping[str, Domain]):
                 got=shorten(columns),
             )
         check_outside("Schema", outside, labels=False)
+        if not isinstance(file, FileFormat):
+            raise InvalidParameter(
+                "Schema.file must be a FileFormat, got {got}.", hint='mu.FileFormat(separator=";")', got=shorten(file)
+            )
         specs = {}
         for name, spec in columns.items():
             if not isinstance(name, str) or not name:
@@ -102,6 +110,7 @@ class Schema(Mapping[str, Domain]):
         # Through vars, since __setattr__ refuses: plans are hashed with their schema, which must not change.
         vars(self)["column_specs"] = {name: _without_name(spec) for name, spec in specs.items()}
         vars(self)["columns"] = {name: with_column(spec.coded, name) for name, spec in specs.items()}
+        vars(self)["file"] = file
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema does not change: make another Schema to set {name!r}")
@@ -302,15 +311,16 @@ class Schema(Mapping[str, Domain]):
     @classmethod
     def from_toml(cls, text: str, file: str = "the schema") -> Schema:
         """From the text of schema.toml; `file` is its name in messages."""
-        columns, outside = columns_from_toml(text, file)
+        columns, outside, written = schema_from_toml(text, file)
         try:
-            return cls(columns, outside)
+            return cls(columns, outside, written)
         except MurmureError as error:
             raise error_in_file(file, error) from None
 
     def to_toml(self) -> str:
         """The text of schema.toml: from_toml reads it back to an equal schema."""
-        return "\n".join(column_to_toml(name, spec) for name, spec in self.column_specs.items())
+        parts = [file_to_toml(self.file)] if self.file != PLAIN_FILE else []
+        return "\n".join(parts + [column_to_toml(name, spec) for name, spec in self.column_specs.items()])
 
 
 def _without_name(column: Column) -> Column:

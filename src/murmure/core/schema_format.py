@@ -13,6 +13,7 @@ from typing import Any
 from murmure.core.column import DEFAULTS, Column
 from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, domain_from_dict
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten, suggestion
+from murmure.core.file_format import FileFormat
 from murmure.show.phrase import Reworded, replaced
 
 DOMAIN_KEYS: dict[str, tuple[str, ...]] = {
@@ -42,6 +43,7 @@ def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
     named = rf"(?:{classes}|Column|Schema" + (r"|\{owner\})" if owner in DOMAINS else ")")
     changes = (
         (r"\bCategories\.k\b", "values"),
+        (r"\bFileFormat\.", "file."),
         (rf"(?<![\w.]){named}\.(\w+|\{{name\}})", r"\1"),
         (r"\bCategories (labels|takes|needs)", r"values: \1"),
         (rf"\b(?:{classes}) needs low < high", "low must be below high"),
@@ -91,8 +93,8 @@ def _column_from_dict(name: str, fields: Any) -> Column:
 # -- TOML
 
 
-def columns_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any]:
-    """The columns of schema.toml, and its rule for values outside them."""
+def schema_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any, FileFormat]:
+    """The columns of schema.toml, its rule for values outside them, and how the file is written."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -101,7 +103,7 @@ def columns_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any]:
         ) from None
     except RecursionError:
         raise InvalidParameter("{file} is not a schema: it is nested too deeply.", file=file) from None
-    for key in document.keys() - {"columns", "outside"}:
+    for key in document.keys() - {"columns", "outside", "file"}:
         raise InvalidParameter(
             "{file}: there is no key {key!r}.", hint="each column is [columns.NAME]", file=file, key=key
         )
@@ -109,7 +111,11 @@ def columns_from_toml(text: str, file: str) -> tuple[dict[str, Column], Any]:
     if not isinstance(columns, dict) or not columns:
         raise InvalidParameter("{file} has no columns.", hint="each column is [columns.NAME]", file=file)
     parsed = {name: column_from_toml(file, name, table) for name, table in columns.items()}
-    return parsed, document.get("outside", "refuse")
+    try:
+        written = FileFormat.from_dict(document.get("file", {}))
+    except MurmureError as error:
+        raise error_in_file(file, error) from None
+    return parsed, document.get("outside", "refuse"), written
 
 
 def column_from_toml(file: str, name: str, table: Any) -> Column:
@@ -160,6 +166,11 @@ def column_from_toml(file: str, name: str, table: Any) -> Column:
         return Column(DOMAIN_TYPES[kind](*arguments), **{key: table[key] for key in DEFAULTS if key in table})
     except MurmureError as error:
         raise error_in_file(where, error) from None
+
+
+def file_to_toml(file: FileFormat) -> str:
+    """The table [file]."""
+    return "\n".join(["[file]", *(f"{key} = {_toml_value(value)}" for key, value in file.to_dict().items())]) + "\n"
 
 
 def column_to_toml(name: str, column: Column) -> str:
