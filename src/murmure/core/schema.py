@@ -115,6 +115,10 @@ class Schema(Mapping[str, Domain]):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema does not change: make another Schema to set {name!r}")
 
+    def with_columns(self, columns: Mapping[str, Domain | Column]) -> Schema:
+        """Other columns of the same file."""
+        return Schema(columns, file=self.file)
+
     # -- what it holds
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from murmure.certify.accounting import sequential
@@ -12,6 +12,7 @@ from murmure.core.blocks import Cost, pure_cost
 from murmure.core.errors import AlreadyPaid, InvalidParameter, LedgerFailed, Phrase, PlanMismatch, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Relation
+from murmure.engines.sources.data_file import DataFile
 from murmure.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ class Payment:
         if ledger is None:
             return cls(None, request)
         rng.require_secure(Phrase("a ledger"))
+        if isinstance(
+            frame, DataFile
+        ):  # read in another way, the same bytes are another question; the account is the same
+            request = replace(request, name=f"{request.name} {frame.format.digest}")
         return cls(account_for(ledger, frame), request)
 
     def lookup(self) -> PaidAnswers | None:
