@@ -157,6 +157,7 @@ def query(
     options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
     rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
     from murmure.core.schema import Schema
+    from murmure.engines.sources.data_file import described
     from murmure.plan.plan import Plan
     from murmure.run.run import run
 

@@ -217,6 +217,7 @@ def _open_accounts(
 
 def _unsanitised_paths(source: Any, schema: Schema) -> tuple[Path, ...]:
     """The files behind the source, which nobody has sanitised before."""
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
     from murmure.run.tables.table_format import PLAN_KEY
 
@@ -339,6 +340,7 @@ def build_solution(
 
 
 def _count_rows(source: Any, schema: Schema) -> int | None:
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
 
     return open_table(described(source, schema), list(schema), schema.kinds).rows or None

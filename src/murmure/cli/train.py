@@ -162,6 +162,8 @@ def train(
     learner.set_params(**_parse_settings(learner, settings))
     _check_output(output, force)
     columns = [*schema.private, *([] if unit == "row" else [unit])]
+    from murmure.engines.sources.data_file import described
+
     check_columns(described(source, schema), columns, schema.kinds)
     if test is not None:
         check_columns(described(test, schema), schema.private, schema.kinds)
@@ -288,6 +290,7 @@ def _check_output(output: Path, force: bool) -> None:
 
 def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
     """An exact score of the training rows would reveal what the noise hides."""
+    from murmure.engines.sources.file_tables import source_paths
 
     if clear:
         return
@@ -330,6 +333,7 @@ def score_rows(learner: Any, test: str) -> Score:
     import numpy as np
     import pyarrow as pa
 
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
 
     echo(SCORE_WARNING)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,10 +62,9 @@ class Payment:
         if ledger is None:
             return cls(None, request)
         rng.require_secure(Phrase("a ledger"))
-        if isinstance(
-            frame, DataFile
-        ):  # read in another way, the same bytes are another question; the account is the same
-            request = replace(request, name=f"{request.name} {frame.format.digest}")
+        if isinstance(frame, DataFile):  # read in another way, the same bytes are another question to the same account
+            name = hashlib.sha256(f"{request.name} {frame.format.digest}".encode()).hexdigest()
+            request = replace(request, name=name)
         return cls(account_for(ledger, frame), request)
 
     def lookup(self) -> PaidAnswers | None:
