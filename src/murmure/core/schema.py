@@ -119,6 +119,10 @@ class Schema(Mapping[str, Domain]):
         """Other columns of the same file."""
         return Schema(columns, file=self.file)
 
+    def with_file(self, file: FileFormat) -> Schema:
+        """The same columns of a file that is written in another way."""
+        return Schema(self.column_specs, file=file)
+
     # -- what it holds
 
     @property

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from murmure.core.domain import Domain
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.file_format import PLAIN_FILE, FileFormat
 from murmure.core.schema import Schema
@@ -16,8 +17,8 @@ from murmure.engines.sources.spelling import Spelling, spellings
 class DataFile(os.PathLike[str]):
     """A path (a file, a folder or a pattern) and the schema whose [file] says how the files are written.
 
-    It goes wherever a path goes. With a FileFormat instead of a schema all columns are text, as before a schema is
-    drafted.
+    It goes wherever a path goes. With a FileFormat instead of a schema, what reads the file adds the domains that it
+    knows; without any, all columns are text.
 
     >>> import murmure as mu
     >>> schema = mu.Schema({"smoker": mu.Categories(["non", "oui"])}, file=mu.FileFormat(separator=";"))
@@ -59,11 +60,19 @@ def is_path(source: Any) -> bool:
     return isinstance(source, list | tuple) and bool(source) and all(isinstance(s, str | os.PathLike) for s in source)
 
 
-def described(source: Any, schema: Any) -> Any:
-    """Paths, also among other tables in a list, as the schema's [file] describes them; anything else as it is."""
-    if not isinstance(schema, Schema) or schema.file == PLAIN_FILE:
-        return source
+def described(source: Any, about: Any) -> Any:
+    """Paths, also among other tables in a list, as the schema's [file] describes them; anything else as it is.
+
+    about: a schema, or the domain of one column. A DataFile that came with a format only gets to know the domains.
+    """
     if isinstance(source, list | tuple):
-        return [described(one, schema) for one in source]
-    path = isinstance(source, str | os.PathLike) and not isinstance(source, DataFile)
-    return DataFile(source, schema) if path else source
+        described_list = [described(one, about) for one in source]
+        return described_list if any(isinstance(one, DataFile) for one in described_list) else source
+    if isinstance(source, DataFile):
+        if isinstance(source.schema, Schema):
+            return source
+        if isinstance(about, Domain) and about.column is not None:
+            about = Schema({about.column: about})
+        return DataFile(source.path, about.with_file(source.schema)) if isinstance(about, Schema) else source
+    path = isinstance(source, str | os.PathLike) and isinstance(about, Schema) and about.file != PLAIN_FILE
+    return DataFile(source, about) if path else source
