@@ -43,10 +43,10 @@ def requirements(*extras: str) -> list[str]:
     except metadata.PackageNotFoundError:  # run from its sources, without being installed
         return [f"{NAME}[{','.join(extras)}]"]
     found = []
-    for line in lines:
-        package, _, marker = line.partition(";")
-        if any(re.search(rf"""extra\s*==\s*["']{re.escape(extra)}["']""", marker) for extra in extras):
-            found.append(package.strip())
+    for extra in extras:
+        in_extra = re.compile(rf"""extra\s*==\s*["']{re.escape(extra)}["']""")
+        pairs = [line.split(";", 1) for line in lines if ";" in line]
+        found += [package.strip() for package, marker in pairs if in_extra.search(marker)]
     return list(dict.fromkeys(found))
 
 
