@@ -13,7 +13,7 @@ import pytest
 
 from murmure.core import installation
 from murmure.core.errors import MissingExtra
-from murmure.core.installation import install_command, requirements
+from murmure.core.installation import activation_command, install_command, requirements
 
 ROOT = Path(__file__).parents[2]
 REQUIRES = metadata.requires("murmure")
@@ -143,3 +143,22 @@ def test_every_extra_that_an_error_names_exists() -> None:
     named = {name for text in sources for name in re.findall(r'MissingExtra\((?:[^()]|\([^()]*\))*, "(\w+)"\)', text)}
 
     assert named >= {"tables", "plots", "postgres"} and named <= set(extras)
+
+
+def test_a_command_that_is_not_on_the_path(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Started by its path, as README.md allows: what is to be typed next would not be found."""
+    (environment / "bin" / "activate").write_text("")
+
+    assert activation_command() == f'source "{environment.name}/bin/activate"'
+    (environment / "elsewhere").mkdir()
+    monkeypatch.chdir(environment / "elsewhere")
+    assert activation_command() == f'source "{environment}/bin/activate"'
+
+    murmure = environment / "bin" / "murmure"
+    murmure.write_text("#!/bin/sh\n")
+    murmure.chmod(0o755)
+    assert activation_command() is None
+
+
+def test_without_a_script_to_activate_nothing_is_advised(environment: Path) -> None:
+    assert activation_command() is None

@@ -12,7 +12,7 @@ import click
 from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.options import OneOf, json_option
 from murmure.cli.outputs import keep_file_names
-from murmure.cli.terminal import print_json, print_line
+from murmure.cli.terminal import print_activation, print_json, print_line
 from murmure.core.errors import CannotWrite, Phrase
 from murmure.core.files import folder_or_nothing
 from murmure.show.language import current_language
@@ -108,6 +108,7 @@ def print_summary(folder: Path, starter: Starter, missing: list[str]) -> None:
         print_line(
             Phrase("Its commands need what is not installed yet. Type: {command}", command=install_command(*missing))
         )
+    print_activation()
     if folder.resolve() != Path.cwd():
         print_line(Phrase("Now type: cd {folder}", folder=str(folder)))
     print_line(Phrase("Then type the commands of README.md, in order. They are:"))

@@ -1,4 +1,4 @@
-"""How this copy of Murmure was installed, and so what to type to add one of its extras.
+"""How this copy of Murmure was installed, and so what to type to add one of its extras, or to have its command.
 
 `pip install "murmure[tables]"` looks for murmure on a package index, where it need not be. The packages of an extra are
 on one, and installing them has the same effect: an extra is nothing but their names.
@@ -34,6 +34,15 @@ def install_command(*extras: str) -> str:
     if (Path(sys.prefix) / "uv-receipt.toml").exists() or find_spec("pip") is None:
         return f"uv pip install --python {_quoted(sys.executable)} {packages}"
     return f"{_python()} -m pip install {packages}"
+
+
+def activation_command() -> str | None:
+    """What puts the command `murmure` on the PATH of a terminal; None: it is there, or nothing is known to."""
+    script = Path(sys.prefix) / "bin" / "activate"
+    if shutil.which(NAME) is not None or not script.is_file():
+        return None
+    here = Path.cwd()
+    return f"source {_quoted(str(script.relative_to(here) if script.is_relative_to(here) else script))}"
 
 
 def requirements(*extras: str) -> list[str]:
