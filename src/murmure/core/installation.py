@@ -27,13 +27,13 @@ def install_command(*extras: str) -> str:
     setup = _setup_script()
     if setup is not None:
         return " ".join([setup, *extras])
-    packages = " ".join(f'"{package}"' for package in requirements(*extras))
+    packages = [f'"{package}"' for package in requirements(*extras)]
     if (Path(sys.prefix) / "pipx_metadata.json").exists():
-        return f"pipx inject {Path(sys.prefix).name} {packages}"
+        return " ".join(["pipx", "inject", Path(sys.prefix).name, *packages])
     # uv makes environments without pip, for tools and others
     if (Path(sys.prefix) / "uv-receipt.toml").exists() or find_spec("pip") is None:
-        return f"uv pip install --python {_quoted(sys.executable)} {packages}"
-    return f"{_python()} -m pip install {packages}"
+        return " ".join(["uv", "pip", "install", "--python", _quoted(sys.executable), *packages])
+    return " ".join([_python(), "-m", "pip", "install", *packages])
 
 
 def activation_command() -> str | None:
@@ -42,7 +42,7 @@ def activation_command() -> str | None:
     if shutil.which(NAME) is not None or not script.is_file():
         return None
     here = Path.cwd()
-    return f"source {_quoted(str(script.relative_to(here) if script.is_relative_to(here) else script))}"
+    return " ".join(["source", _quoted(str(script.relative_to(here) if script.is_relative_to(here) else script))])
 
 
 def requirements(*extras: str) -> list[str]:
