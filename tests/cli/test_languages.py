@@ -38,6 +38,7 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "estimate --mechanism two-coins --counts no=300,yes=200 --forged 10 --html forged.html",
     "audit GRR --categories 3 --epsilon 1 --samples 1000 --seed 1 --html audit.html",
     "audit rsfd-grr --schema s.toml --epsilon 1 --samples 300 --seed 1 --alpha 0.001",
+    "new study my-study",
     "schema init people.csv -o draft.toml",
     "schema show s.toml",
     "schema check s.toml people.csv",

@@ -105,12 +105,6 @@ def test_public_columns_are_not_counted_as_randomised() -> None:
     assert "The figures of 2 columns, from 100 people" in str(mu.advise(schema, epsilon=1.0, people=100))
 
 
-def test_a_missing_extra_is_installed_in_two_ways() -> None:
-    message = str(mu.core.errors.MissingExtra("reading tables", "pyarrow", "tables"))
-
-    assert "pip install 'murmure[tables]' (in a clone: script/setup tables)" in message
-
-
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_an_estimate_is_plotted_to_a_file(suffix: str, tmp_path: Path) -> None:
     """Points, bars and the simulated truth, to a path as well as to an axis; long labels are shortened."""

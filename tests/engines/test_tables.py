@@ -458,9 +458,9 @@ def test_bad_arguments_are_refused(tmp_path: Path) -> None:
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Reading and writing say what to install."""
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"needs pyarrow, .*\n.*murmure\[tables\]"):
+    with pytest.raises(MissingExtra, match=r"needs pyarrow, .*\n.*the extra tables"):
         open_table({"x": [1]})
-    with pytest.raises(MissingExtra, match=r"needs pyarrow, .*\n.*murmure\[tables\]"):
+    with pytest.raises(MissingExtra, match=r"needs pyarrow, .*\n.*the extra tables"):
         write_table(tmp_path / "t.csv", None, {})
 
 

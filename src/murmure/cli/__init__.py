@@ -17,6 +17,7 @@ from murmure.cli.estimate import estimate
 from murmure.cli.language import help_text, section_title
 from murmure.cli.lectures import lectures
 from murmure.cli.ledger import ledger
+from murmure.cli.new import new
 from murmure.cli.party import party
 from murmure.cli.predict import predict
 from murmure.cli.query import query
@@ -63,6 +64,7 @@ def main(ctx: click.Context) -> None:
     """Statistics about people without anyone having to see the people.
 
     \b
+    A first look; a folder to start from:   murmure demo; murmure new table
     Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
     A table, randomised row by row:         murmure sanitise people.csv --schema s.toml --epsilon 1 -o out.parquet
@@ -89,6 +91,7 @@ OTHERS = (
     estimate,
     lectures,
     ledger,
+    new,
     party,
     predict,
     query,

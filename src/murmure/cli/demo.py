@@ -12,7 +12,7 @@ import click
 from murmure.cli.commands import MurmureCommand
 from murmure.cli.language import echo
 from murmure.cli.options import json_option
-from murmure.cli.terminal import console, print_document, print_json, print_line
+from murmure.cli.terminal import console, print_activation, print_document, print_json, print_line
 from murmure.core.errors import MurmureError, Phrase
 from murmure.core.files import all_or_nothing, cannot_write
 from murmure.lectures.demo.survey import TWO_COINS, run_survey
@@ -71,6 +71,7 @@ def demo(
     if as_json:
         print_json(_as_json(survey, path))
     else:
+        print_activation()
         print_line(Phrase("The same as a page: {path}", path=str(path)))
     if show_page or (show_page is None and not as_json and console().is_terminal and has_window_browser()):
         open_page(path)

@@ -56,6 +56,15 @@ def print_written(*paths: Path | None) -> None:
         print_line(Phrase("Written: {path}", path=str(path)))
 
 
+def print_activation() -> None:
+    """Before commands to type: how to have `murmure` in this terminal, where it was started by its path."""
+    from murmure.core.installation import activation_command
+
+    command = activation_command()
+    if command is not None:
+        print_line(Phrase("The command murmure is not on your PATH yet. Type once: {command}", command=command))
+
+
 def print_line(text: str, style: str | None = None) -> None:
     """A sentence on standard output, in the language; a narrow terminal wraps it."""
     console().print(language().say(text), style=style, soft_wrap=True)

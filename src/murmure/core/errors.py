@@ -178,12 +178,15 @@ class MissingExtra(MurmureError, ImportError):
     """An optional dependency is needed for this."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
+        from murmure.core.installation import install_command
+
         super().__init__(
             "{what} needs {package}, which is not installed.",
-            hint="install it with: pip install 'murmure[{extra}]' (in a clone: script/setup {extra})",
+            hint="install it (the extra {extra}) with: {command}",
             what=what,
             package=package,
             extra=extra,
+            command=install_command(extra),
         )
 
 

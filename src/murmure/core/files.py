@@ -1,9 +1,10 @@
-"""Files that are written completely or not at all, and files that one process locks at a time."""
+"""Files and folders that are written completely or not at all, and files that one process locks at a time."""
 
 from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -36,6 +37,50 @@ def all_or_nothing(path: Path) -> Iterator[Path]:
         raise cannot_write(path, error) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def folder_or_nothing(path: Path) -> Iterator[Path]:
+    """A temporary folder, which becomes `path` at the end; after an error nothing is left.
+
+    A folder `path` that exists is kept, since a terminal may be in it: files are moved into it, and must not be there.
+    """
+    keep = path.is_dir()
+    try:
+        part = Path(
+            tempfile.mkdtemp(dir=path if keep else path.parent, prefix=f".{path.absolute().name}.", suffix=".part")
+        )
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    try:
+        yield part
+        if keep:
+            _move_files(part, path)
+        else:
+            mask = os.umask(0)
+            os.umask(mask)
+            part.chmod(0o777 & ~mask)  # mkdtemp makes private ones
+            os.rename(part, path)
+    except OSError as error:
+        raise cannot_write(path, error) from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _move_files(source: Path, target: Path) -> None:
+    """All of them or none."""
+    moved: list[Path] = []
+    try:
+        for file in sorted(source.iterdir()):
+            place = target / file.name
+            if place.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place))
+            moved.append(place)
+            os.rename(file, place)
+    except BaseException:
+        for place in moved:
+            place.unlink(missing_ok=True)
+        raise
 
 
 @contextmanager
@@ -108,7 +153,7 @@ def cannot_write(path: Path, error: OSError) -> CannotWrite:
     hint = Phrase("choose a folder that exists and that you can write to")
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         hint = Phrase("no partial file was left behind; free some space, or write to another disk")
-    elif error.errno == errno.EEXIST:
+    elif error.errno in (errno.EEXIST, errno.ENOTEMPTY):
         hint = Phrase("another process wrote it in the meantime; choose another name")
     why = os.strerror(error.errno).lower() if error.errno else shorten(str(error), 160)
     return CannotWrite("cannot write {path!r}: {why}.", hint=hint, path=str(path), why=why)

@@ -346,7 +346,7 @@ def test_trees_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, library, extra in (("trees", "scikit-learn", "attacks"), ("xgboost", "xgboost", "xgboost")):
         with pytest.raises(mu.MurmureError, match=library) as caught:
             attribute_inference(mu.RSFD(SCHEMA, 1.0), table(20), attackers=[name])
-        assert f"murmure[{extra}]" in str(caught.value)
+        assert f"the extra {extra}" in str(caught.value)
 
 
 @pytest.mark.parametrize("oracle", ["GRR", "OUE-z"])

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from murmure.core.errors import MissingExtra, MurmureError, Phrase
+from murmure.core.installation import install_command
 from murmure.show.phrase import Several
 
 MIN_JAVA_VERSION = 17  # what Spark 4 runs on
@@ -34,10 +35,11 @@ class MissingJava(MissingExtra):
         MurmureError.__init__(
             self,
             "Spark needs Java {min_java_version} or newer; {reason}.",
-            hint="install one with: pip install 'murmure[java]', or take the system's (Debian, Ubuntu: "
-            "apt-get install default-jre-headless) and set JAVA_HOME if it is not on the PATH",
+            hint="install one with: {command}, or take the system's (Debian, Ubuntu: apt-get install "
+            "default-jre-headless) and set JAVA_HOME if it is not on the PATH",
             min_java_version=MIN_JAVA_VERSION,
             reason=reason,
+            command=install_command("java"),
         )
 
 

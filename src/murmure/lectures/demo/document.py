@@ -270,4 +270,6 @@ def _your_turn(survey: DemoSurvey) -> Section:
         f"murmure advise --categories 5 --epsilon {survey.epsilon:.6g} --people {survey.people}\n"
         f"murmure certify GRR --categories 5 --epsilon {survey.epsilon:.6g}\n"
     )
-    return Section(Phrase("5. Your turn"), (Listing(code), Listing(shell)))
+    folders = "murmure new poll\nmurmure new table\n"
+    about = Phrase("A folder of your own to start from, with invented people and a README of three or four commands:")
+    return Section(Phrase("5. Your turn"), (Listing(code), Listing(shell), Paragraph(about), Listing(folders)))

@@ -1,0 +1,79 @@
+"""`murmure new table`: a table that leaves the organisation, randomised row by row."""
+
+from __future__ import annotations
+
+from random import Random
+from types import SimpleNamespace
+
+from murmure.cli.starters.invented_people import people, people_schema
+from murmure.cli.starters.starter import Starter, Step
+from murmure.show.phrase import Code, Phrase
+
+ROWS, SEED = 4000, 21
+SCHEMA = "schema.toml"
+SCHEMA_CONTENT = Phrase(
+    "what each column may hold. Its bounds and labels are public: they come from the questionnaire, not from the rows."
+)
+
+
+def table(names: SimpleNamespace) -> Starter:
+    return Starter(
+        title=Phrase("A table that may leave"),
+        about=Phrase(
+            "You look after a table of people, and others want to work with it. Here every row is randomised by "
+            "itself, which limits what the file gives away about anybody in it. Whoever gets it can still estimate "
+            "figures, with honest intervals."
+        ),
+        extras=("tables",),
+        files={
+            names.people_file: people(names, ROWS, Random(SEED)),
+            SCHEMA: people_schema(names).to_toml(),
+        },
+        contents={
+            names.people_file: Phrase("{rows:,} invented people, one to a row.", rows=ROWS),
+            SCHEMA: SCHEMA_CONTENT,
+        },
+        steps=(
+            Step(
+                Phrase("Does the table fit its schema?"),
+                Phrase("The command goes through all rows, and names the first one of each column that does not fit."),
+                f"murmure schema check {SCHEMA} {names.people_file}",
+            ),
+            Step(
+                Phrase("How exact will the figures be?"),
+                Phrase(
+                    "Epsilon limits what one row may give away, all columns together. Smaller protects better and "
+                    "blurs more. This compares the ways to randomise, before anything is spent."
+                ),
+                f"murmure advise --schema {SCHEMA} --epsilon 2 --people {ROWS}",
+            ),
+            Step(
+                Phrase("Randomise every row"),
+                Phrase(
+                    "The file {file} may leave, together with the certificates that the command prints. The ledger "
+                    "{ledger} notes what it cost; keep it, as you keep the table.",
+                    file=Code(names.sanitised_file),
+                    ledger=Code("murmure-ledger.db"),
+                ),
+                f"murmure sanitise {names.people_file} --schema {SCHEMA} --epsilon 2 --budget 4 "
+                f"-o {names.sanitised_file}",
+            ),
+            Step(
+                Phrase("What the other side sees"),
+                Phrase(
+                    "Whoever has the file needs nothing else: it carries its plan. The figures come with intervals, "
+                    "and as the page {report}, in English and French: open it in a browser.",
+                    report=Code(names.report_file),
+                ),
+                f"murmure estimate {names.sanitised_file} --html {names.report_file}",
+            ),
+        ),
+        next_steps=(
+            Phrase(
+                "{command} drafts a schema from your file. Replace every bound and label that it read off the data by "
+                "a public one, and go on with step 1.",
+                command=Code("murmure schema init FILE -o mine.toml"),
+            ),
+            Phrase("The tutorial {page} explains each step.", page=Code("tutorial-sanitise-a-table")),
+        ),
+    )
