@@ -8,7 +8,7 @@ a condition between two dates, moving a date to the nearest end) knows it. They 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -68,9 +68,11 @@ class Dates(Categories):
       Hint: correct those rows, or write them as ISO dates: 2024-03-05
     """
 
-    first: str  # the labels of the first and the last period
-    last: str
-    unit: DateUnit
+    first: str = ""  # the labels of the first and the last period
+    last: str = ""
+    unit: DateUnit = "day"
+    _first: int = field(init=False, default=0)  # the number of the first period
+    _size: int = field(init=False, default=0)
 
     def __init__(
         self,
@@ -102,10 +104,6 @@ class Dates(Categories):
             object.__setattr__(self, name, value)
         if absent is not None:
             object.__setattr__(self, "absent", self.constant("Dates.absent", absent))
-
-    if TYPE_CHECKING:
-        _first: int
-        _size: int
 
     def constant(self, name: str, value: object) -> str:
         """A public constant of the domain, as its label."""
@@ -152,7 +150,7 @@ class Dates(Categories):
         return self._size
 
     @cached_property
-    def values(self) -> tuple[str, ...]:  # type: ignore[override]
+    def values(self) -> tuple[str, ...]:  # type: ignore[misc, override]
         return tuple(period_labels(self.unit, self._first, self.size))
 
     def parse(self, values: Any) -> ParsedColumn:
