@@ -149,8 +149,8 @@ class Dates(Categories):
     def size(self) -> int:
         return self._size
 
-    @cached_property
-    def values(self) -> tuple[str, ...]:  # type: ignore[misc, override]
+    @cached_property  # type: ignore[misc]  # labels are listed where somebody asks for them
+    def values(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(period_labels(self.unit, self._first, self.size))
 
     def parse(self, values: Any) -> ParsedColumn:

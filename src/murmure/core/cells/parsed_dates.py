@@ -96,6 +96,13 @@ def periods_of_days(unit: DateUnit, days: Ints) -> Ints:
         return days
     if unit == "week":  # 1 January 1970 was a Thursday
         return (days + 3) // 7
+    low, high = (int(days.min()), int(days.max())) if len(days) else (0, 0)
+    if high - low >= len(days):
+        return _of_calendar(unit, days)
+    return _of_calendar(unit, np.arange(low, high + 1))[days - low]  # each day once
+
+
+def _of_calendar(unit: DateUnit, days: Ints) -> Ints:
     return days.astype("M8[D]").astype(f"M8[{NUMPY_UNITS[unit]}]").astype(np.int64)
 
 
@@ -283,25 +290,31 @@ def _of_objects(unit: DateUnit, items: Sequence[Any], missing: Mask | None) -> N
     """Python objects, one type at a time, so that no cell changes how another is read."""
     out, empty, bad = np.zeros(len(items), np.int64), np.zeros(len(items), bool), np.zeros(len(items), bool)
     for kind, at, cells in by_type(items):
-        if issubclass(kind, date):
-            try:
-                days = np.fromiter(map(methodcaller("toordinal"), cells), np.int64, len(cells)) - EPOCH
-                out[at] = periods_of_days(unit, days)
-                continue
-            except Exception:  # as in the definition, cell by cell
-                meant = [date_meaning(unit, cell) for cell in cells]
-        elif issubclass(kind, str | bytes):
-            known = {cell: date_meaning(unit, cell) for cell in set(cells)}  # each distinct text once
-            meant = [known[cell] for cell in cells]
-        elif issubclass(kind, np.datetime64):
-            meant = [date_meaning(unit, cell) for cell in cells]
-        else:
-            numbers, empty[at] = numbers_in_cells(cells)
-            column = _of_numbers(unit, numbers, None)
-            out[at] = column.array
-            bad[at] = False if column.unreadable is None else column.unreadable
-            continue
-        empty[at] = [one is None for one in meant]
-        bad[at] = [one is UNKNOWN for one in meant]
-        out[at] = [one if isinstance(one, int) else 0 for one in meant]
+        part = _of_one_type(unit, kind, cells)
+        out[at] = part.array
+        empty[at] = False if part.missing is None else part.missing
+        bad[at] = False if part.unreadable is None else part.unreadable
     return number_column(out, either(any_of(empty), missing), bad)
+
+
+def _of_one_type(unit: DateUnit, kind: type, cells: Sequence[Any]) -> NumberColumn:
+    if issubclass(kind, str | bytes):
+        places = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}  # each distinct text once
+        indices = np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
+        return looked_up(_of_meanings([date_meaning(unit, cell) for cell in places]), indices, None)
+    if issubclass(kind, date):
+        try:
+            ordinals = np.fromiter(map(methodcaller("toordinal"), cells), np.int64, len(cells))
+            return _of_days(unit, ordinals - EPOCH, None)
+        except Exception:  # NaT, or somebody's own class: as in the definition
+            return _of_meanings([date_meaning(unit, cell) for cell in cells])
+    if issubclass(kind, np.datetime64):
+        return _of_meanings([date_meaning(unit, cell) for cell in cells])
+    numbers, empty = numbers_in_cells(cells)
+    return _of_numbers(unit, numbers, any_of(empty))
+
+
+def _of_meanings(meant: Sequence[int | Unknown | None]) -> NumberColumn:
+    periods = np.array([one if isinstance(one, int) else 0 for one in meant], np.int64)
+    missing, unknown = (np.array([one is what for one in meant], bool) for what in (None, UNKNOWN))
+    return number_column(periods, any_of(missing), unknown)
