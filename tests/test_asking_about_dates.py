@@ -144,6 +144,23 @@ def test_sanitised_tables_show_dates(solution: Any, tmp_path: Path) -> None:
     assert np.abs(estimate["month"].mean - truth).max() < 0.06
 
 
+def test_sums_compare_dates_by_equality() -> None:
+    sums = asked_exactly('age * (month == "2024-02")')
+
+    assert sums == sum(day.day for day in DAYS if day.month == 2)
+    with pytest.raises(mu.MurmureError, match=r"compared by == or != only.*\n.*between=\(first, last\)"):
+        mu.Sums(SCHEMA, ('(month > "2024-02")',))
+    with pytest.raises(mu.MurmureError, match="holds labels, not numbers"):
+        mu.Sums(SCHEMA, ("month",))
+
+
+def asked_exactly(expression: str) -> float:
+    plan = mu.Plan(mu.Sums(SCHEMA, (expression,)), parties=mu.PairwiseMasks(3))
+    third = len(DAYS) // 3
+    parts = [{name: values[i * third : (i + 1) * third] for name, values in ROWS.items()} for i in range(3)]
+    return float(mu.run(plan, parts).estimate.to_rows()[0]["value"])
+
+
 def test_naive_bayes_takes_dates_as_labels() -> None:
     schema = mu.Schema({"month": SCHEMA["month"], "sick": SCHEMA["sick"]})
     model = NaiveBayes(schema, "sick", mu.Central(epsilon=20.0), rng=mu.Random.seeded(4)).fit(ROWS)

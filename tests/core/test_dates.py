@@ -269,6 +269,16 @@ def test_every_container_is_read_by_engines(container: str) -> None:
     assert reports["admitted"].to_pylist() == ["2024", "2000", "2049"]
 
 
+@pytest.mark.parametrize("container", ["dates", "times", "texts", "pandas objects", "date32"])
+def test_public_dates_are_copied_as_people_write_them(container: str) -> None:
+    column = mu.Column(mu.Dates("1990-01-01", "2049-12-31"), public=True)
+    schema = mu.Schema({"admitted": column, "smoker": mu.Categories(["no", "yes"])})
+    rows = {"admitted": CONTAINERS[container]()[2:], "smoker": ["no", "yes", "no"]}
+
+    copied = mu.sanitise(rows, mu.SPL(schema, epsilon=1.0))["admitted"].to_pylist()
+    assert [str(day)[:10] for day in copied] == [str(day) for day in ROWS[2:]]
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_objects_mean_the_same_as_text_of_tables(unit: DateUnit) -> None:
     """Every kind of cell in one column of objects: turned into text, each means what it meant; and is no label."""

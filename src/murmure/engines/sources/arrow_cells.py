@@ -176,6 +176,15 @@ def _cell_text(cell: Any) -> str | None:
     return f"{meant:.15g}" if not isinstance(cell, float) else repr(float(cell))
 
 
+def unmarked(column: Any) -> Any:
+    """Dates that were objects, as people write them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    return pc.ascii_ltrim(column, SUBSTITUTE) if text else column
+
+
 def _person_name(cell: Any) -> str | None:
     """Whom a row is about: its text, or the digits of a whole number, so that 7 and "7" are one person.
 
