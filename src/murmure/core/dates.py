@@ -99,8 +99,8 @@ class Dates(Categories):
                 first=texts[0],
                 last=texts[1],
             )
-        held = {"first": texts[0], "last": texts[1], "unit": unit, "column": column, "outside": outside}
-        for name, value in (held | {"absent": None, "_first": ends[0], "_size": ends[1] - ends[0] + 1}).items():
+        settings = {"first": texts[0], "last": texts[1], "unit": unit, "column": column, "outside": outside}
+        for name, value in (settings | {"absent": None, "_first": ends[0], "_size": ends[1] - ends[0] + 1}).items():
             object.__setattr__(self, name, value)
         if absent is not None:
             object.__setattr__(self, "absent", self.constant("Dates.absent", absent))
