@@ -196,7 +196,7 @@ def _drafted_text(column: Column) -> str:
     from murmure.core.domain import Categories
 
     domain = column.domain
-    if isinstance(domain, Categories) and not isinstance(domain.values, int):
+    if isinstance(domain, Categories) and not domain.ordered and not isinstance(domain.values, int):
         first, last = str(domain.label(0)), str(domain.label(domain.size - 1))
         return Phrase("{n:,} labels, from {first!r} to {last!r}", n=domain.size, first=first, last=last)
     return domain.public()
@@ -388,7 +388,7 @@ def _domain_line(column: Column) -> str:
     from murmure.core.domain import Categories
 
     domain = column.domain
-    if not isinstance(domain, Categories) or isinstance(domain.values, int):
+    if not isinstance(domain, Categories) or domain.ordered or isinstance(domain.values, int):
         return domain.describe()
     more = len(domain.values) - MAX_SHOWN
     shown = ", ".join(map(repr, domain.values[:MAX_SHOWN]))
@@ -398,13 +398,17 @@ def _domain_line(column: Column) -> str:
 
 
 def _column_lines(column: Column) -> list[str]:
+    from murmure.core.domain import Dates
+
     lines = [_domain_line(column)]
     if column.missing == "value":
         lines.append(Phrase("missing answers count as {value!r}", value=column.missing_value))
     elif column.missing == "constant":
         lines.append(Phrase("missing answers count as {value!r}, a public constant", value=column.missing_value))
     if column.outside == "clamp":
-        lines.append(Phrase("other numbers are moved to the nearest bound"))
+        dated = isinstance(column.domain, Dates)
+        numbers = Phrase("other numbers are moved to the nearest bound")
+        lines.append(Phrase("other dates are moved to the nearest end") if dated else numbers)
     elif column.outside == "drop":
         lines.append(Phrase("rows with another value are left out"))
     if column.public:
