@@ -13,6 +13,7 @@ centre, 2 d / e_j**2 + 8 d rho**2 / e_0**2 is least at e_0 : e_j = cbrt(4 d rho*
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -103,7 +104,7 @@ class Clusters(ProtectableStatistic):
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         k, d = len(self.centres), len(self.tops)
-        count = float(np.cbrt(4 * d * RHO**2)) if self.split == "best" else float(d)  # halves: as much as all sums
+        count = math.cbrt(4 * d * RHO**2) if self.split == "best" else float(d)  # halves: as much as all sums
         names = self.domain.private
         sums = [Block(f"{name}: sum", k, top, top**2) for name, top in zip(names, self.tops, strict=True)]
         return (Block("counts", k, 1, 1, count), *sums)
