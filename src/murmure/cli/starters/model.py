@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from murmure.cli.starters.people_table import LEDGER_STEP, OWN_SCHEMA, SCHEMA, table_contents, table_files
+from murmure.cli.starters.people_table import LEDGER_STEP, SCHEMA_DRAFT, SCHEMA, table_contents, table_files
 from murmure.cli.starters.starter import Starter, Step
 from murmure.show.phrase import Code, Phrase
 
@@ -52,7 +52,7 @@ def model(names: SimpleNamespace) -> Starter:
             Phrase(
                 "{command} lists the others: linear and logistic regression, k-means.", command=Code("murmure train")
             ),
-            OWN_SCHEMA,
+            SCHEMA_DRAFT,
             Phrase("The tutorial {page} explains each step.", page=Code("tutorial-private-queries-and-models")),
         ),
     )

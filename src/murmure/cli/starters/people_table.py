@@ -11,7 +11,7 @@ from murmure.cli.starters.starter import Step
 from murmure.show.phrase import Code, Phrase
 
 SCHEMA = "schema.toml"
-OWN_SCHEMA = Phrase(
+SCHEMA_DRAFT = Phrase(
     "{command} drafts a schema from your file. Replace every bound and label that it read off the data by a public "
     "one, and go on with step 1.",
     command=Code("murmure schema init FILE -o mine.toml"),

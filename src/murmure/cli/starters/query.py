@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from murmure.cli.starters.people_table import (
     LEDGER_STEP,
-    OWN_SCHEMA,
+    SCHEMA_DRAFT,
     SCHEMA,
     people_file,
     table_contents,
@@ -53,7 +53,7 @@ def query(names: SimpleNamespace) -> Starter:
         ),
         next_steps=(
             Phrase("{command} lists the questions: counts, sums, quantiles, tables.", command=Code("murmure query")),
-            OWN_SCHEMA,
+            SCHEMA_DRAFT,
             Phrase(
                 "The budget belongs to the people: if the same people are in another file, give it the same {option}.",
                 option=Code("--dataset"),
