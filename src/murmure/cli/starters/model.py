@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from murmure.cli.starters.people_table import LEDGER_STEP, SCHEMA_DRAFT, SCHEMA, table_contents, table_files
+from murmure.cli.starters.people_table import LEDGER_STEP, SCHEMA, SCHEMA_DRAFT, table_contents, table_files
 from murmure.cli.starters.starter import Starter, Step
 from murmure.show.phrase import Code, Phrase
 

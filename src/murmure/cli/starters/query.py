@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 from murmure.cli.starters.people_table import (
     LEDGER_STEP,
-    SCHEMA_DRAFT,
     SCHEMA,
+    SCHEMA_DRAFT,
     people_file,
     table_contents,
     table_files,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from murmure.cli.starters.people_table import SCHEMA_DRAFT, SCHEMA, people_file, table_contents, table_files
+from murmure.cli.starters.people_table import SCHEMA, SCHEMA_DRAFT, people_file, table_contents, table_files
 from murmure.cli.starters.starter import Starter, Step
 from murmure.show.phrase import Code, Phrase
 
