@@ -150,6 +150,38 @@ def test_the_interval_of_the_poll_holds_its_truth(tmp_path: Path) -> None:
     assert figures["low"] < 0.2 < figures["high"]
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_answers_in_a_file_give_the_figures_of_their_counts(
+    lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the README of the poll says about files is true of its own."""
+    folder = new_folder(tmp_path, "poll", lang)
+    monkeypatch.chdir(folder)
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    options = re.search(r"`(--labels [^`]+)`", text)
+    counts = re.search(r"--counts \S+", text)
+    assert options is not None and counts is not None
+    command = ["estimate", "--mechanism", "two-coins", "--json"]
+    by_file, by_counts = (
+        json.loads(invoke(*command, *given.split()).stdout)["figures"] for given in (options[1], counts[0])
+    )
+
+    assert [row["share"] for row in by_file] == [row["share"] for row in by_counts]
+
+
+def test_the_model_learns_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It guesses right more often than the commoner answer alone would: without noise, which a test cannot seed."""
+    folder = new_folder(tmp_path, "model")
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("MURMURE_LEDGER", raising=False)
+    block = next(block for block in shell_blocks(folder / "README.md") if "murmure train" in block)
+    clear = block.replace("--epsilon 1 --budget 3", "--clear")
+    accuracy = json.loads(invoke(*shlex.split(clear)[1:], "--json").stdout)["score"]["value"]
+    others = list(csv.DictReader((folder / "invented-others.csv").read_text().splitlines()))
+
+    assert clear != block and accuracy > 0.05 + sum(row["smoker"] == "no" for row in others) / len(others)
+
+
 # -- what is in them ---------------------------------------------------------------------------------------------------
 
 

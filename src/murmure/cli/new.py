@@ -14,7 +14,7 @@ from murmure.cli.options import OneOf, json_option
 from murmure.cli.outputs import keep_file_names
 from murmure.cli.terminal import print_activation, print_json, print_line
 from murmure.core.errors import CannotWrite, Phrase
-from murmure.core.files import folder_or_nothing
+from murmure.core.files import cannot_write, folder_or_nothing, refuse_missing_parent
 from murmure.show.language import current_language
 
 if TYPE_CHECKING:
@@ -78,21 +78,12 @@ def check_place(kind: str, folder: Path) -> None:
     """Before anything is written: a new or empty folder, inside one that exists."""
     problem = None
     try:
-        if not folder.exists():
-            if not folder.parent.is_dir():
-                raise CannotWrite(
-                    "cannot write {path!r}: there is no folder {parent!r}.",
-                    hint="create the folder first, or choose one that exists",
-                    path=str(folder),
-                    parent=str(folder.parent),
-                )
-        elif not folder.is_dir():
+        refuse_missing_parent(folder)
+        if folder.exists() and not folder.is_dir():
             problem = Phrase("{folder!r} exists, and is not a folder.", folder=str(folder))
-        elif any(folder.iterdir()):
+        elif folder.exists() and any(folder.iterdir()):
             problem = Phrase("the folder {folder!r} is not empty; nothing in it was changed.", folder=str(folder))
     except OSError as error:
-        from murmure.core.files import cannot_write
-
         raise cannot_write(folder, error) from None
     if problem is not None:
         raise CannotWrite(problem, hint="name another one: murmure new {kind} FOLDER", kind=kind)

@@ -125,13 +125,7 @@ def _try_lock(handle: int, alone: bool) -> bool:
 def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> None:
     """Refuse a missing folder, or a file that is not ours; `ours` recognises our files by their first bytes."""
     try:
-        if not path.parent.is_dir():
-            raise CannotWrite(
-                "cannot write {path!r}: there is no folder {parent!r}.",
-                hint="create the folder first, or choose one that exists",
-                path=str(path),
-                parent=str(path.parent),
-            )
+        refuse_missing_parent(path)
         if not path.exists():
             return
         if not path.is_file():
@@ -146,6 +140,16 @@ def refuse_to_replace(path: Path, ours: Callable[[bytes], bool], what: str) -> N
             hint="choose another name, or move the file first",
             path=str(path),
             what=what,
+        )
+
+
+def refuse_missing_parent(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise CannotWrite(
+            "cannot write {path!r}: there is no folder {parent!r}.",
+            hint="create the folder first, or choose one that exists",
+            path=str(path),
+            parent=str(path.parent),
         )
 
 

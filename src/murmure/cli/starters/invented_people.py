@@ -24,7 +24,7 @@ def people(names: SimpleNamespace, count: int, rng: Random) -> str:
         age = rng.randint(18, 90)
         region = rng.choices(names.regions, (4, 3, 2, 1))[0]
         income = _clamped(rng.gauss(1200 + 25 * age, 500), INCOMES)
-        smokes = rng.random() < (0.55 if age < 45 else 0.15) - (0.1 if income > 2500 else 0.0)
+        smokes = rng.random() < (0.7 if age < 40 else 0.15) - (0.05 if income > 2500 else 0.0)
         rows.append((age, region, income, names.yes if smokes else names.no))
     return csv_text((names.age, names.region, names.income, names.smoker), rows)
 

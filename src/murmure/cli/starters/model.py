@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from random import Random
 from types import SimpleNamespace
 
-from murmure.cli.starters.invented_people import people, people_schema
+from murmure.cli.starters.people_table import LEDGER_STEP, SCHEMA, SCHEMA_DRAFT, table_contents, table_files
 from murmure.cli.starters.starter import Starter, Step
-from murmure.cli.starters.table import SCHEMA, SCHEMA_CONTENT
 from murmure.show.phrase import Code, Phrase
 
 ROWS, OTHER_ROWS, SEED = 4000, 1000, 23
@@ -15,7 +13,6 @@ MODEL = "model.json"
 
 
 def model(names: SimpleNamespace) -> Starter:
-    rng = Random(SEED)
     return Starter(
         title=Phrase("A model within a budget"),
         about=Phrase(
@@ -23,16 +20,13 @@ def model(names: SimpleNamespace) -> Starter:
             "limits what it can give away about any of them, and a ledger notes what it cost."
         ),
         extras=("tables",),
-        files={
-            names.training_file: people(names, ROWS, rng),
-            names.test_file: people(names, OTHER_ROWS, rng),
-            SCHEMA: people_schema(names).to_toml(),
-        },
-        contents={
-            names.training_file: Phrase("{rows:,} invented people, from whom the model learns.", rows=ROWS),
-            names.test_file: Phrase("{rows:,} others, to see how well it guesses.", rows=OTHER_ROWS),
-            SCHEMA: SCHEMA_CONTENT,
-        },
+        files=table_files(names, {names.training_file: ROWS, names.test_file: OTHER_ROWS}, SEED),
+        contents=table_contents(
+            {
+                names.training_file: Phrase("{rows:,} invented people, from whom the model learns.", rows=ROWS),
+                names.test_file: Phrase("{rows:,} others, to see how well it guesses.", rows=OTHER_ROWS),
+            }
+        ),
         steps=(
             Step(
                 Phrase("Train"),
@@ -52,21 +46,13 @@ def model(names: SimpleNamespace) -> Starter:
                 ),
                 f"murmure predict {MODEL} {names.test_file} --proba -o {names.predictions_file}",
             ),
-            Step(
-                Phrase("What is left"),
-                Phrase("What was asked, what it cost, and what remains."),
-                "murmure ledger show",
-            ),
+            LEDGER_STEP,
         ),
         next_steps=(
             Phrase(
                 "{command} lists the others: linear and logistic regression, k-means.", command=Code("murmure train")
             ),
-            Phrase(
-                "{command} drafts a schema from your file. Replace every bound and label that it read off the data by "
-                "a public one, and go on with step 1.",
-                command=Code("murmure schema init FILE -o mine.toml"),
-            ),
+            SCHEMA_DRAFT,
             Phrase("The tutorial {page} explains each step.", page=Code("tutorial-private-queries-and-models")),
         ),
     )

@@ -77,7 +77,7 @@ def poll(names: SimpleNamespace) -> Starter:
             Phrase("Count what people said, and put your counts in the place of those in step 2."),
             Phrase(
                 "Answers in a file, one to a row: {option} in the place of {counts}; this needs the extra {extra}.",
-                option=Code(f"--reports {names.answers_file}"),
+                option=Code(f"--labels {names.no},{names.yes} --reports {names.answers_file}"),
                 counts=Code("--counts"),
                 extra=Code("tables"),
             ),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from random import Random
 from types import SimpleNamespace
 
-from murmure.cli.starters.invented_people import people, people_schema
+from murmure.cli.starters.people_table import (
+    LEDGER_STEP,
+    SCHEMA,
+    SCHEMA_DRAFT,
+    people_file,
+    table_contents,
+    table_files,
+)
 from murmure.cli.starters.starter import Starter, Step
-from murmure.cli.starters.table import SCHEMA, SCHEMA_CONTENT
 from murmure.show.phrase import Code, Phrase
 
 ROWS, SEED = 2000, 22
@@ -22,14 +27,8 @@ def query(names: SimpleNamespace) -> Starter:
             "budget. A ledger keeps account, and refuses what the budget does not cover."
         ),
         extras=("tables",),
-        files={
-            names.people_file: people(names, ROWS, Random(SEED)),
-            SCHEMA: people_schema(names).to_toml(),
-        },
-        contents={
-            names.people_file: Phrase("{rows:,} invented people, one to a row.", rows=ROWS),
-            SCHEMA: SCHEMA_CONTENT,
-        },
+        files=table_files(names, {names.people_file: ROWS}, SEED),
+        contents=table_contents({names.people_file: people_file(ROWS)}),
         steps=(
             Step(
                 Phrase("The first question sets the budget"),
@@ -50,19 +49,11 @@ def query(names: SimpleNamespace) -> Starter:
                 Phrase("The ledger repeats the answer that was paid for: asking twice does not wear the noise down."),
                 f"{asked} --epsilon 1",
             ),
-            Step(
-                Phrase("What is left"),
-                Phrase("What was asked, what it cost, and what remains."),
-                "murmure ledger show",
-            ),
+            LEDGER_STEP,
         ),
         next_steps=(
             Phrase("{command} lists the questions: counts, sums, quantiles, tables.", command=Code("murmure query")),
-            Phrase(
-                "{command} drafts a schema from your file. Replace every bound and label that it read off the data by "
-                "a public one, and go on with step 1.",
-                command=Code("murmure schema init FILE -o mine.toml"),
-            ),
+            SCHEMA_DRAFT,
             Phrase(
                 "The budget belongs to the people: if the same people are in another file, give it the same {option}.",
                 option=Code("--dataset"),

@@ -74,7 +74,7 @@ def study(names: SimpleNamespace) -> Starter:
                 ),
                 "\n".join(
                     [
-                        f"murmure study run {folder} > office.log 2>&1 &",
+                        f"murmure study run {folder} --wait 60 > office.log 2>&1 &",
                         f'digest=$(murmure study show {folder} --json | sed -n \'s/^  "digest": "\\(.*\\)".*/\\1/p\')',
                         *(
                             f"murmure party join {ADDRESS} --home {hospital} --rows {file} --minimum-parties 3 "

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from random import Random
 from types import SimpleNamespace
 
-from murmure.cli.starters.invented_people import people, people_schema
+from murmure.cli.starters.people_table import SCHEMA, SCHEMA_DRAFT, people_file, table_contents, table_files
 from murmure.cli.starters.starter import Starter, Step
 from murmure.show.phrase import Code, Phrase
 
 ROWS, SEED = 4000, 21
-SCHEMA = "schema.toml"
-SCHEMA_CONTENT = Phrase(
-    "what each column may hold. Its bounds and labels are public: they come from the questionnaire, not from the rows."
-)
 
 
 def table(names: SimpleNamespace) -> Starter:
@@ -25,14 +20,8 @@ def table(names: SimpleNamespace) -> Starter:
             "figures, with honest intervals."
         ),
         extras=("tables",),
-        files={
-            names.people_file: people(names, ROWS, Random(SEED)),
-            SCHEMA: people_schema(names).to_toml(),
-        },
-        contents={
-            names.people_file: Phrase("{rows:,} invented people, one to a row.", rows=ROWS),
-            SCHEMA: SCHEMA_CONTENT,
-        },
+        files=table_files(names, {names.people_file: ROWS}, SEED),
+        contents=table_contents({names.people_file: people_file(ROWS)}),
         steps=(
             Step(
                 Phrase("Does the table fit its schema?"),
@@ -69,11 +58,7 @@ def table(names: SimpleNamespace) -> Starter:
             ),
         ),
         next_steps=(
-            Phrase(
-                "{command} drafts a schema from your file. Replace every bound and label that it read off the data by "
-                "a public one, and go on with step 1.",
-                command=Code("murmure schema init FILE -o mine.toml"),
-            ),
+            SCHEMA_DRAFT,
             Phrase("The tutorial {page} explains each step.", page=Code("tutorial-sanitise-a-table")),
         ),
     )
