@@ -18,6 +18,7 @@ from murmure.cli.language import help_text, section_title
 from murmure.cli.lectures import lectures
 from murmure.cli.ledger import ledger
 from murmure.cli.party import party
+from murmure.cli.poll import poll
 from murmure.cli.predict import predict
 from murmure.cli.query import query
 from murmure.cli.sanitise import sanitise
@@ -64,6 +65,7 @@ def main(ctx: click.Context) -> None:
 
     \b
     Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
+    A poll by coins, dice or cards:         murmure poll design --question "..." --people 500 --margin 8
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
     A table, randomised row by row:         murmure sanitise people.csv --schema s.toml --epsilon 1 -o out.parquet
     What does the crowd say?                murmure estimate out.parquet
@@ -90,6 +92,7 @@ OTHERS = (
     lectures,
     ledger,
     party,
+    poll,
     predict,
     query,
     sanitise,
