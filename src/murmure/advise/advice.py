@@ -190,7 +190,7 @@ def advise(
     if margin is not None:
         wanted = check_margin("advise", margin, MAX_MARGIN if question == "histogram" else None)
         makers = {name: partial(load(name), domain) for name in names}
-        rows = rows_at_margin(
+        solved = rows_at_margin(
             makers,
             "mechanism",
             lambda m: variances(m, int(people), known)[RANK_KEYS[rank_by]],
@@ -198,7 +198,7 @@ def advise(
             wanted,
             question,
         )
-        return MarginAdvice(domain, int(people), question, rank_by, wanted, rows, known is not None)
+        return MarginAdvice(domain, int(people), question, rank_by, wanted, solved, known is not None)
     rows: list[dict[str, Any]] = []
     for e in epsilon_list(epsilon):
         made = [load(name)(domain, e) for name in names]

@@ -108,7 +108,7 @@ def advise(
         )
     from murmure.advise.advice import advise as rank
 
-    advice = rank(  # type: ignore[call-overload]
+    advice = rank(  # type: ignore[call-overload,misc]
         domain,
         epsilon,
         people,

@@ -63,11 +63,14 @@ class GRR(FrequencyOracle):
             check_epsilon(self)
         else:
             object.__setattr__(self, "truth", exact_probability(self, "truth", self.truth))
-            if not self.is_informative:
+            # Rounding moves the truth by up to k 2**-64, so an estimate by up to 2**-40 of itself at this truth.
+            if Fraction(self.truth) < Fraction(self.domain.size, 2**24):
                 raise InvalidParameter(
-                    "GRR.truth = {truth:.3g} is less than 2**-64 can show: nothing could be estimated.",
+                    "GRR.truth = {truth:.3g} is too small for {k} values: rounding to 2**-64 would change what is "
+                    "estimated.",
                     hint="a larger probability of the truth",
                     truth=float(self.truth),
+                    k=self.domain.size,
                 )
         check_slope(self)
 
@@ -78,6 +81,7 @@ class GRR(FrequencyOracle):
             # Rounded down: what the integers certify is never less than what the device itself gives away.
             lie = max(int((1 - Fraction(self.truth)) / k * WORD), 1)
             return WindowChannel(k, k, length=1, step=1, shift=0, outside=lie)
+        assert self.epsilon is not None  # one of the two was given
         return WindowChannel.calibrated(self.epsilon, k, k)
 
     @cached_property

@@ -167,7 +167,7 @@ class PollCard(Shown):
 
     def _for_the_interviewer(self) -> Iterator[Block]:
         design, choice = self.design, self.choice
-        advice = (
+        advice: tuple[tuple[str, tuple[str, ...]], ...] = (
             (
                 _bold(Phrase("On paper")),
                 (
