@@ -222,8 +222,8 @@ def _(block: Tree, language: Language) -> list[str]:
 
     def lines(branch: Branch, indent: str) -> list[str]:
         leaf = f"  [{language.say(branch.leaf)}]" if branch.leaf else ""
-        own = f"{indent}{language.say(branch.chance)}  {language.say(branch.event)}{leaf}"
-        return [own, *(line for inner in branch.branches for line in lines(inner, indent + "    "))]
+        line = f"{indent}{language.say(branch.chance)}  {language.say(branch.event)}{leaf}"
+        return [line, *(deeper for inner in branch.branches for deeper in lines(inner, indent + "    "))]
 
     title = [language.say(block.title)] if block.title else []
     return [*title, language.say(block.root), *(line for branch in block.branches for line in lines(branch, "    "))]

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from murmure.advise.document import figure, people_in_words
-from murmure.advise.poll.devices import Draw, Rule
+from murmure.advise.poll.devices import DeviceDraw, FaceRule
 from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import population
 from murmure.run.report.certificate_words import promise
@@ -58,7 +58,7 @@ class PollCard(Shown):
         return self.design.domain.labels()
 
     @property
-    def draws(self) -> tuple[Draw, ...]:
+    def draws(self) -> tuple[DeviceDraw, ...]:
         return self.choice.device.draws(len(self.labels))
 
     def document(self) -> Document:
@@ -101,7 +101,7 @@ class PollCard(Shown):
             lines = [self._instruction(rule, number) for rule in rules]
             yield draw.do, (*lines, *([draw.answers_in_words] if draw.answers_in_words else []))
 
-    def _instruction(self, rule: Rule, number: int) -> Phrase:
+    def _instruction(self, rule: FaceRule, number: int) -> Phrase:
         if rule.then == "truth":
             return Phrase("{event}: answer the question truthfully.", event=Strong(rule.event))
         if rule.then == "next":

@@ -69,7 +69,7 @@ JANUARY_TO_MARCH = Fraction(MONTHS.count(("1", "2", "3")), MONTHS.cases)  # 3609
 
 
 @dataclass(frozen=True)
-class Rule:
+class FaceRule:
     """What to do on some faces. event: these faces in words."""
 
     on: tuple[str, ...]
@@ -78,15 +78,15 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Draw:
+class DeviceDraw:
     """What to do, and then a rule for every face. answers_in_words: one sentence for all rules that name an answer."""
 
     do: str
     thing: Thing
-    rules: tuple[Rule, ...]
+    rules: tuple[FaceRule, ...]
     answers_in_words: str | None = None
 
-    def chance(self, rule: Rule) -> Fraction:
+    def chance(self, rule: FaceRule) -> Fraction:
         return Fraction(self.thing.count(rule.on), self.thing.cases)
 
 
@@ -102,7 +102,7 @@ class Device:
     title: str
     needs: Callable[[int], str]
     answers: tuple[int, ...]
-    draws: Callable[[int], tuple[Draw, ...]]
+    draws: Callable[[int], tuple[DeviceDraw, ...]]
     truth: Callable[[int], Fraction]
     mechanism: Callable[[Domain, Fraction], Any]
     after: str | None = None  # a last step, which changes nothing in the answer
@@ -122,12 +122,12 @@ TRUTH_CARD = Phrase("A number card")
 HEADS, TAILS = Phrase("Heads"), Phrase("Tails")
 
 
-def _two_coins(k: int) -> tuple[Draw, ...]:
-    first = (Rule(("heads",), HEADS, "truth"), Rule(("tails",), TAILS, "next"))
-    second = (Rule(("heads",), HEADS, 1), Rule(("tails",), TAILS, 0))
+def _two_coins(k: int) -> tuple[DeviceDraw, ...]:
+    first = (FaceRule(("heads",), HEADS, "truth"), FaceRule(("tails",), TAILS, "next"))
+    second = (FaceRule(("heads",), HEADS, 1), FaceRule(("tails",), TAILS, 0))
     return (
-        Draw(Phrase("Toss a coin."), COIN, first),
-        Draw(Phrase("Toss the coin again."), COIN, second),
+        DeviceDraw(Phrase("Toss a coin."), COIN, first),
+        DeviceDraw(Phrase("Toss the coin again."), COIN, second),
     )
 
 
@@ -135,29 +135,29 @@ def _faces(numbers: Sequence[int]) -> Phrase:
     return Phrase("The die shows {faces}", faces=Several([str(n) for n in numbers], Phrase(" or ")))
 
 
-def _die(k: int, faces_each: int = 1) -> tuple[Draw, ...]:
+def _die(k: int, faces_each: int = 1) -> tuple[DeviceDraw, ...]:
     """The first faces each stand for an answer, the others for the truth."""
     shares = [range(1 + i * faces_each, 1 + (i + 1) * faces_each) for i in range(k)]
     rest = range(1 + k * faces_each, 7)
-    rules = [Rule(tuple(map(str, share)), _faces(share), i) for i, share in enumerate(shares)]
-    rules.append(Rule(tuple(map(str, rest)), _faces(rest), "truth"))
-    return (Draw(Phrase("Throw a die."), DIE, tuple(rules)),)
+    rules = [FaceRule(tuple(map(str, share)), _faces(share), i) for i, share in enumerate(shares)]
+    rules.append(FaceRule(tuple(map(str, rest)), _faces(rest), "truth"))
+    return (DeviceDraw(Phrase("Throw a die."), DIE, tuple(rules)),)
 
 
-def _birthday(k: int) -> tuple[Draw, ...]:
+def _birthday(k: int) -> tuple[DeviceDraw, ...]:
     spring, others = ("1", "2", "3"), tuple(map(str, range(4, 13)))
-    first = (Rule(("heads",), HEADS, "truth"), Rule(("tails",), TAILS, "next"))
+    first = (FaceRule(("heads",), HEADS, "truth"), FaceRule(("tails",), TAILS, "next"))
     second = (
-        Rule(spring, Phrase("In January, February or March"), 1),
-        Rule(others, Phrase("In another month"), 0),
+        FaceRule(spring, Phrase("In January, February or March"), 1),
+        FaceRule(others, Phrase("In another month"), 0),
     )
     return (
-        Draw(Phrase("Toss a coin."), COIN, first),
-        Draw(Phrase("Think of your mother's birthday. Do not say when it is."), MONTHS, second),
+        DeviceDraw(Phrase("Toss a coin."), COIN, first),
+        DeviceDraw(Phrase("Think of your mother's birthday. Do not say when it is."), MONTHS, second),
     )
 
 
-def _cards(k: int, deck: Thing, low: tuple[str, ...]) -> tuple[Draw, ...]:
+def _cards(k: int, deck: Thing, low: tuple[str, ...]) -> tuple[DeviceDraw, ...]:
     """A number card: the truth. A picture or an ace: its colour, or its suit, says the answer."""
     black, red = SUITS[:2], SUITS[2:]
     groups = [black, red] if k == 2 else [(suit,) for suit in SUITS]
@@ -172,20 +172,20 @@ def _cards(k: int, deck: Thing, low: tuple[str, ...]) -> tuple[Draw, ...]:
         ]
     )
     number = tuple(f"{rank} {suit}" for rank in low for suit in SUITS)
-    rules = [Rule(number, TRUTH_CARD, "truth")]
+    rules = [FaceRule(number, TRUTH_CARD, "truth")]
     for i, (suits, event) in enumerate(zip(groups, words, strict=True)):
-        rules.append(Rule(tuple(f"{rank} {suit}" for rank in HIGH for suit in suits), event, i))
+        rules.append(FaceRule(tuple(f"{rank} {suit}" for rank in HIGH for suit in suits), event, i))
     do = Phrase("Shuffle the cards and draw one.")
-    return (Draw(do, deck, tuple(rules)),)
+    return (DeviceDraw(do, deck, tuple(rules)),)
 
 
-def _slips(k: int, blank: int) -> tuple[Draw, ...]:
+def _slips(k: int, blank: int) -> tuple[DeviceDraw, ...]:
     """A slip for each answer, and so many that ask for the truth."""
-    answers = tuple(Rule((str(i + 1),), Phrase("The slip of answer {number}", number=i + 1), i) for i in range(k))
-    truth = Rule(("blank",), Phrase("A blank slip"), "truth")
+    answers = tuple(FaceRule((str(i + 1),), Phrase("The slip of answer {number}", number=i + 1), i) for i in range(k))
+    truth = FaceRule(("blank",), Phrase("A blank slip"), "truth")
     thing = Thing((("blank", blank), *_each(*(str(i + 1) for i in range(k)))))
     return (
-        Draw(
+        DeviceDraw(
             Phrase("Draw a slip from the bag."),
             thing,
             (truth, *answers),
