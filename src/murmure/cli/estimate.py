@@ -15,10 +15,9 @@ from murmure.cli.language import echo
 from murmure.cli.options import (
     check_level,
     domain_options,
-    interval_options,
+    figure_options,
     json_option,
     page_heading,
-    page_options,
     require_options,
     split_columns,
 )
@@ -47,15 +46,7 @@ REPORTS_EXAMPLE = Phrase("murmure estimate --mechanism two-coins --counts no=300
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns occur together.")
 @click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
-@interval_options
-@click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once.")
-@click.option(
-    "--forged", type=int, default=0, metavar="M", help="Intervals that hold although up to M reports are forged."
-)
-@click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file.")
-@page_options
+@figure_options
 @click.option(
     "--truth",
     metavar="ORIGINAL",

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -214,6 +215,23 @@ interval_options = option_group(
         show_default=True,
         help="What intervals are about: these people, or the population they were drawn from.",
     ),
+)
+
+# Figures of randomised answers: which intervals they get, and where they go.
+figure_options = option_group(
+    interval_options,
+    click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once."),
+    click.option(
+        "--forged", type=int, default=0, metavar="M", help="Intervals that hold although up to M reports are forged."
+    ),
+    click.option(
+        "--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals."
+    ),
+    click.option(
+        "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf."
+    ),
+    click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file."),
+    page_options,
 )
 
 

@@ -11,10 +11,10 @@ from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError, eithe
 from murmure.cli.options import (
     WholeNumber,
     check_level,
+    figure_options,
     interval_options,
     json_option,
     page_heading,
-    page_options,
     require_options,
     split_labels,
 )
@@ -165,15 +165,7 @@ def _write(designed: PollDesign, chosen: DeviceChoice, card: Path | None, plan: 
 @click.option("--counts", metavar="A=N,B=N,...", help="How many people said each answer, such as no=300,yes=200.")
 @click.option("--reports", metavar="FILE", help="Or the answers, a row each: CSV or Parquet.")
 @click.option("--column", metavar="NAME", help="The column of --reports.  [default: the only one]")
-@interval_options
-@click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once.")
-@click.option(
-    "--forged", type=int, default=0, metavar="M", help="Intervals that hold although up to M reports are forged."
-)
-@click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file.")
-@page_options
+@figure_options
 @json_option
 def tally(
     plan: Path | None,
