@@ -98,6 +98,14 @@ def test_answers_in_french(tmp_path: Path) -> None:
     assert told("tally", "--lang", "fr", "--device", "birthday", "--counts", "non=3,oui=2")["people"] == 5
 
 
+def test_an_unknown_answer_in_french() -> None:
+    """The whole sentence, with what was wanted."""
+    result = run("tally", "--lang", "fr", "--device", "die", "--answers", "non,oui", "--counts", "no=3,oui=2")
+
+    assert "ce plan n’a pas de réponse 'no'" in result.stderr
+    assert "l’une des valeurs ['non', 'oui']" in result.stderr
+
+
 def test_a_device_of_ones_own_choice(tmp_path: Path) -> None:
     out, card, _ = designed(tmp_path, "--margin", 1, "--device", "die")
 
@@ -139,8 +147,8 @@ BAD: dict[str, tuple[tuple[Any, ...], str]] = {
     "a margin of 200": (("design", *QUESTION, "--people", 9, "--margin", 200), "got 200"),
     "no wish": (("design", *QUESTION, "--people", 9), "nothing says what the poll should reach"),
     "no question": (("design", "--people", 9, "--margin", 8), "needs --question"),
-    "one answer": ((*DESIGN, "--answers", "yes"), "at least two"),
-    "answers that repeat": ((*DESIGN, "--answers", "a,b,a"), "must differ"),
+    "one answer": ((*DESIGN, "--answers", "yes"), "--answers must be at least two different ones"),
+    "answers that repeat": ((*DESIGN, "--answers", "a,b,a"), "--answers must be at least two different ones"),
     "an empty answer": ((*DESIGN, "--answers", "a,,b"), "--answers holds an empty answer"),
     "300 answers": ((*DESIGN, "--answers", ",".join(map(str, range(300)))), "at most 20 answers, got 300"),
     "an unknown device": ((*DESIGN, "--device", "roulette"), "there is no device 'roulette'"),

@@ -19,7 +19,7 @@ from murmure.cli.options import (
     split_labels,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, keep_file_names
-from murmure.cli.terminal import print_document, print_json, print_written
+from murmure.cli.terminal import print_document, print_json, print_line, print_written
 from murmure.core.errors import CannotWrite, Phrase
 from murmure.core.files import all_or_nothing, refuse_to_replace
 from murmure.show.language import language
@@ -119,6 +119,8 @@ def design(
         )
         return
     print_document(designed.document())
+    if device is not None and chosen is not None:
+        print_line(designed.chosen(chosen))
     print_written(card, plan)
 
 
@@ -217,10 +219,9 @@ def tally(
 
 def _plan_of(plan: Path | None, device: str | None, answers: str | None, counted: dict[str, int] | None) -> Plan:
     """The plan that people followed: that of a file, or of a device."""
-    from murmure.advise.poll.design import device_plan
+    from murmure.advise.poll.design import device_plan, poll_answers
     from murmure.advise.poll.devices import device_named
     from murmure.cli.estimate_reports import read_question_plan
-    from murmure.core.domain import Categories
     from murmure.local.warner import YesNo
 
     if (plan is None) == (device is None):
@@ -239,7 +240,7 @@ def _plan_of(plan: Path | None, device: str | None, answers: str | None, counted
     labels = usual if answers is None else _labels(answers)
     if answers is None and counted is not None and set(counted) != set(usual):
         labels = list(counted)
-    domain = Categories(labels)
+    domain = poll_answers(labels)
     followed = device_plan(device_named(device, domain.size), domain)
     person = followed.person
     if answers is None and labels is not usual and isinstance(person, YesNo) and sum(person.yes) != 1:

@@ -223,7 +223,6 @@ class PollCard(Shown):
                         (Phrase("epsilon"), Number(choice.certificate.epsilon, "fixed", 3)),
                         (Phrase("margin, in points"), figure(choice.margin)),
                         (Phrase("device"), choice.device.name),
-                        (Phrase("plan"), choice.plan.digest[:12]),
                     )
                 ),
                 Paragraph(sentences(self._about_margin(), self._about_plan()), "note"),

@@ -18,7 +18,7 @@ from murmure.advise.poll.devices import DEVICES, MAX_ANSWERS, Device, device_nam
 from murmure.advise.ranking import MAX_MARGIN, check_people
 from murmure.certify.certificate import certify
 from murmure.core.domain import Categories
-from murmure.core.errors import InvalidParameter, Phrase
+from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import check_level, check_target
 from murmure.core.estimates.estimate_blocks import population
 from murmure.core.estimates.margins import LEVEL, check_margin, margin_of, people_for, worst_variance
@@ -176,6 +176,17 @@ class PollDesign(Shown):
             needed=nearest.people_needed,
         )
 
+    def chosen(self, choice: DeviceChoice) -> Phrase:
+        """The figures of a device that was asked for by name."""
+        return Phrase(
+            "You chose {device}: with {people} its margin is {margin} percentage points, and its certified epsilon "
+            "{epsilon:.4g}.",
+            device=choice.device.name,
+            people=people_in_words(self.people),
+            margin=written(choice.margin),
+            epsilon=choice.certificate.epsilon,
+        )
+
     def expected(self, choice: DeviceChoice) -> Phrase:
         """The interval that a tally would print, by the estimator itself: of few people it is wider than the margin."""
         k, n = self.domain.size, self.people
@@ -217,7 +228,7 @@ def design_poll(
             "nothing says what the poll should reach: give a margin, an epsilon, or both.",
             hint="margin=5: 5 percentage points to either side; epsilon=1.1: two coins have it",
         )
-    domain = _answers(answers)
+    domain = poll_answers(answers)
     check_people(people, "poll")
     check_level(level)
     check_target(target)
@@ -230,16 +241,23 @@ def design_poll(
     return PollDesign(question.strip(), domain, int(people), wanted, most, level, target, tuple(choices))
 
 
-def _answers(answers: Sequence[str]) -> Categories:
-    domain = Categories(list(answers))
-    if domain.size > MAX_ANSWERS:
+def poll_answers(answers: Sequence[str]) -> Categories:
+    """The answers of a poll: two at least, and not too many for a card."""
+    labels = list(answers)
+    if len(labels) < 2 or len(set(labels)) < len(labels):
+        raise InvalidParameter(
+            "poll.answers must be at least two different ones, got {got}.",
+            hint='answers=["no", "yes"]: the yes comes last',
+            got=shorten(labels),
+        )
+    if len(labels) > MAX_ANSWERS:
         raise InvalidParameter(
             "a poll by hand takes at most {most} answers, got {got}.",
             hint="group answers, or randomise on a computer: murmure advise --categories {got}",
             most=MAX_ANSWERS,
-            got=domain.size,
+            got=len(labels),
         )
-    return domain
+    return Categories(labels)
 
 
 def _choice(
