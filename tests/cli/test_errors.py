@@ -118,7 +118,7 @@ MISTAKES = {
         "--innocuous 0.5",
     ),
     "another's option": (
-        ["certify", "GRR", "--categories", "4", "--epsilon", "1", "--truth", "0.5"],
+        ["certify", "OUE", "--categories", "4", "--epsilon", "1", "--truth", "0.5"],
         "takes no",
         "takes",
     ),

@@ -94,6 +94,17 @@ def coins(folder: Path) -> str:
     return page_of(folder, "estimate", "--mechanism", "two-coins", "--counts", "no=300,yes=200")
 
 
+def card(*words: Any) -> Callable[[Path], str]:
+    """The card of a poll, to print."""
+
+    def make(folder: Path) -> str:
+        path = folder / "card.html"
+        murmure("poll", "design", "--question", "Have you ever cheated?", *words, "--card", path)
+        return path.read_text("utf-8")
+
+    return make
+
+
 def attacked(words: str) -> Callable[[Path], str]:
     """The page of an attack."""
     return lambda folder: page_of(folder, "attack", *shlex.split(words))
@@ -205,6 +216,11 @@ FILES: dict[str, Callable[[Path], str]] = {
     "estimate with truth": survey("--truth", "PEOPLE", "--simultaneous"),
     "estimate a pair": survey("--pair", "smoker,region", "--consistent"),
     "estimate coins": coins,
+    "poll design, two coins": card("--people", 500, "--margin", 8),
+    "poll design, a birthday": card("--people", 25, "--epsilon", 2, "--device", "birthday"),
+    "poll design, cards": card("--people", 500, "--epsilon", 2, "--answers", "never,once,a few times,every week"),
+    "poll design, slips": card("--people", 500, "--epsilon", 2, "--answers", "a,b,c,d,e,f,g,the islands and overseas"),
+    "poll tally": lambda folder: page_of(folder, "poll", "tally", "--device", "die", "--counts", "no=13,yes=12"),
     "estimate forged": survey("--forged", "20"),
     "attack poison": attacked("poison --categories 4 --epsilon 1,2 --people 200 --repetitions 2 --seed 1"),
     "query count": query("count --where smoker=yes --ledger LEDGER --budget 3"),

@@ -6,6 +6,7 @@ from typing import get_args
 
 from murmure.show.document import (
     Block,
+    Branch,
     Curve,
     Curves,
     Document,
@@ -24,7 +25,9 @@ from murmure.show.document import (
     Progress,
     Section,
     Table,
+    TallySheet,
     Ticks,
+    Tree,
 )
 from murmure.show.phrase import Code, Phrase, Quoted, Strong
 
@@ -60,6 +63,9 @@ def document(text: str = "label") -> Document:
         Flow(((text, text, text), (text, text, text))),
         Hundred(75, text),
         Ticks(((text, True), ("b", False))),
+        Items((text, (Phrase("no"), (text,))), numbered=True),
+        TallySheet((text, "b"), 7),
+        Tree(text, text, (Branch("1/2", text, leaf="1/2"), Branch("1/2", text, (Branch("1", text, leaf=text),)))),
         Progress(((text, 1, 2, "now"), (text, 0, 0, "later"))),
         Listing(text),
         Image(text, (("en", "law.en.svg"), ("fr", "law.fr.svg")), (("en", SVG), ("fr", SVG))),

@@ -5,36 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from murmure.advise.document import RANK_KEYS
+from murmure.advise.margin_advice import MarginAdvice, rows_at_margin
+from murmure.advise.ranking import MAX_MARGIN, RankBy, Ranking, check_people
 from murmure.catalogue import load
 from murmure.certify.leverage import leverage
 from murmure.core.domain import Decimals, Domain, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
+from murmure.core.estimates.margins import check_margin
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.types import NumberDomain
 from murmure.local.base.oracle_choice import MEAN_ORACLES, SHARE_ORACLES
-from murmure.show.document import Document, Shown
+from murmure.show.document import Document
 
 if TYPE_CHECKING:
     from murmure.advise.record_advice import RecordAdvice
-
-RankBy = Literal["mean", "worst", "var-star"]
-
-
-class Ranking(Shown):
-    """What both kinds of advice have in common: rows, of which one per epsilon is the best."""
-
-    people: int
-    rows: list[dict[str, Any]]
-
-    @property
-    def best(self) -> dict[str, Any]:
-        return next(row for row in self.rows if row["best"])
 
 
 @dataclass(frozen=True)
@@ -80,7 +71,7 @@ def advise(
     epsilon: float | Sequence[float],
     people: int,
     shares: float | Sequence[float] | None = None,
-    rank_by: RankBy = "mean",
+    rank_by: RankBy | None = None,
     statistic: Literal["histogram", "mean"] | None = None,
 ) -> Advice: ...
 
@@ -91,24 +82,41 @@ def advise(
     epsilon: float | Sequence[float],
     people: int,
     shares: Mapping[str, Sequence[float]] | None = None,
-    rank_by: RankBy = "mean",
+    rank_by: RankBy | None = None,
 ) -> RecordAdvice: ...
+
+
+@overload
+def advise(
+    domain: Domain | Schema,
+    *,
+    people: int,
+    margin: float,
+    shares: Any = None,
+    rank_by: RankBy | None = None,
+    statistic: Literal["histogram", "mean"] | None = None,
+) -> MarginAdvice: ...
 
 
 def advise(
     domain: Domain | Schema,
-    epsilon: float | Sequence[float],
-    people: int,
+    epsilon: float | Sequence[float] | None = None,
+    people: int | None = None,
     shares: Any = None,
-    rank_by: RankBy = "mean",
+    rank_by: RankBy | None = None,
     statistic: Literal["histogram", "mean"] | None = None,
-) -> Advice | RecordAdvice:
+    margin: float | None = None,
+) -> Advice | RecordAdvice | MarginAdvice:
     """Rank the mechanisms for this domain by exact variance (fixed population of `people`); of a schema, the solutions
     for whole records (see record_advice.py), where shares are given by column.
 
     shares: nothing known (None), the share of the one value that matters (a number), or the shares of all values.
     The mean over values needs no knowledge: variances are straight lines in the shares, which sum to one. Var* is the
     variance at share 0: right for choosing, wrong as an error bar.
+
+    margin: instead of an epsilon, half the width of the 95% interval that is wanted: percentage points of a share, the
+    unit of the column for a mean, per cent of the whole for records. Each mechanism then has the smallest epsilon that
+    gives it, at the worst share unless `rank_by` says otherwise. Sampling error is not included.
 
     >>> import murmure as mu
     >>> print(mu.advise(mu.Categories(16), epsilon=1.0, people=10_000))
@@ -135,12 +143,24 @@ def advise(
     >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "region": mu.Categories(7)})
     >>> print(mu.advise(schema, epsilon=1.0, people=10_000).best["solution"])
     SMP, 1 of 2
+    >>> wanted = mu.advise(mu.Categories(["no", "yes"]), margin=3, people=2_000)
+    >>> print(wanted.best["mechanism"], wanted.best["epsilon"])
+    GRR 1.355
     """
+    if (epsilon is None) == (margin is None):
+        raise InvalidParameter(
+            "advise takes either an epsilon or a margin, got {got}.",
+            hint="epsilon=1.0 asks how precise it is; margin=3 asks which epsilon is 3 percentage points precise",
+            got=Phrase("neither") if margin is None else Phrase("both"),
+        )
+    rank_by = rank_by or ("mean" if margin is None else "worst")
     if isinstance(domain, Schema):
-        from murmure.advise.record_advice import advise_records
+        from murmure.advise.record_advice import advise_records, advise_records_by_margin
 
         if statistic is not None:
             raise InvalidParameter("advise.statistic is for a single domain; for a record, every column is considered.")
+        if margin is not None:
+            return advise_records_by_margin(domain, margin, people, shares, rank_by)
         return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
     if not isinstance(domain, Domain):
         raise InvalidParameter(
@@ -163,24 +183,32 @@ def advise(
         )
     if question == "mean" and rank_by == "var-star":
         raise InvalidParameter("advise.rank_by: a mean has no Var*.", hint='use rank_by="mean" or "worst"')
-    epsilons = epsilon_list(epsilon)
+    assert people is not None  # checked above
     known = _check_shares(domain, shares)
-    make_row = _cells_row if question == "histogram" else _mean_row
+    variances = _share_variances if question == "histogram" else _mean_variances
+    names = SHARE_ORACLES if question == "histogram" else MEAN_ORACLES
+    if margin is not None:
+        wanted = check_margin("advise", margin, MAX_MARGIN if question == "histogram" else None)
+        makers = {name: partial(load(name), domain) for name in names}
+        solved = rows_at_margin(
+            makers,
+            "mechanism",
+            lambda m: variances(m, int(people), known)[RANK_KEYS[rank_by]],
+            lambda m: _advice_row(m, variances(m, int(people), known)),
+            wanted,
+            question,
+        )
+        return MarginAdvice(domain, int(people), question, rank_by, wanted, solved, known is not None)
     rows: list[dict[str, Any]] = []
-    for e in epsilons:
-        names = SHARE_ORACLES if question == "histogram" else MEAN_ORACLES
-        block = [make_row(load(name)(domain, e), int(people), known) for name in names]
+    for e in epsilon_list(epsilon):
+        made = [load(name)(domain, e) for name in names]
+        block = [_advice_row(m, variances(m, int(people), known)) for m in made]
         # Of two mechanisms with one variance, the shorter report is better.
         block.sort(key=lambda r: (r[RANK_KEYS[rank_by]], r["report_bits"]))
         block[0]["best"] = True
         rows += block
     share = float(shares) if known is not None and np.ndim(known) == 0 else None
     return Advice(domain, int(people), question, rank_by, rows, share)
-
-
-def check_people(people: Any) -> None:
-    if isinstance(people, bool) or not isinstance(people, int | float) or people < 1 or people != int(people):
-        raise InvalidParameter("advise.people must be a whole number, at least 1, got {got}.", got=shorten(people))
 
 
 def epsilon_list(epsilon: Any) -> list[float]:
@@ -209,13 +237,11 @@ def _check_shares(domain: Domain, shares: Any) -> Any:
     return f
 
 
-def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -> dict[str, Any]:
+def _advice_row(mechanism: Any, variances: dict[str, float | None]) -> dict[str, Any]:
     return {
         "mechanism": type(mechanism).__name__,
         "epsilon": mechanism.epsilon,
-        "mean_variance": mean,
-        "worst_variance": worst,
-        "var_star": star,
+        **variances,
         "report_bits": float(mechanism.report_bits),
         "leverage": leverage(mechanism).largest,
         "detail": mechanism.detail,
@@ -223,17 +249,21 @@ def _advice_row(mechanism: Any, mean: float, worst: float, star: float | None) -
     }
 
 
-def _cells_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
+def _variances(mean: float, worst: float, star: float | None) -> dict[str, float | None]:
+    return {"mean_variance": mean, "worst_variance": worst, "var_star": star}
+
+
+def _share_variances(mechanism: Any, people: int, known: Any) -> dict[str, float | None]:
     k = mechanism.domain.size
     if known is None:  # a straight line in f: its mean over cells is its value at 1/k, its largest value at an end
         mean, worst = float(mechanism.variance(1 / k, people)), float(mechanism.variance([0.0, 1.0], people).max())
     else:
         at = mechanism.variance(known, people)
         mean, worst = float(np.mean(at)), float(np.max(at))
-    return _advice_row(mechanism, mean, worst, float(mechanism.variance(0.0, people)))
+    return _variances(mean, worst, float(mechanism.variance(0.0, people)))
 
 
-def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
+def _mean_variances(mechanism: Any, people: int, known: Any) -> dict[str, float | None]:
     k = mechanism.domain.size
     v0, v1, v2 = mechanism.variance_polynomial
     c = np.arange(k)
@@ -241,4 +271,4 @@ def _mean_row(mechanism: Any, people: int, known: Any) -> dict[str, Any]:
     if known is not None and np.ndim(known) == 0:
         raise InvalidParameter("advise.shares: a mean needs the shares of all values, or none.")
     mean = float(at.mean() if known is None else known @ at)
-    return _advice_row(mechanism, mean, float(at.max()) if known is None else mean, None)
+    return _variances(mean, float(at.max()) if known is None else mean, None)

@@ -10,21 +10,26 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.advise.advice import Ranking, check_people, epsilon_list
+from murmure.advise.advice import epsilon_list
 from murmure.advise.document import RANK_KEYS, caution, record_advice_document, record_curves, records_sentence
+from murmure.advise.margin import MAX_EPSILON
+from murmure.advise.margin_advice import MarginAdvice, rows_at_margin
+from murmure.advise.ranking import MAX_MARGIN, Ranking, check_people
 from murmure.certify.certificate import certify
 from murmure.certify.leverage import leverages
 from murmure.core.domain import check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean
 from murmure.core.estimates.estimate import CellEstimator, Estimate
+from murmure.core.estimates.margins import check_margin
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
 from murmure.core.types import NoAffine
@@ -49,16 +54,25 @@ def sample_sizes(d: int, epsilon: float) -> range:
 
 def candidate_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
     """What `auto` chooses from: splitting, and sampling m of d attributes."""
+    return {name: make(epsilon) for name, make in candidate_makers(schema, epsilon).items()}
+
+
+def candidate_makers(schema: Schema, epsilon: float) -> dict[str, Callable[[float], Any]]:
+    """The same, made at any epsilon; epsilon: up to which sampling is worth while."""
     d = len(schema.private)
     # Sampling all d attributes is splitting, which is listed apart.
-    sampled = {f"SMP, {m} of {d}": SMP(schema, epsilon, sample=m) for m in sample_sizes(d, epsilon)}
-    return {**sampled, "SPL": SPL(schema, epsilon)}
+    sampled = {f"SMP, {m} of {d}": partial(SMP, schema, sample=m) for m in sample_sizes(d, epsilon)}
+    return {**sampled, "SPL": partial(SPL, schema)}
 
 
 def special_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
     """Solutions with a special use: fakes hide which attribute is real, plain tables look like tables."""
-    fakes = {f"RS+FD[{name}]": RSFD(schema, epsilon, name) for name in FAKES}
-    return {**fakes, "Plain": Plain(schema, epsilon)}
+    return {name: make(epsilon) for name, make in special_makers(schema).items()}
+
+
+def special_makers(schema: Schema) -> dict[str, Callable[[float], Any]]:
+    fakes = {f"RS+FD[{name}]": partial(RSFD, schema, oracle=name) for name in FAKES}
+    return {**fakes, "Plain": partial(Plain, schema)}
 
 
 def least_variance(schema: Schema, epsilon: float, people: int, shares: Mapping[str, Any] | None = None) -> Any:
@@ -147,13 +161,7 @@ def advise_records(
 ) -> RecordAdvice:
     """Rank the solutions for this schema. shares: by column, those that are known (of the values, also of a number)."""
     _check_request(schema, people)
-    if rank_by not in RECORD_RANKS:
-        raise InvalidParameter(
-            "advise.rank_by must be one of {record_ranks} for records, got {got}.",
-            hint="Var* is for a single attribute",
-            record_ranks=", ".join(RECORD_RANKS),
-            got=shorten(rank_by),
-        )
+    _check_rank(rank_by)
     epsilons = epsilon_list(epsilon)
     for name in schema.private:
         check_few_values("advise", schema[name])
@@ -175,6 +183,40 @@ def advise_records(
         best["best"] = True
         rows += sorted(block, key=lambda row: not row["best"])  # the chosen one goes before its equals
     return RecordAdvice(schema, int(people), rank_by, rows)
+
+
+def advise_records_by_margin(
+    schema: Schema, margin: float, people: Any, shares: Mapping[str, Any] | None, rank_by: Any
+) -> MarginAdvice:
+    """The solutions by the smallest epsilon of the whole record that gives their figures this margin."""
+    _check_request(schema, people)
+    _check_rank(rank_by)
+    wanted = check_margin("advise", margin, MAX_MARGIN)
+    for name in schema.private:
+        check_few_values("advise", schema[name])
+    known, n, key = _known_shares(schema, shares), int(people), RANK_KEYS[rank_by]
+    candidates = candidate_makers(schema, MAX_EPSILON)
+
+    rows = rows_at_margin(
+        {**candidates, **special_makers(schema)},
+        "solution",
+        lambda m: summary_variances(figure_variances(m, n, known))[key],
+        lambda m: _advice_row("", m, n, known),
+        wanted,
+        "records",
+        lambda name: name in candidates,
+    )
+    return MarginAdvice(schema, n, "records", rank_by, wanted, rows)
+
+
+def _check_rank(rank_by: Any) -> None:
+    if rank_by not in RECORD_RANKS:
+        raise InvalidParameter(
+            "advise.rank_by must be one of {record_ranks} for records, got {got}.",
+            hint="Var* is for a single attribute",
+            record_ranks=", ".join(RECORD_RANKS),
+            got=shorten(rank_by),
+        )
 
 
 def _check_request(schema: Schema, people: Any) -> None:
@@ -213,16 +255,13 @@ def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Flo
     by_column = figure_variances(mechanism, people, shares)
     means = {name: None if v is None else float(v.mean()) for name, v in by_column.items()}
     biased = [name for name, v in means.items() if v is None]
-    figures = [v for v in by_column.values() if v is not None]
-    complete = not biased
     pairs = list(itertools.combinations(range(len(mechanism.columns)), 2))
     named = zip(mechanism.columns, protocol_names(mechanism), strict=True)
     return {
         "solution": solution,
         "mechanism": type(mechanism).__name__,
         "epsilon": mechanism.epsilon,
-        "mean_variance": float(np.concatenate(figures).mean()) if complete else None,
-        "worst_variance": max(v for v in means.values() if v is not None) if complete else None,
+        **summary_variances(by_column),
         "epsilon_record": certify(mechanism, "record").epsilon,
         "epsilon_attribute": certify(mechanism, "attribute").epsilon,
         "pairs": sum(mechanism.why_no_pair(i, j) is None for i, j in pairs),
@@ -230,9 +269,18 @@ def _advice_row(solution: str, mechanism: Any, people: int, shares: Sequence[Flo
         "report_bits": float(mechanism.report_bits),
         "leverage": _largest_leverage(mechanism),
         "columns": {name: {"protocol": protocol, "variance": means[name]} for name, protocol in named},
-        "note": "" if complete else Phrase("biased, no figure: {names}", names=_first_names(biased)),
+        "note": "" if not biased else Phrase("biased, no figure: {names}", names=_first_names(biased)),
         "best": False,
     }
+
+
+def summary_variances(by_column: Mapping[str, Floats | None]) -> dict[str, float | None]:
+    """Averaged over all figures, and over those of the worst column; None where a figure is biased."""
+    figures = [v for v in by_column.values() if v is not None]
+    if len(figures) < len(by_column):
+        return {"mean_variance": None, "worst_variance": None}
+    worst = max(float(v.mean()) for v in figures)
+    return {"mean_variance": float(np.concatenate(figures).mean()), "worst_variance": worst}
 
 
 def _largest_leverage(mechanism: Any) -> float | None:

@@ -19,6 +19,7 @@ from murmure.cli.lectures import lectures
 from murmure.cli.ledger import ledger
 from murmure.cli.new import new
 from murmure.cli.party import party
+from murmure.cli.poll import poll
 from murmure.cli.predict import predict
 from murmure.cli.query import query
 from murmure.cli.sanitise import sanitise
@@ -66,6 +67,7 @@ def main(ctx: click.Context) -> None:
     \b
     A first look; a folder to start from:   murmure demo; murmure new table
     Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
+    A poll by coins, dice or cards:         murmure poll design --question "..." --people 500 --margin 8
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1
     A table, randomised row by row:         murmure sanitise people.csv --schema s.toml --epsilon 1 -o out.parquet
     What does the crowd say?                murmure estimate out.parquet
@@ -93,6 +95,7 @@ OTHERS = (
     ledger,
     new,
     party,
+    poll,
     predict,
     query,
     sanitise,

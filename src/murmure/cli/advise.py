@@ -29,7 +29,13 @@ from murmure.core.files import all_or_nothing
 @click.option(
     "--schema", "schema_file", type=click.Path(path_type=Path), metavar="FILE", help="Or whole records: a TOML schema."
 )
-@click.option("--epsilon", type=NumberList(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.  [required]")
+@click.option("--epsilon", type=NumberList(), metavar="E", help="1, or a list 0.5,1,2, or FROM:TO:STEP.")
+@click.option(
+    "--margin",
+    type=float,
+    metavar="M",
+    help="Or solve epsilon: half the width of the 95% interval, in percentage points; of a mean in its unit.",
+)
 @click.option("--people", type=WholeNumber(), metavar="N", help="How many will answer: 100000 or 1e5.  [required]")
 @click.option("--share", type=float, metavar="F", help="Expected share of the one answer that matters.")
 @click.option("--shares", type=NumberList(), metavar="F1,F2,...", help="Expected shares of all answers; they sum to 1.")
@@ -41,9 +47,7 @@ from murmure.core.files import all_or_nothing
 @click.option(
     "--rank-by",
     type=click.Choice(["mean", "worst", "var-star"]),
-    default="mean",
-    show_default=True,
-    help="Variance averaged over answers, at the worst share, or at share 0.",
+    help="Variance averaged over answers, at the worst share, or at share 0.  [default: mean; with --margin worst]",
 )
 @click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the variances to .svg, .png, .pdf.")
 @json_option
@@ -55,11 +59,12 @@ def advise(
     cells: int | None,
     schema_file: Path | None,
     epsilon: list[float] | None,
+    margin: float | None,
     people: int | None,
     share: float | None,
     shares: list[float] | None,
     statistic: str | None,
-    rank_by: str,
+    rank_by: str | None,
     plot: Path | None,
     as_json: bool,
 ) -> None:
@@ -68,6 +73,8 @@ def advise(
     \b
     A yes/no question to a class:
       murmure advise --labels no,yes --epsilon 1 --people 200
+    The smallest epsilon for 3 percentage points to either side:
+      murmure advise --labels no,yes --margin 3 --people 2000
     The lecture's Var* figure (N = 1e5, k = 128):
       murmure advise --categories 128 --epsilon 0.5:5:0.5 --people 1e5 --rank-by var-star --plot var-star.svg
     A table of many columns (splitting, sampling, fake data):
@@ -75,9 +82,14 @@ def advise(
     """
     example = Phrase("murmure advise --labels no,yes --epsilon 1 --people 1000")
     has_domain = any(value is not None for value in (categories, labels, integers, interval, schema_file))
-    needed = {"--epsilon": epsilon, "--people": people}
+    if epsilon is not None and margin is not None:
+        raise UsageError(
+            "--epsilon and --margin exclude one another.",
+            "--epsilon asks how precise it is, --margin which epsilon is so precise",
+        )
+    needed = {"--people": people} if margin is not None else {"--epsilon": epsilon, "--people": people}
     require_options(Phrase("murmure advise"), needed, example, () if has_domain else DOMAIN_OPTIONS)
-    assert epsilon is not None and people is not None
+    assert people is not None
     check_picture_format(plot, "var-star.svg")
     if schema_file is not None:
         single_question = ("categories", "labels", "integers", "interval", "cells", "share", "shares", "statistic")
@@ -87,7 +99,7 @@ def advise(
                 raise UsageError(
                     "--{name} is for one question, --schema for whole records.", "give one of them", name=name
                 )
-        advise_schema(schema_file, epsilon, people, rank_by, plot, as_json)
+        advise_schema(schema_file, epsilon, margin, people, rank_by, plot, as_json)
         return
     domain = build_domain(categories, labels, integers, interval, cells)
     if share is not None and shares is not None:
@@ -96,23 +108,36 @@ def advise(
         )
     from murmure.advise.advice import advise as rank
 
-    advice = rank(  # type: ignore[call-overload]
+    advice = rank(  # type: ignore[call-overload,misc]
         domain,
         epsilon,
         people,
         shares=share if shares is None else shares,
         rank_by=rank_by,
         statistic=statistic,
+        margin=margin,
     )
+    about = {"domain": domain.to_dict(), "people": people, "statistic": advice.statistic}
+    rows = [{**row, "standard_error": math.sqrt(row["mean_variance"])} for row in advice.rows]
+    show(advice, about, rows, margin, plot, as_json)
+
+
+def show(
+    advice: Any,
+    about: dict[str, Any],
+    rows: list[dict[str, Any]],
+    margin: float | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """A picture where one is wanted, and text or JSON. about: what JSON says first."""
     draw(advice, plot)
     if as_json:
-        rows = [{**row, "standard_error": math.sqrt(row["mean_variance"])} for row in advice.rows]
         print_json(
             {
-                "domain": domain.to_dict(),
-                "people": people,
-                "statistic": advice.statistic,
-                "rank_by": rank_by,
+                **about,
+                **({} if margin is None else {"margin": margin}),
+                "rank_by": advice.rank_by,
                 "rows": rows,
                 "sentence": advice.sentence(),
                 "caution": advice.caution(),
@@ -140,27 +165,18 @@ def print_drawn(plot: Path | None) -> None:
 
 
 def advise_schema(
-    path: Path, epsilon: list[float], people: int, rank_by: str, plot: Path | None, as_json: bool
+    path: Path,
+    epsilon: list[float] | None,
+    margin: float | None,
+    people: int,
+    rank_by: str | None,
+    plot: Path | None,
+    as_json: bool,
 ) -> None:
     """Splitting, sampling and fake data for the columns of a schema."""
-    from murmure.advise.record_advice import advise_records
+    from murmure.advise.advice import advise as rank
     from murmure.core.schema import Schema
 
     schema = Schema.load(path)
-    advice = advise_records(schema, epsilon, people, rank_by=rank_by)  # type: ignore[arg-type]
-    draw(advice, plot)
-    if as_json:
-        print_json(
-            {
-                "schema": schema.to_dict(),
-                "people": people,
-                "rank_by": rank_by,
-                "rows": advice.rows,
-                "sentence": advice.sentence(),
-                "caution": advice.caution(),
-                "plot": None if plot is None else str(plot),
-            }
-        )
-        return
-    print_document(advice.document())
-    print_drawn(plot)
+    advice = rank(schema, epsilon, people, rank_by=rank_by, margin=margin)  # type: ignore[call-overload]
+    show(advice, {"schema": schema.to_dict(), "people": people}, advice.rows, margin, plot, as_json)

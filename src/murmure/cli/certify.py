@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,9 +183,11 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
     return by_lower[name.lower()]
 
 
-def mechanism_settings(cls: Any) -> dict[str, bool]:
-    """The options of a mechanism, and whether each must be given."""
-    return {f.name: f.default is MISSING for f in fields(cls) if f.name != "domain"}
+def mechanism_settings(cls: Any, given: Collection[str] = ()) -> dict[str, bool]:
+    """The options of a mechanism, and whether each must be given; where one of several must, the first of them."""
+    one_of = getattr(cls, "one_of", ())
+    wanted = one_of[:1] if not set(one_of) & set(given) else ()
+    return {f.name: f.default is MISSING or f.name in wanted for f in fields(cls) if f.name != "domain"}
 
 
 def answer_kind(cls: Any) -> str:
@@ -213,7 +215,7 @@ def build_mechanism(
 ) -> Any:
     """The mechanism that was typed. answers: its domain, where something else than a domain's option names it."""
     cls = load(name)
-    settings, wants = mechanism_settings(cls), answer_kind(cls)
+    settings, wants = mechanism_settings(cls, given), answer_kind(cls)
     for extra in given.keys() - settings.keys():
         raise UsageError(
             "{name} takes no {extra}.",

@@ -15,12 +15,11 @@ from murmure.cli.language import echo
 from murmure.cli.options import (
     check_level,
     domain_options,
+    figure_options,
     file_format_option,
-    interval_options,
     json_option,
     load_file_format,
     page_heading,
-    page_options,
     require_options,
     split_columns,
 )
@@ -50,15 +49,7 @@ REPORTS_EXAMPLE = Phrase("murmure estimate --mechanism two-coins --counts no=300
 @click.option("--columns", metavar="A,B,...", help="The columns to estimate.  [default: all, or none with --pair]")
 @click.option("--pair", "pairs", multiple=True, metavar="A,B", help="How often values of two columns occur together.")
 @click.option("--weights", metavar="COLUMN", help="A public column of OUT: how much each person counts.")
-@interval_options
-@click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once.")
-@click.option(
-    "--forged", type=int, default=0, metavar="M", help="Intervals that hold although up to M reports are forged."
-)
-@click.option("--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals.")
-@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf.")
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file.")
-@page_options
+@figure_options
 @click.option(
     "--truth",
     metavar="ORIGINAL",
@@ -138,12 +129,7 @@ def estimate(
     )
     check_picture_format(plot, "estimates.svg")
     check_level(level)
-    if forged < 0:
-        raise UsageError(
-            "--forged must be a whole number, at least 0, got {got}.",
-            "--forged 25: up to 25 forged reports",
-            got=forged,
-        )
+    check_forged(forged)
     if forged and (weights is not None or pairs):
         raise UsageError("--forged is for columns without weights.", "leave out --weights and --pair")
     if weights is not None and pairs:
@@ -164,14 +150,7 @@ def estimate(
         answer = answer_reports(mechanism, plan, counts, written, column, domain, given, target)
     else:
         answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
-    if forged > answer.release.estimate.n:
-        raise InvalidParameter(
-            "--forged must be at most the number of reports, {reports:,}, got {got:,}.",
-            hint="--forged 25: up to 25 forged reports",
-            reports=answer.release.estimate.n,
-            got=forged,
-        )
-    answer.allow_forged(forged)
+    allow_forged(answer, forged)
     if truth is not None:
         answer.compare(truth, file)
         if not answer.release.seeded:
@@ -181,14 +160,51 @@ def estimate(
                     "--seed): with the truth nobody needs an estimate. Keep it to yourself."
                 )
             )
+    present(answer, level, target, simultaneous, consistent, plot, html, page_heading(title, question, author), as_json)
+
+
+def check_forged(forged: int) -> None:
+    """Before anything is read."""
+    if forged < 0:
+        raise UsageError(
+            "--forged must be a whole number, at least 0, got {got}.",
+            "--forged 25: up to 25 forged reports",
+            got=forged,
+        )
+
+
+def allow_forged(answer: Answer, forged: int) -> None:
+    """Intervals that hold although up to this many reports are forged."""
+    if forged > answer.release.estimate.n:
+        raise InvalidParameter(
+            "--forged must be at most the number of reports, {reports:,}, got {got:,}.",
+            hint="--forged 25: up to 25 forged reports",
+            reports=answer.release.estimate.n,
+            got=forged,
+        )
+    answer.allow_forged(forged)
+
+
+def present(
+    answer: Answer,
+    level: float,
+    target: Any,
+    simultaneous: bool,
+    consistent: bool,
+    plot: Path | None,
+    html: Path | None,
+    heading: Mapping[str, str | None],
+    as_json: bool,
+) -> None:
+    """What was asked for: a picture, a page, and text or JSON."""
     # Bonferroni over all figures that are shown, not over all that the table could give.
     each = answer.each_level(level) if simultaneous else level
     with keep_file_names():
         if plot is not None:
             draw(answer, plot, level, simultaneous)
         if html is not None:
-            write_page(answer, html, level, target, simultaneous, page_heading(title, question, author))
-    options = IntervalOptions(level, each, target, simultaneous, consistent, weights)
+            write_page(answer, html, level, target, simultaneous, heading)
+    options = IntervalOptions(level, each, target, simultaneous, consistent, answer.weights)
     if as_json:
         print_json(_as_json(answer, options) | {"plot": plot and str(plot), "html": html and str(html)})
     else:

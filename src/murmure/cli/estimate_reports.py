@@ -35,27 +35,35 @@ def answer_reports(
     target: Any,
 ) -> Answer:
     """The figures of reports that exist already; nothing is drawn."""
-    from murmure.cli.estimate import Answer, ColumnFigures
-    from murmure.core.domain import Categories
-    from murmure.run.outside_reports import release_reports
-
     check_options(mechanism, plan_file, counts, reports, column, domain, settings)
     counted = None if counts is None else split_counts(counts)
     domain_given = counted is None or any(value is not None for value in domain[:4])
     if plan_file is not None:
-        plan = _read_question_plan(plan_file)
+        plan = read_question_plan(plan_file)
     else:
         assert mechanism is not None
         plan = build_plan(mechanism, domain, settings, None if domain_given or counted is None else list(counted))
     try:
-        release = release_reports(plan, counted if reports is None else reports, column=column)
-    except MissingColumn as error:
-        raise UsageError(error.message, "--column NAME says which column holds the reports") from None
+        return answer_plan(
+            plan, counted if reports is None else reports, column, target, not (plan_file or domain_given)
+        )
     except OutsideDomain as error:
         unnamed = plan_file is None and all(value is None for value in domain[:4])
         if unnamed and reports is not None:  # no and yes were our assumption, not the user's
             raise UsageError(error.message, "--labels NO,YES says which two answers there are") from None
         raise
+
+
+def answer_plan(plan: Plan, reports: Any, column: str | None, target: Any, from_counts: bool = False) -> Answer:
+    """The figures of reports, or of their counts, to the one question of a plan."""
+    from murmure.cli.estimate import Answer, ColumnFigures
+    from murmure.core.domain import Categories
+    from murmure.run.outside_reports import release_reports
+
+    try:
+        release = release_reports(plan, reports, column=column)
+    except MissingColumn as error:
+        raise UsageError(error.message, "--column NAME says which column holds the reports") from None
     question: Any = plan.statistic.domain
     name = column or question.column
     estimate = replace(release.estimate, target=target)
@@ -66,7 +74,7 @@ def answer_reports(
 
         mean = replace(Mean(question).finish(release.estimate), target=target)
         figures.append(ColumnFigures("mean", columns, mean))
-    return Answer(release, plan, None, figures, from_counts=plan_file is None and not domain_given)
+    return Answer(release, plan, None, figures, from_counts=from_counts)
 
 
 def check_options(
@@ -128,7 +136,7 @@ def build_plan(name: str, domain: tuple[Any, ...], settings: dict[str, Any], lab
     return Plan(Mean(person.domain) if mean else Histogram(person.domain), person=person)
 
 
-def _read_question_plan(path: Path) -> Plan:
+def read_question_plan(path: Path) -> Plan:
     from murmure.cli.certify import read_plan
 
     plan = read_plan(path)

@@ -66,6 +66,12 @@ SENTENCES: dict[str, Callable[[dict[str, Any]], Phrase]] = {
         "guess one column (--attribute), or leave --priors out"
     ),
     "GRR(Categories(1000), epsilon=1.0), for example": lambda fields: Phrase("--categories 1000, for example"),
+    "GRR takes either an epsilon or a probability of the truth, got {got}.": lambda fields: Phrase(
+        "GRR needs either --epsilon or --truth, got {got}.", **fields
+    ),
+    "GRR(domain, epsilon=1.0); of a die that tells the truth on 4 of 6 faces: GRR(domain, truth=Fraction(4, 6))": (
+        lambda fields: Phrase("--epsilon 1; of a die that tells the truth on 4 of 6 faces: --truth 4/6")
+    ),
     "leave attribute out": lambda fields: Phrase("leave --attribute out"),
     "leave it out of knows, or make it Integers in the schema": lambda fields: Phrase(
         "leave it out of --knows, or make it whole numbers in the schema"

@@ -218,6 +218,23 @@ interval_options = option_group(
     ),
 )
 
+# Figures of randomised answers: which intervals they get, and where they go.
+figure_options = option_group(
+    interval_options,
+    click.option("--simultaneous", is_flag=True, help="Intervals that all hold at once."),
+    click.option(
+        "--forged", type=int, default=0, metavar="M", help="Intervals that hold although up to M reports are forged."
+    ),
+    click.option(
+        "--consistent", is_flag=True, help="Also shares that are not negative and sum to 1, without intervals."
+    ),
+    click.option(
+        "--plot", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures to .svg, .png or .pdf."
+    ),
+    click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, in one file."),
+    page_options,
+)
+
 file_format_option = click.option(
     "--file-format",
     type=click.Path(path_type=Path),

@@ -9,7 +9,7 @@ if it is written anyway. What is unknown, missing or too many is refused; the co
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,12 @@ from murmure.core.errors import Phrase, PlanRefused, shorten
 
 # Metadata of a field that was added later: with its default left out, older documents keep their digests.
 OMIT_IF_DEFAULT = {"unsaid": True}
+
+
+def is_omitted(field: Field[Any], value: Any) -> bool:
+    """Whether a field was added later and has its default: what is written then says nothing of it."""
+    return "unsaid" in field.metadata and value == field.default
+
 
 OTHER_RELEASE = Phrase(
     "it was written by another release of murmure: create it again with this one, or install that one"
@@ -46,7 +52,7 @@ class Codec:
         out = {"type": persisted_name(thing)} if named else {}
         for f in fields(thing):
             value = getattr(thing, f.name)
-            if "unsaid" not in f.metadata or value != f.default:
+            if not is_omitted(f, value):
                 out[f.name] = self.encode(f.name, value)
         return out
 

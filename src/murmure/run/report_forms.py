@@ -124,7 +124,7 @@ class AnswerForm(ReportForm):
 
     @property
     def wanted(self) -> str:
-        return str(self.mechanism.domain.describe())
+        return self.mechanism.domain.describe()
 
     def parse(self, values: Any) -> Array:
         return without_replacements(self.mechanism.domain).encode(values)

@@ -50,9 +50,10 @@ class Facts:
 
 @dataclass(frozen=True)
 class Items:
-    """A list; an item may have items of its own."""
+    """A list; an item may have items of its own. numbered: they are steps, one after the other."""
 
     items: tuple[str | tuple[str, tuple[str, ...]], ...]
+    numbered: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,33 @@ class Ticks:
 
 
 @dataclass(frozen=True)
+class TallySheet:
+    """Empty boxes to tick with a pencil, so many for each answer, and room for their number."""
+
+    answers: tuple[str, ...]
+    boxes: int
+
+
+@dataclass(frozen=True)
+class Branch:
+    """What may happen, with which probability ("1/2", "f"), and then; leaf: the probability of the whole path."""
+
+    chance: str
+    event: str
+    branches: tuple[Branch, ...] = ()
+    leaf: str = ""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A probability tree, from left to right. Pages draw it as lists in one another, and so it can be read aloud."""
+
+    title: str
+    root: str
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True)
 class Progress:
     """Steps, each with how many of how many have done it: (text, done, all, state)."""
 
@@ -206,8 +234,11 @@ class Fold:
 
 @dataclass(frozen=True)
 class Section:
+    """Blocks under a title. new_page: on paper it begins one."""
+
     title: str
     blocks: tuple[Block, ...]
+    new_page: bool = False
 
 
 Block = (
@@ -220,6 +251,8 @@ Block = (
     | Flow
     | Hundred
     | Ticks
+    | TallySheet
+    | Tree
     | Progress
     | Listing
     | Image

@@ -1,4 +1,4 @@
-"""Pictures of the kinds that only a plot draws: bars, probability trees, maps, clouds of points, diagrams, and grids.
+"""Pictures of the kinds that only a plot draws: bars, maps, clouds of points, diagrams, and grids.
 
 Their texts are `Phrase`s and their numbers are numbers, as in document.py; `drawing` draws them.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from murmure.show.document import Branch as Branch
 from murmure.show.document import Curves, Intervals
+from murmure.show.document import Tree as Tree
 
 Role = Literal["secret", "sent", "public", "plain"]  # who may see it decides its colour
 
@@ -23,25 +25,6 @@ class Bars:
     x_label: str
     y_label: str
     marked: int | None = None
-
-
-@dataclass(frozen=True)
-class Branch:
-    """What may happen, with which probability ("1/2", "f"), and then; leaf: the probability of the whole path."""
-
-    chance: str
-    event: str
-    branches: tuple[Branch, ...] = ()
-    leaf: str = ""
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A probability tree, from left to right."""
-
-    title: str
-    root: str
-    branches: tuple[Branch, ...]
 
 
 @dataclass(frozen=True)

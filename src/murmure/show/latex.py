@@ -48,7 +48,9 @@ def _block(block: object, language: Language) -> list[str]:
         return [language.say(block.text)]
     if isinstance(block, Items):
         flat = [text for item in block.items for text in ((item,) if isinstance(item, str) else (item[0], *item[1]))]
-        return ["\n".join([r"\begin{itemize}", *(rf"\item {language.say(text)}" for text in flat), r"\end{itemize}"])]
+        kind = "enumerate" if block.numbered else "itemize"
+        lines = [rf"\item {language.say(text)}" for text in flat]
+        return ["\n".join([rf"\begin{{{kind}}}", *lines, rf"\end{{{kind}}}"])]
     if isinstance(block, Facts):
         facts = [(name, value) for name, value in block.items if name]
         lines = [rf"{language.say(name)} & {_number(cells.cell(value, language, name))} \\" for name, value in facts]

@@ -77,9 +77,12 @@ def _(block: Facts, language: Language, level: int) -> str:
 @block_text.register
 def _(block: Items, language: Language, level: int) -> str:
     lines = []
-    for item in block.items:
+    for number, item in enumerate(block.items, 1):
         first, inner = (item, ()) if isinstance(item, str) else item
-        lines += [f"- {language.say(first)}", *(f"    - {language.say(text)}" for text in inner)]
+        lines += [
+            f"{f'{number}.' if block.numbered else '-'} {language.say(first)}",
+            *(f"    - {language.say(text)}" for text in inner),
+        ]
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from murmure.show import cells
 from murmure.show.document import (
+    Branch,
     Curves,
     Document,
     Facts,
@@ -24,7 +25,9 @@ from murmure.show.document import (
     Progress,
     Section,
     Table,
+    TallySheet,
     Ticks,
+    Tree,
 )
 from murmure.show.language import Language, LanguageCode, current_language
 from murmure.show.phrase import Phrase, visible
@@ -65,7 +68,7 @@ def is_separate(before: Any, block: Any) -> bool:
     """Whether a blank line is between two blocks."""
     if isinstance(block, Table) and block.words and not block.title:
         return isinstance(before, Table | Section)  # it goes on below what is above it
-    if isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items):
+    if isinstance(block, Table | Intervals | Section | Curves | Listing | Progress | Items | Tree | TallySheet):
         return True
     return isinstance(before, Table | Intervals | Facts | Items | Section | Curves | Listing)
 
@@ -121,10 +124,12 @@ def _fact(fact: tuple[str, str], width: int, colon: str) -> str:
 @block_lines.register
 def _(block: Items, language: Language) -> list[str]:
     lines = []
-    for item in block.items:
+    for number, item in enumerate(block.items, 1):
         first, inner = (item, ()) if isinstance(item, str) else item
-        lines += wrapped(language.say(first), "  ", "- ")
-        lines += [line for one in inner for line in wrapped(language.say(one), "    ", "  - ")]
+        mark = f"{number}. " if block.numbered else "- "
+        indent = " " * len(mark)
+        lines += wrapped(language.say(first), indent, mark)
+        lines += [line for one in inner for line in wrapped(language.say(one), indent + "  ", indent + "- ")]
     return lines
 
 
@@ -202,6 +207,26 @@ def _(block: Hundred, language: Language) -> list[str]:
 @block_lines.register
 def _(block: Ticks, language: Language) -> list[str]:
     return ["  ".join(f"[{'x' if ticked else ' '}] {language.say(label)}" for label, ticked in block.boxes)]
+
+
+@block_lines.register
+def _(block: TallySheet, language: Language) -> list[str]:
+    answers = [language.say(answer) for answer in block.answers]
+    wide = max(map(len, answers))
+    return [f"{answer:{wide}}  [ ] x {block.boxes}  = ____" for answer in answers]
+
+
+@block_lines.register
+def _(block: Tree, language: Language) -> list[str]:
+    """A line for each branch, under the one that it grows from."""
+
+    def lines(branch: Branch, indent: str) -> list[str]:
+        leaf = f"  [{language.say(branch.leaf)}]" if branch.leaf else ""
+        line = f"{indent}{language.say(branch.chance)}  {language.say(branch.event)}{leaf}"
+        return [line, *(deeper for inner in branch.branches for deeper in lines(inner, indent + "    "))]
+
+    title = [language.say(block.title)] if block.title else []
+    return [*title, language.say(block.root), *(line for branch in block.branches for line in lines(branch, "    "))]
 
 
 @block_lines.register

@@ -18,6 +18,7 @@ from murmure.core.certificate_blocks import (
     witness_phrase,
 )
 from murmure.core.certificate_blocks import certificate_document as certificate_document
+from murmure.core.codec import is_omitted
 from murmure.core.domain import Categories, Interval
 from murmure.core.errors import shorten
 from murmure.core.schema import Schema
@@ -148,8 +149,8 @@ def _report_to_json(report: Any) -> Any:
 def mechanism_json(mechanism: Any) -> dict[str, Any]:
     out: dict[str, Any] = {"type": type(mechanism).__name__, "domain": mechanism.domain.to_dict()}
     for f in fields(mechanism):
-        if f.name != "domain":
-            value = getattr(mechanism, f.name)
+        value = getattr(mechanism, f.name)
+        if f.name != "domain" and not is_omitted(f, value):
             out[f.name] = str(value) if isinstance(value, Fraction) else value
     return out
 
