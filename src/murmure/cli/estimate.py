@@ -22,6 +22,7 @@ from murmure.cli.options import (
     page_heading,
     require_options,
     split_columns,
+    written,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_screen, keep_file_names
 from murmure.cli.plug_in_options import mechanism_options
@@ -136,23 +137,19 @@ def estimate(
         raise UsageError("--weights are for columns; --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
         raise UsageError("--html writes a page of columns, or of one pair.", "write one page for each")
-    from murmure.core.file_format import PLAIN_FILE
-    from murmure.engines.sources.data_file import DataFile
-
-    file = load_file_format(file_format)
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
     with keep_file_names():
         check_outputs(plot, html, source, truth)
     if randomised:
         from murmure.cli.estimate_reports import answer_reports
 
-        written = reports if reports is None or file == PLAIN_FILE else DataFile(reports, file)
-        answer = answer_reports(mechanism, plan, counts, written, column, domain, given, target)
+        answers = None if reports is None else written(reports, file_format)
+        answer = answer_reports(mechanism, plan, counts, answers, column, domain, given, target)
     else:
         answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
     allow_forged(answer, forged)
     if truth is not None:
-        answer.compare(truth, file)
+        answer.compare(truth, load_file_format(file_format))
         if not answer.release.seeded:
             echo(
                 Phrase(

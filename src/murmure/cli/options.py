@@ -18,6 +18,7 @@ from murmure.show.phrase import Several
 if TYPE_CHECKING:
     from murmure.core.domain import Domain
     from murmure.core.file_format import FileFormat
+    from murmure.engines.sources.data_file import DataFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_NUMBERS = 1000
@@ -248,6 +249,15 @@ def load_file_format(schema_file: Path | None) -> FileFormat:
     from murmure.core.schema import Schema
 
     return PLAIN_FILE if schema_file is None else Schema.load(schema_file).file
+
+
+def written(source: str, schema_file: Path | None) -> str | DataFile:
+    """The file as --file-format describes it."""
+    from murmure.core.file_format import PLAIN_FILE
+    from murmure.engines.sources.data_file import DataFile
+
+    file = load_file_format(schema_file)
+    return source if file == PLAIN_FILE else DataFile(source, file)
 
 
 def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: Sequence[str] = ()) -> None:

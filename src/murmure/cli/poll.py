@@ -12,11 +12,13 @@ from murmure.cli.options import (
     WholeNumber,
     check_level,
     figure_options,
+    file_format_option,
     interval_options,
     json_option,
     page_heading,
     require_options,
     split_labels,
+    written,
 )
 from murmure.cli.outputs import check_outputs, check_picture_format, keep_file_names
 from murmure.cli.terminal import print_document, print_json, print_line, print_written
@@ -87,6 +89,11 @@ def design(
     require_options(Phrase("murmure poll design"), {"--question": question, "--people": people}, DESIGN_EXAMPLE)
     assert question is not None and people is not None
     check_level(level)
+    if margin is None and epsilon is None:
+        raise UsageError(
+            "nothing says what the poll should reach: give --margin, --epsilon, or both.",
+            "--margin 5: 5 percentage points to either side; --epsilon 1.1: two coins have it",
+        )
     from murmure.advise.poll.design import choice_json, design_poll
 
     designed = design_poll(question, _labels(answers), people, margin, epsilon, level, target)
@@ -167,6 +174,7 @@ def _write(designed: PollDesign, chosen: DeviceChoice, card: Path | None, plan: 
 @click.option("--counts", metavar="A=N,B=N,...", help="How many people said each answer, such as no=300,yes=200.")
 @click.option("--reports", metavar="FILE", help="Or the answers, a row each: CSV or Parquet.")
 @click.option("--column", metavar="NAME", help="The column of --reports.  [default: the only one]")
+@file_format_option
 @figure_options
 @json_option
 def tally(
@@ -176,6 +184,7 @@ def tally(
     counts: str | None,
     reports: str | None,
     column: str | None,
+    file_format: Path | None,
     level: float,
     target: Any,
     simultaneous: bool,
@@ -211,7 +220,7 @@ def tally(
         check_outputs(plot, html, reports, None)
     counted = None if counts is None else split_counts(counts)
     followed = _plan_of(plan, device, answers, counted)
-    answer = answer_plan(followed, counted if reports is None else reports, column, target)
+    answer = answer_plan(followed, counted if reports is None else written(reports, file_format), column, target)
     allow_forged(answer, forged)
     heading = page_heading(title, question, author)
     present(answer, level, target, simultaneous, consistent, plot, html, heading, as_json)

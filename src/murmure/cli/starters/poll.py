@@ -10,15 +10,19 @@ from murmure.cli.starters.starter import Starter, Step
 from murmure.show.phrase import Code, Phrase
 
 PEOPLE, WOULD_SAY_YES, SEED = 500, 100, 18
+PLAN = "plan.json"
 
 
 # The two commands of this folder: what the coins protect, and what the answers say.
 def design_command(names: SimpleNamespace) -> str:
-    return f"murmure certify two-coins --labels {names.no},{names.yes}"
+    return (
+        f'murmure poll design --question "{names.question}" --answers {names.no},{names.yes} --people {PEOPLE} '
+        f"--epsilon 1.1 --device two-coins --card {names.card_file} --plan {PLAN}"
+    )
 
 
 def tally_command(names: SimpleNamespace, counts: str) -> str:
-    return f"murmure estimate --mechanism two-coins --counts {counts} --html {names.report_file}"
+    return f"murmure poll tally --plan {PLAN} --counts {counts} --html {names.report_file}"
 
 
 def poll(names: SimpleNamespace) -> Starter:
@@ -45,10 +49,12 @@ def poll(names: SimpleNamespace) -> Starter:
         },
         steps=(
             Step(
-                Phrase("What do the coins protect?"),
+                Phrase("Design the poll"),
                 Phrase(
-                    "Epsilon, and what it means for one person. You can know this before you ask anybody, and you can "
-                    "tell people."
+                    "The command compares coins, dice, cards and slips of paper: what each protects, and how exact "
+                    "the figures will be. It writes the plan, and {card}, a card to print with the rules and a tally "
+                    "sheet.",
+                    card=Code(names.card_file),
                 ),
                 design_command(names),
             ),
@@ -66,10 +72,11 @@ def poll(names: SimpleNamespace) -> Starter:
             Step(
                 Phrase("How many people do you need?"),
                 Phrase(
-                    "The error to expect from 2,000 people with the same protection. Try other numbers before you "
-                    "ask: afterwards it is too late."
+                    "What 2,000 people would give, and which devices come within 5 percentage points. Try other "
+                    "numbers before you ask: afterwards it is too late."
                 ),
-                f"murmure advise --labels {names.no},{names.yes} --epsilon 1.0986 --people 2000",
+                f'murmure poll design --question "{names.question}" --answers {names.no},{names.yes} --people 2000 '
+                f"--margin 5",
             ),
         ),
         next_steps=(
@@ -77,14 +84,14 @@ def poll(names: SimpleNamespace) -> Starter:
             Phrase("Count what people said, and put your counts in the place of those in step 2."),
             Phrase(
                 "Answers in a file, one to a row: {option} in the place of {counts}; this needs the extra {extra}.",
-                option=Code(f"--labels {names.no},{names.yes} --reports {names.answers_file}"),
+                option=Code(f"--reports {names.answers_file}"),
                 counts=Code("--counts"),
                 extra=Code("tables"),
             ),
             Phrase(
-                "Never randomise these answers again: the coins have done it. Other devices (a die, cards) are in the "
-                "page {page} of the documentation.",
-                page=Code("how-to-ask-with-coins"),
+                "Never randomise these answers again: the coins have done it. The page {page} of the documentation "
+                "tells the rest.",
+                page=Code("how-to-run-a-poll"),
             ),
         ),
     )
