@@ -10,16 +10,16 @@ CAN_BLOCK = hasattr(signal, "pthread_sigmask")  # not on Windows
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def interrupts_blocked() -> Iterator[None]:
     """Processes that start in here get no interrupt until `stop_silently` is called in them; ours comes afterwards."""
     if not CAN_BLOCK:
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def stop_silently() -> None:
