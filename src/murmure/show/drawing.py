@@ -91,8 +91,8 @@ def _(figure: Tree, ax: Any, language: Language) -> None:
 
     def node(depth: float, y: float, text: str) -> None:
         frame = {"boxstyle": "round,pad=0.3", "fc": "white", "ec": QUIET, "lw": 0.8}
-        said = textwrap.fill(language.say(text), NODE_LETTERS)  # a longer line would cover the leaf's probability
-        ax.text(depth, y, said, ha="center", va="center", fontsize=9, bbox=frame, zorder=3)
+        lines = textwrap.fill(language.say(text), NODE_LETTERS)  # a longer line would cover the leaf's probability
+        ax.text(depth, y, lines, ha="center", va="center", fontsize=9, bbox=frame, zorder=3)
 
     def edge(x0: float, y0: float, x1: float, y1: float, branch: Branch) -> None:
         ax.plot([x0, x1], [y0, y1], color=QUIET, lw=1, zorder=1)
