@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,3 +87,32 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, monkeypatch: pytes
     code, _, told = run("run", ITEM, "--quick", "--out", str(tmp_path), "--jobs", "1")
 
     assert code == 130 and "goes on" in told
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the workers in Linux's /proc")
+@pytest.mark.parametrize("working", [False, True], ids=["while workers import", "while they work"])
+def test_an_interrupt_from_the_keyboard_is_a_sentence_and_no_worker_prints_a_traceback(
+    tmp_path: Path, working: bool
+) -> None:
+    """Ctrl-C goes to all processes of the terminal."""
+    command = [sys.executable, "-m", "murmure", "--lang", "en", "lectures", "run", "000/trust", "--out", str(tmp_path)]
+    ran = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    kept = tmp_path / ".cells" / "000-trust.jsonl"
+    while ran.poll() is None and (not kept.exists() if working else len(_workers(ran.pid)) < 2):
+        time.sleep(0.01)
+    time.sleep(0.3)  # Python's handler of interrupts is now in place
+    os.killpg(ran.pid, signal.SIGINT)
+    _, told = ran.communicate(timeout=60)
+
+    assert ran.returncode == 130 and "goes on" in told
+    assert "Traceback" not in told
+
+
+def _workers(pid: int) -> list[str]:
+    """The processes of its pool, by what they were started with."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    children = [child for task in tasks for child in task.read_text().split()]
+    lines = [Path(f"/proc/{child}/cmdline").read_text() for child in children]
+    return [line for line in lines if "spawn_main" in line]

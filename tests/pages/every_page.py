@@ -207,9 +207,17 @@ def sheet(*more: str) -> Callable[[Path], str]:
     return made
 
 
+def lecture(folder: Path) -> str:
+    """The page of a lecture with some of its items: sentences, a formula of one long word, a tree, tables, folds."""
+    items = ("000/warner-tree", "000/grr-law", "000/bounded-laplace", "000/two-gammas")
+    murmure("lectures", "run", *items, "--quick", "--jobs", 1, "--out", folder)
+    return (folder / "000" / "index.html").read_text("utf-8")
+
+
 FILES: dict[str, Callable[[Path], str]] = {
     "attack attributes": attributes("--epsilon", "1,2,4", "--solution", "rsfd-oue-z", "--calibrate", "paper"),
     "demo": demo,
+    "lectures run": lecture,
     "lectures sheet": sheet(),
     "lectures sheet --solutions": sheet("--solutions"),
     "estimate": survey(),

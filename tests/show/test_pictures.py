@@ -5,8 +5,10 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.patches import BoxStyle
 
 import murmure as mu
+from murmure import lectures
 from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import figures_of
 from murmure.show.cells import as_precise, body
@@ -133,3 +135,21 @@ def test_facts_that_are_unknown_are_left_out_and_limits_are_one() -> None:
     said = str(Made().summary())
     assert "0.60 to 0.80" in said and "n:" not in said and shown.title == "Made"
     assert {"95 % from", "95 % to", "n"} <= set(Made().to_dict()["facts"])
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_the_nodes_of_a_tree_do_not_cover_the_probabilities_of_its_leaves(lang: str) -> None:
+    """The trees of the lectures: no node reaches into the figure at a leaf, and nothing beyond the picture."""
+    for name in ("000/warner-tree", "001/coin-tree", "003/fake-data-tree", "003/warner-ratio"):
+        [tree, *_] = lectures.run(name, size="tiny").measured.figures
+        ax = draw(plt, tree, lang=lang)  # type: ignore[arg-type]
+        ax.figure.canvas.draw()
+        boxes = [text.get_bbox_patch() for text in ax.texts]
+        nodes = [box.get_window_extent() for box in boxes if box and isinstance(box.get_boxstyle(), BoxStyle.Round)]
+        leaves = [text.get_window_extent() for text, box in zip(ax.texts, boxes, strict=True) if box is None]
+        width = ax.figure.bbox.width
+        plt.close(ax.figure)
+
+        assert len(nodes) == 7 and len(leaves) == 4
+        assert not any(node.overlaps(leaf) for node in nodes for leaf in leaves), name
+        assert all(box.x0 >= 0 and box.x1 <= width for box in (*nodes, *leaves)), name

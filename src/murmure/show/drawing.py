@@ -18,6 +18,7 @@ FEW_POINTS = 5  # of a cloud, which are drawn larger
 PALE = {"secret": "#f9dedc", "sent": "#dbe6f6", "public": "#def0e3", "plain": "#f4f5f7"}
 EDGE = {"secret": TRUTH, "sent": POINT, "public": "#2f7d4f", "plain": QUIET}
 LETTERS = 26  # of a line in a box
+NODE_LETTERS = 16  # of a line in a node of a tree
 MANY_LABELS = 12  # beyond this, labels of bars are slanted
 MANY_CELLS = 2000
 
@@ -84,13 +85,14 @@ def _(figure: Tree, ax: Any, language: Language) -> None:
             y = float(next_leaf)
             next_leaf += 1
             if branch.leaf:
-                ax.text(depth + 0.30, y, language.say(branch.leaf), va="center", color=POINT, fontsize=10)
+                ax.text(depth + 0.34, y, language.say(branch.leaf), va="center", color=POINT, fontsize=10)
         node(depth, y, branch.event)
         return y
 
     def node(depth: float, y: float, text: str) -> None:
         frame = {"boxstyle": "round,pad=0.3", "fc": "white", "ec": QUIET, "lw": 0.8}
-        ax.text(depth, y, language.say(text), ha="center", va="center", fontsize=9, bbox=frame, zorder=3)
+        lines = textwrap.fill(language.say(text), NODE_LETTERS)  # a longer line would cover the leaf's probability
+        ax.text(depth, y, lines, ha="center", va="center", fontsize=9, bbox=frame, zorder=3)
 
     def edge(x0: float, y0: float, x1: float, y1: float, branch: Branch) -> None:
         ax.plot([x0, x1], [y0, y1], color=QUIET, lw=1, zorder=1)
@@ -103,7 +105,7 @@ def _(figure: Tree, ax: Any, language: Language) -> None:
     for branch, height in zip(figure.branches, heights, strict=True):
         edge(0, root, 1, height, branch)
     node(0, root, figure.root)
-    ax.set_xlim(-0.35, deepest + 0.85)
+    ax.set_xlim(-0.35, deepest + 0.95)
     ax.set_ylim(max(next_leaf, 1) - 0.5, -0.5)  # the first leaf is on top
 
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 from murmure.core.errors import Phrase
 from murmure.core.random import Random
 from murmure.engines.base.progress import with_progress
+from murmure.lectures.course.interrupts import interrupts_blocked
 from murmure.lectures.data_sets.tables import DataTable, find_table
 from murmure.show.data import plain
 
@@ -71,7 +72,8 @@ class Work:
 
     def _in_pool(self, jobs: Iterator[tuple[str, Work, Cell, dict[str, Any]]]) -> Iterator[tuple[str, Any]]:
         assert self.pool is not None
-        futures = [self.pool.submit(_run, *job) for job in jobs]
+        with interrupts_blocked():
+            futures = [self.pool.submit(_run, *job) for job in jobs]
         try:
             for future in as_completed(futures):
                 yield future.result()

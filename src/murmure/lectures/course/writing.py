@@ -19,6 +19,7 @@ from murmure.core.errors import MissingExtra, MurmureError, Phrase
 from murmure.core.files import all_or_nothing, cannot_write
 from murmure.core.plotting import pyplot
 from murmure.lectures.course.found import code_of, item_of, lectures
+from murmure.lectures.course.interrupts import stop_silently
 from murmure.lectures.course.item import Exercise
 from murmure.lectures.course.item_result import ItemResult
 from murmure.lectures.course.work import Size, Work
@@ -67,7 +68,7 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
     if jobs < 2:
         yield None
         return
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), stop_silently)
     try:
         yield pool
     finally:

@@ -80,7 +80,7 @@ ACS_EMPLOYMENT = DataSource(
     numbers=frozenset(ACS_COLUMNS),
     header=True,
     in_order=True,
-    origin="datasets/ of github.com/hharcolezi/risks-ldp",
+    origin="github.com/hharcolezi/risks-ldp, datasets/",
 )
 
 SOURCES = {source.name: source for source in (PIMA, ADULT, NURSERY, ACS_EMPLOYMENT)}
