@@ -1,0 +1,184 @@
+"""The layout of a CSV: what separates its fields, how many lines are above its header, whether it has one.
+
+The first lines suggest it, and all lines are held against it: a row with another number of fields is counted, and a
+file whose separator changes half-way is refused, with the line from which it does.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import itertools
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from murmure.cli.schema.detection.encodings import MAX_LINE_BYTES
+from murmure.core.errors import InvalidParameter, Phrase
+
+SEPARATORS = ("\t", ";", "|", ",")  # of two that fit equally well, the first: a comma may be a decimal mark
+SEPARATOR_NAMES = {
+    ",": Phrase("commas"),
+    ";": Phrase("semicolons"),
+    "\t": Phrase("tabs"),
+    "|": Phrase("bars"),
+    " ": Phrase("blanks"),
+    ":": Phrase("colons"),
+    "^": Phrase("carets"),
+    "~": Phrase("tildes"),
+}
+SAMPLE = 500  # records by which the separator is chosen
+MAX_ABOVE = 50  # lines above a header
+FITS = 0.8  # share of records that have the same number of fields
+CHUNK = 20_000  # records that are looked at together
+SHOWN = 3  # rows that are named
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+Record = tuple[int, list[str]]  # the line where it starts, and its fields
+
+
+@dataclass
+class Layout:
+    """How the lines of a CSV become rows, and which rows do not fit."""
+
+    separator: str
+    skip: int  # lines above the header
+    header: list[str]
+    width: int
+    rows: int = 0
+    ragged: int = 0  # rows with another number of fields
+    ragged_fields: list[Record] = field(default_factory=list)  # the first of them
+
+    def count_ragged(self, line: int, fields: list[str]) -> None:
+        self.ragged += 1
+        if len(self.ragged_fields) < SHOWN:
+            self.ragged_fields.append((line, fields))
+
+
+def text_lines(path: Path, encoding: str) -> Iterator[str]:
+    """The lines of a file; what cannot be decoded becomes a mark. How long they are was looked at before (encodings.py)."""
+    opened: Callable[..., IO[str]] = gzip.open if path.name.lower().endswith(".gz") else open  # type: ignore[assignment]
+    codec = "utf-8-sig" if encoding == "utf-8" else encoding
+    with opened(path, "rt", encoding=codec, errors="replace", newline="") as lines:
+        yield from lines
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """csv refuses fields beyond 128 KB, which a remark may have; and an open quote must not fill the memory."""
+    before = csv.field_size_limit(MAX_LINE_BYTES)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def records(path: Path, encoding: str, separator: str, skip: int = 0) -> Iterator[Record]:
+    """The records of a CSV, each with the line where it starts, as an editor counts lines. Empty lines are none."""
+    reader = csv.reader(itertools.islice(text_lines(path, encoding), skip, None), delimiter=separator)
+    with long_fields():
+        start = skip + 1
+        try:
+            for fields in reader:
+                if fields:
+                    yield start, fields
+                start = skip + reader.line_num + 1
+        except csv.Error:
+            raise InvalidParameter(
+                "{name!r}: a field that starts in line {line} does not end within {most:,} characters.",
+                hint="is there an opening quote that is never closed?",
+                name=path.name,
+                line=start,
+                most=MAX_LINE_BYTES,
+            ) from None
+
+
+def find_layout(path: Path, encoding: str) -> Layout:
+    """The separator that cuts the first records into the same number of fields."""
+    declared = re.fullmatch(r"sep=(.)[\r\n]*", next(text_lines(path, encoding), ""))  # a first line that Excel knows
+    if declared and declared[1] in SEPARATOR_NAMES:
+        first = next(records(path, encoding, declared[1], 1), None)
+        if first is not None:
+            return Layout(declared[1], first[0] - 1, first[1], len(first[1]))
+    best, found = 0.0, None
+    for separator in SEPARATORS:
+        sample = list(itertools.islice(records(path, encoding, separator), SAMPLE + MAX_ABOVE))
+        layout, fit = _fitting(separator, sample)
+        if layout is not None and round(fit, 1) > best:
+            best, found = round(fit, 1), layout
+    return found or _one_column(path, encoding)
+
+
+def _fitting(separator: str, sample: Sequence[Record]) -> tuple[Layout | None, float]:
+    """The layout of the records with this separator, and the share of records that fit it."""
+    # Half of them is enough to tell, and lines above the header are at the top.
+    widths = Counter(len(fields) for _, fields in sample[min(MAX_ABOVE, len(sample) // 2) :])
+    width, _ = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
+    if width < 2:
+        return None, 0.0
+    start = next((i for i, (_, fields) in enumerate(sample) if len(fields) == width and fills_header(fields)), None)
+    if start is None or start > MAX_ABOVE:
+        return None, 0.0
+    body = sample[start:]
+    fit = sum(len(fields) == width for _, fields in body) / len(body)
+    numbers = all(DECIMAL_COMMA.fullmatch(",".join(fields)) for _, fields in body[1:]) and separator == ","
+    if fit < FITS or (numbers and width == 2 and start == 1 and len(body) > 1):  # one column with decimal commas
+        return None, 0.0
+    line, header = sample[start]
+    return Layout(separator, line - 1, header, width), fit
+
+
+def fills_header(fields: Sequence[str]) -> bool:
+    """Whether most fields are filled: a title in the first cell of a sheet is not a header."""
+    return 2 * sum(not field.strip() for field in fields) <= len(fields)
+
+
+def _one_column(path: Path, encoding: str) -> Layout:
+    sample = list(itertools.islice(records(path, encoding, ";"), SAMPLE))
+    separator = ";" if any("," in fields[0] for _, fields in sample) else ","
+    if not sample:
+        raise InvalidParameter(
+            "{name!r} holds no line of text.", hint="the first line must name the columns", name=path.name
+        )
+    line, header = sample[0]
+    return Layout(separator, line - 1, header, 1)
+
+
+def columns_of(path: Path, encoding: str, layout: Layout) -> Iterator[list[tuple[str, ...]]]:
+    """The columns of all rows after the first record, some rows at a time; rows that do not fit are counted."""
+    rows: list[list[str]] = []
+    for line, fields in itertools.islice(records(path, encoding, layout.separator, layout.skip), 1, None):
+        if len(fields) != layout.width:
+            layout.count_ragged(line, fields)
+            continue
+        layout.rows += 1
+        rows.append(fields)
+        if len(rows) == CHUNK:
+            yield list(zip(*rows, strict=True))
+            rows = []
+    if rows:
+        yield list(zip(*rows, strict=True))
+
+
+def refuse_change(path: Path, layout: Layout) -> None:
+    """Refuse a file whose fields are separated otherwise from some line on."""
+    for line, fields in layout.ragged_fields:
+        text = layout.separator.join(fields)
+        for other in SEPARATORS:
+            if other != layout.separator and layout.width > 1:
+                with long_fields():
+                    cut = next(csv.reader([text], delimiter=other), [])
+                if len(cut) == layout.width:
+                    raise InvalidParameter(
+                        "{name!r} changes half-way: fields are separated by {first} at its start and by {then} in line "
+                        "{line}.",
+                        hint="were two files put together? Save them as one, with one separator",
+                        name=path.name,
+                        first=SEPARATOR_NAMES[layout.separator],
+                        then=SEPARATOR_NAMES[other],
+                        line=line,
+                    )
