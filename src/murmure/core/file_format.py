@@ -1,4 +1,4 @@
-"""How a file writes its cells: a public fact about the whole file, declared in the schema and never taken from its rows.
+"""How a file writes its cells: a public fact about the whole file, declared in the schema, never taken from its rows.
 
     [file]                          # schema.toml
     separator = ";"
@@ -178,8 +178,10 @@ def _checked_encoding(name: Any) -> str:
             hint='"utf-8", "windows-1252" (Western Windows), "utf-16", "mac-roman"',
             got=shorten(name),
         )
-    return "utf-8" if info.name == "utf-8-sig" else {"cp1252": "windows-1252", "iso8859-1": "latin-1"}.get(
-        info.name, info.name
+    return (
+        "utf-8"
+        if info.name == "utf-8-sig"
+        else {"cp1252": "windows-1252", "iso8859-1": "latin-1"}.get(info.name, info.name)
     )
 
 

@@ -96,6 +96,6 @@ def files_of(source: str | os.PathLike[str]) -> Sequence[Path]:
     path = Path(source)
     if path.is_file():
         return [path]
-    from murmure.engines.sources.tables import open_table
+    from murmure.engines.sources.file_tables import source_paths
 
-    return open_table(source).paths
+    return source_paths(source)

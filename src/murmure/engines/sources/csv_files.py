@@ -1,8 +1,9 @@
-"""CSV files as Arrow batches: UTF-8 with a header and commas, also gzipped, and nothing inferred.
+"""CSV files as Arrow batches, also gzipped, and nothing inferred: UTF-8 with a header and commas, or as [file] says.
 
 A column is read as its kind, or as text. pyarrow parses numbers as long as all of them are plainly written; where one
 is not ("1.0" for a whole number, "+1", "0x1"), the rest of the file is read as text, and its cells mean what they mean
-everywhere (meaning.py). An empty field is missing, whatever its kind; a quoted "" is the empty text. What pyarrow would
+everywhere (meaning.py). A file with a format of its own is read as text throughout, and its cells are rewritten one by
+one (spelling.py). An empty field is missing, whatever its kind; a quoted "" is the empty text. What pyarrow would
 ignore silently (a quote that is never closed, a file that grows) is refused.
 """
 
@@ -15,18 +16,22 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from murmure.core.cells.meaning import numbers_in_text
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
-from murmure.engines.sources.arrow_cells import decimal_type, is_text, parse_column
+from murmure.core.file_format import PLAIN_FILE, FileFormat
+from murmure.engines.sources.arrow_cells import is_text
 from murmure.engines.sources.arrow_threads import AheadReader
+from murmure.engines.sources.file_header import header_names
+from murmure.engines.sources.reading import Reading, rewrite_batch
+from murmure.engines.sources.recoded_bytes import RecodedBytes
 from murmure.engines.sources.table_reader import FileReader, choose_names
 from murmure.engines.sources.table_writer import METADATA_MARK
+from murmure.engines.sources.typed_text import arrow_schema, parse_lenient, parse_strict
 
 SUBSTITUTE = "murmure.substitute"
 # A byte that is not UTF-8 becomes its number: if all became one mark, different people would have one name.
@@ -36,8 +41,17 @@ codecs.register_error(
 )
 BLOCK = 1 << 21  # bytes that are parsed at once
 MAX_BLOCK_BYTES = 1 << 30
-BEFORE_QUOTE = b',\n\r"'  # bytes that may come before a quote that opens a field
+BEFORE_QUOTE = '\n\r"'  # what may come before a quote that opens a field, beside the separator
 MAX_HEADER_BYTES = 1 << 20
+SEPARATOR_NAMES = {
+    ",": Phrase("commas"),
+    ";": Phrase("semicolons"),
+    "\t": Phrase("tabs"),
+    "|": Phrase("bars"),
+}
+DETECT_HINT = Phrase(
+    "murmure schema init finds out how a file is written, and says so in [file] of the schema; read it with that schema"
+)
 MAGIC = {
     b"PAR1": Phrase("a Parquet file"),
     b"ARROW1": Phrase("an Arrow file"),
@@ -46,45 +60,35 @@ MAGIC = {
 }
 
 
-def csv_file(
-    path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False
-) -> FileReader:
+def csv_file(path: Path, reading: Reading) -> FileReader:
+    kinds, file = reading.kinds, reading.file
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    types = {
-        "text": pa.dictionary(pa.int32(), pa.string()),
-        "integer": pa.int64(),
-        "real": pa.float64(),
-        "decimal": decimal_type(),
-        "boolean": pa.bool_(),
-        "name": pa.string(),
-    }
-    for name, kind in kinds.items():
-        if kind not in types:
-            raise InvalidParameter(
-                "kinds[{name!r}] must be one of {types}, got {got}.",
-                name=name,
-                types=", ".join(types),
-                got=shorten(kind),
-            )
-    header = _read_header(path, lenient)
-    names = choose_names(header, wanted, path.name)
-    if lenient:
-        types |= dict.fromkeys(("integer", "boolean", "decimal"), pa.float64())  # one row may hold a fraction
-    chosen = pa.schema([(n, types[kinds[n]] if n in kinds else pa.string()) for n in names])
+    lenient = reading.lenient
+    in_file = _read_header(path, lenient, file)
+    header = header_names(in_file, file)
+    names = choose_names(header, reading.wanted, path.name)
+    as_written = header == in_file  # otherwise pyarrow gets the names, and skips those of the file
+    chosen = arrow_schema(names, kinds, lenient)
     as_text = pa.schema([(f.name, f.type if is_text(f.type) else pa.string()) for f in chosen])
     by_pyarrow = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
 
     def opened(threads: bool, types: Any, block: int = BLOCK) -> AheadReader:
         has_integers = any(f.type == pa.int64() for f in types)
         return AheadReader(
-            LenientCsvBytes(path) if lenient else CsvBytes(path, has_integers),
+            LenientCsvBytes(path, file) if lenient else CsvBytes(path, file, has_integers),
             lambda lent: pc.open_csv(
                 pa.PythonFile(lent, "r"),
-                read_options=pc.ReadOptions(block_size=block, use_threads=threads),
+                read_options=pc.ReadOptions(
+                    block_size=block,
+                    use_threads=threads,
+                    column_names=None if as_written else header,
+                    skip_rows_after_names=0 if as_written or file.names else 1,
+                ),
                 # In a file with one column an empty line is a row: a person who did not answer.
                 parse_options=pc.ParseOptions(
+                    delimiter=file.separator,
                     newlines_in_values=True,
                     ignore_empty_lines=len(header) > 1,
                     invalid_row_handler=lent.skip if lenient else None,
@@ -104,20 +108,26 @@ def csv_file(
         try:
             if lenient:
                 for batch in _in_growing_blocks(lambda block: opened(True, as_text, block)):
-                    yield _parse_numbers(batch, chosen)
+                    yield parse_lenient(rewrite_batch(batch, reading), chosen)
+                return
+            if file.rewrites:
+                with opened(True, as_text) as reader:
+                    yield from parse_strict(
+                        (rewrite_batch(batch, reading) for batch in reader), chosen, kinds, path.name, 0
+                    )
                 return
             try:
                 with opened(True, by_pyarrow) as reader:
-                    for batch in _parse_typed(reader, chosen, kinds, path, 0):
+                    for batch in parse_strict(reader, chosen, kinds, path.name, 0):
                         yield batch
                         done += batch.num_rows
             except (pa.ArrowInvalid, _InHexadecimal) as error:
                 if isinstance(error, pa.ArrowInvalid) and "conversion error to" not in str(error):
                     raise
                 with opened(True, as_text) as reader:
-                    yield from _parse_typed(_skip_rows(reader, done), chosen, kinds, path, done)
+                    yield from parse_strict(_skip_rows(reader, done), chosen, kinds, path.name, done)
         except pa.ArrowInvalid as error:
-            raise _explain(path, header, error, lambda: opened(False, as_text)) from error
+            raise _explain(path, header, error, lambda: opened(False, as_text), file) from error
 
     return FileReader(header, chosen, None, _metadata_beside(path), read)
 
@@ -149,57 +159,6 @@ def _in_growing_blocks(opened: Callable[[int], Any]) -> Iterator[Any]:
             block *= 8
 
 
-def _parse_numbers(batch: Any, schema: Any) -> Any:
-    """The cells as numbers, null where a cell is not a number."""
-    import pyarrow as pa
-
-    columns = [
-        column if f.type == column.type else numbers_in_text(column)[0]
-        for column, f in zip(batch.columns, schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _parse_typed(
-    batches: Iterable[Any], schema: Any, kinds: Mapping[str, str], path: Path, rows_before: int
-) -> Iterator[Any]:
-    """The columns that are still text, parsed as their kinds; the first cell that cannot be parsed is refused."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for batch in batches:
-        columns = []
-        for column, f in zip(batch.columns, schema, strict=True):
-            if column.type != f.type:
-                text, (column, bad) = column, parse_column(column, kinds[f.name])
-                if bad is not None:
-                    row = pc.index(bad, True).as_py()
-                    cell = shorten(text[row].as_py())
-                    raise InvalidParameter(
-                        "{name!r}: row {row_of_file}, column {f_name!r} holds {cell}, wanted {wanted}.",
-                        hint=Phrase(
-                            "{way_out}; rows count from 0, after the header",
-                            way_out=Phrase("a missing value is an empty field"),
-                        ),
-                        name=path.name,
-                        row_of_file=rows_before + row,
-                        f_name=f.name,
-                        cell=cell,
-                        wanted=WANTED[kinds[f.name]],
-                    )
-            columns.append(column)
-        rows_before += batch.num_rows
-        yield pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-WANTED = {
-    "integer": Phrase("a whole number"),
-    "real": Phrase("a number"),
-    "decimal": Phrase("a number below 10**18"),
-    "boolean": Phrase("true or false"),
-}
-
-
 class _InHexadecimal(Exception):
     """pyarrow takes 0x1f for a whole number; nobody else does."""
 
@@ -213,15 +172,20 @@ class CsvBytes(io.RawIOBase):
 
     file: Any = None  # until it is open: Python 3.13 also closes an object whose __init__ failed
 
-    def __init__(self, path: Path, has_integers: bool = False) -> None:
+    errors = "strict"  # what becomes of bytes that are not of the file's encoding
+
+    def __init__(self, path: Path, file: FileFormat = PLAIN_FILE, has_integers: bool = False) -> None:
         """has_integers: pyarrow parses a column of whole numbers."""
         super().__init__()
         self.path, self.lines, self.bytes, self.quotes, self.has_integers = path, 1, 0, 0, has_integers
+        self.before_quote = np.frombuffer(f"{file.separator}{BEFORE_QUOTE}".encode(), np.uint8)
         self.last = b"\n"  # the last byte of what was read so far
         self.file = open(path, "rb")  # noqa: SIM115
         self.size: int | None = os.fstat(self.file.fileno()).st_size
         if path.suffix.lower() == ".gz":
             self.file, self.size = gzip.GzipFile(fileobj=self.file), None  # gzip checks the length itself
+        if file.encoding != "utf-8" or file.skip:
+            self.file = RecodedBytes(self.file, path, file, self.errors)
 
     def readable(self) -> bool:
         return True
@@ -251,7 +215,7 @@ class CsvBytes(io.RawIOBase):
         preceding = np.frombuffer(self.last + data, np.uint8)[opening]
         self.quotes += len(at)
         self.last = data[-1:] or self.last
-        if not np.isin(preceding, np.frombuffer(BEFORE_QUOTE, np.uint8)).all():
+        if not np.isin(preceding, self.before_quote).all():
             raise InvalidParameter(
                 "{name!r} has a quote inside an unquoted field, so it is unclear where fields end.",
                 hint='put a field that contains quotes in quotes, and double those inside ("5\'9"" tall")',
@@ -259,13 +223,14 @@ class CsvBytes(io.RawIOBase):
             )
 
     def check_end(self) -> None:
-        if self.size not in (None, self.bytes):
+        read = self.file.bytes_read if isinstance(self.file, RecodedBytes) else self.bytes
+        if self.size not in (None, read):
             raise InvalidParameter(
                 "{name!r} changed while it was being read: it had {size} bytes, {bytes} were read.",
                 hint="read it again when nothing is writing to it",
                 name=self.path.name,
                 size=self.size,
-                bytes=self.bytes,
+                bytes=read,
             )
         if self.quotes % 2:
             raise InvalidParameter(
@@ -278,25 +243,27 @@ class CsvBytes(io.RawIOBase):
         line = self.lines + data[: data.index(b"\0")].count(b"\n")
         return InvalidParameter(
             "{name!r} is not text: line {line} holds a NUL byte.",
-            hint="if it is UTF-16, {iconv}; otherwise it is damaged, or not a CSV",
+            hint='UTF-16 needs encoding = "utf-16" in [file] of the schema; otherwise it is damaged, or not a CSV',
             name=self.path.name,
             line=line,
-            iconv=_iconv(self.path, "UTF-16"),
         )
 
     def close(self) -> None:
         if self.file is not None:
-            file = getattr(self.file, "fileobj", None) or self.file
-            self.file.close()
-            file.close()
+            outer = self.file.raw if isinstance(self.file, RecodedBytes) else self.file
+            inner = getattr(outer, "fileobj", None) or outer
+            outer.close()
+            inner.close()
         super().close()
 
 
 class LenientCsvBytes(CsvBytes):
     """The same where no row may cause an error: it may hold NUL, and bytes that are not UTF-8 become SUBSTITUTE."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    errors = SUBSTITUTE
+
+    def __init__(self, path: Path, file: FileFormat = PLAIN_FILE) -> None:
+        super().__init__(path, file)
         self.decoder = codecs.getincrementaldecoder("utf-8")(SUBSTITUTE)
 
     def read(self, size: int = -1) -> bytes:
@@ -313,16 +280,12 @@ class LenientCsvBytes(CsvBytes):
         return text.encode()
 
 
-def _iconv(path: Path, encoding: str) -> str:
-    return Phrase("convert it: iconv -f {encoding} -t UTF-8 {name} > utf8-{name}", encoding=encoding, name=path.name)
-
-
-def _read_header(path: Path, lenient: bool = False) -> list[str]:
+def _read_header(path: Path, lenient: bool, file: FileFormat) -> list[str]:
     """The names in the first line, checked before pyarrow reads: it accepts two columns of one name, and any bytes."""
-    with CsvBytes(path) as raw:
+    with (LenientCsvBytes if lenient else CsvBytes)(path, file) as raw:
         start = raw.file.read(MAX_HEADER_BYTES)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
-            raise InvalidParameter("{name!r} is UTF-16, wanted UTF-8.", hint=_iconv(path, "UTF-16"), name=path.name)
+            raise InvalidParameter("{name!r} is UTF-16, wanted UTF-8.", hint=DETECT_HINT, name=path.name)
         for magic, what in MAGIC.items():
             if start.startswith(magic):
                 raise InvalidParameter(
@@ -335,7 +298,7 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
             raise raw.no_text(start)
         text = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
         try:
-            names = next(csv.reader(io.StringIO(text, newline="")), [])
+            names = next(csv.reader(io.StringIO(text, newline=""), delimiter=file.separator), [])
         except csv.Error as error:
             raise InvalidParameter(
                 "cannot read {name!r} as a CSV: {error}.",
@@ -345,17 +308,26 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
             ) from None
     if any("\udc80" <= letter <= "\udcff" for name in names for letter in name):
         raise _not_utf8(path, Phrase("its header"))
+    if file.names and len(names) != len(file.names):
+        raise InvalidParameter(
+            "[file] names {wanted} columns, the first line of {name!r} has {got}.",
+            hint="names is for a file without a header, and lists all of its columns",
+            wanted=len(file.names),
+            name=path.name,
+            got=len(names),
+        )
     if not any(names):
         raise InvalidParameter(
             "{name!r} starts with an empty line.", hint="the first line must name the columns", name=path.name
         )
-    for mark, what in ((";", Phrase("semicolons")), ("\t", Phrase("tabs")), ("|", Phrase("bars"))):
-        if len(names) == 1 and mark in names[0]:
+    for mark, what in SEPARATOR_NAMES.items():
+        if len(names) == 1 and mark in names[0] and mark != file.separator:
             raise InvalidParameter(
-                "the columns of {name!r} are separated by {what}, wanted commas.",
-                hint="save it as CSV with commas (and decimal points), or as Parquet",
+                "the columns of {name!r} are separated by {what}, wanted {wanted}.",
+                hint=DETECT_HINT,
                 name=path.name,
                 what=what,
+                wanted=SEPARATOR_NAMES.get(file.separator, repr(file.separator)),
             )
     return names
 
@@ -363,14 +335,15 @@ def _read_header(path: Path, lenient: bool = False) -> list[str]:
 def _not_utf8(path: Path, where: str) -> InvalidParameter:
     return InvalidParameter(
         "{name!r} is not UTF-8 text: {where} holds other bytes.",
-        hint="if it is Latin-1 (Western Windows: CP1252): {iconv}",
+        hint=DETECT_HINT,
         name=path.name,
         where=where,
-        iconv=_iconv(path, "LATIN1"),
     )
 
 
-def _explain(path: Path, header: list[str], error: Exception, again: Callable[[], Any]) -> MurmureError:
+def _explain(
+    path: Path, header: list[str], error: Exception, again: Callable[[], Any], file: FileFormat
+) -> MurmureError:
     """Which row, which column. pyarrow counts rows only when it reads with one thread: so read once more."""
     import pyarrow as pa
 
@@ -385,7 +358,8 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
         pass
     row = re.search(r"Row #(\d+)", message)
     column = re.search(r"In CSV column #(\d+)", message)
-    where = Phrase("row {row_of_file}", row_of_file=int(row[1]) - 2) if row else Phrase("a row")
+    above = 1 if file.names else 2  # pyarrow counts from 1, and counts the header
+    where = Phrase("row {row_of_file}", row_of_file=int(row[1]) - above) if row else Phrase("a row")
     if column:  # pyarrow counts the columns of the file
         where = Phrase("{row}, column {column!r}", row=where, column=header[int(column[1])])
     if "UTF8" in message:
@@ -402,7 +376,9 @@ def _explain(path: Path, header: list[str], error: Exception, again: Callable[[]
             "{name!r}: {where} has {ragged} fields, the header has {ragged_2}.",
             hint=Phrase(
                 "{way_out}; rows count from 0, after the header",
-                way_out=Phrase('put a field that contains a comma in quotes ("a, b")'),
+                way_out=Phrase('put a field that contains a comma in quotes ("a, b")')
+                if file.separator == ","
+                else Phrase("put a field that contains the separator {mark!r} in quotes", mark=file.separator),
             ),
             name=path.name,
             where=where,

@@ -10,6 +10,7 @@ from typing import Any
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.file_format import PLAIN_FILE, FileFormat
 from murmure.core.schema import Schema
+from murmure.engines.sources.spelling import Spelling, spellings
 
 
 def is_path(source: Any) -> bool:
@@ -47,6 +48,11 @@ class DataFile:
     @property
     def format(self) -> FileFormat:
         return self.schema.file if isinstance(self.schema, Schema) else self.schema
+
+    @property
+    def spellings(self) -> dict[str, Spelling]:
+        """How the cells of each column are written, by its domain."""
+        return spellings(self.schema) if isinstance(self.schema, Schema) else {}
 
     @property
     def paths(self) -> list[Any]:

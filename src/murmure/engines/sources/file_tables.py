@@ -1,16 +1,20 @@
-"""Files of three formats, one by one, in folders and by pattern, as one table."""
+"""Files of all formats, one by one, in folders and by pattern, as one table."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import EmptySource, InvalidParameter, Phrase, shorten
+from murmure.core.file_format import PLAIN_FILE, FileFormat
 from murmure.engines.sources.csv_files import csv_file
+from murmure.engines.sources.data_file import DataFile
+from murmure.engines.sources.databases import duckdb_file, sqlite_file
+from murmure.engines.sources.reading import Reading, rewrite_batch
 from murmure.engines.sources.table_reader import (
     FORMAT_NAMES,
     FileReader,
@@ -24,9 +28,24 @@ from murmure.engines.sources.table_reader import (
     type_family,
 )
 from murmure.engines.sources.table_writer import FORMAT_OF_ENDING
+from murmure.engines.sources.workbooks import workbook_file
 
-OpenFile = Callable[[Path, list[str] | None, dict[str, str], int], FileReader]
-FORMATS = {**FORMAT_OF_ENDING, ".csv.gz": "csv"}
+OpenFile = Callable[[Path, Reading], FileReader]
+TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data")
+FORMATS = {
+    **FORMAT_OF_ENDING,
+    **dict.fromkeys(TEXT_ENDINGS, "csv"),
+    **{f"{ending}.gz": "csv" for ending in TEXT_ENDINGS},
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "workbook"),
+    **dict.fromkeys((".sqlite", ".sqlite3", ".db"), "sqlite"),
+    **dict.fromkeys((".duckdb", ".ddb"), "duckdb"),
+}
+TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")  # their columns are separated by tabs, unless [file] says otherwise
+IN_FOLDERS = (
+    "csv",
+    "parquet",
+    "ipc",
+)  # what a folder may consist of; a ledger or notes beside the data are no part of it
 
 
 def format_of(path: Path) -> str | None:
@@ -34,10 +53,19 @@ def format_of(path: Path) -> str | None:
     return next((kind for ending, kind in FORMATS.items() if name.endswith(ending) and name != ending), None)
 
 
+def source_paths(source: Any) -> list[Path]:
+    """The files behind a path, a pattern, a folder, several of these or a DataFile; none is opened."""
+    sources = source.paths if isinstance(source, DataFile) else source
+    sources = [sources] if isinstance(sources, str | os.PathLike) else sources
+    return [path for one in sources for path in _paths(one)]
+
+
 def from_files(
-    sources: Sequence[Any], wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False
+    source: Any, wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False
 ) -> TableReader:
-    paths = [path for source in sources for path in _paths(source)]
+    paths = source_paths(source)
+    file = source.format if isinstance(source, DataFile) else PLAIN_FILE
+    reading = Reading(wanted, kinds, rows, lenient, file, source.spellings if isinstance(source, DataFile) else {})
     formats = {format_of(path) for path in paths}
     if len(formats) > 1:
         raise InvalidParameter(
@@ -57,13 +85,12 @@ def from_files(
             raise EmptySource(
                 "{name!r} is empty: there is nobody to add up.", hint="it does not even have a header", name=path.name
             )
-    by_format: dict[str, OpenFile] = {"parquet": _open_parquet, "ipc": _open_ipc}
-    by_format["csv"] = partial(csv_file, lenient=lenient)
-    open_file = by_format[next(iter(formats)) or ""]
+    open_file = OPENERS[next(iter(formats)) or ""]
     files: list[FileReader] = []
     for path in paths:
         with read_errors(path.name, FORMAT_NAMES[format_of(path) or ""]):
-            files.append(open_file(path, wanted or (files[0].schema.names if files else None), kinds, rows))
+            names = wanted or (files[0].schema.names if files else None)
+            files.append(open_file(path, replace(reading, wanted=names, file=_format_for(path, file))))
     schema = _common_schema(paths, files, every=wanted is None)
 
     def read() -> Iterator[Any]:
@@ -107,7 +134,7 @@ def _paths(source: Any) -> list[Path]:
 def _in_folder(folder: Path) -> list[Path]:
     # Names that start with a point or an underscore are not data: hidden files, Spark's _SUCCESS.
     entries = [p for p in sorted(folder.iterdir()) if not p.name.startswith((".", "_"))]
-    files = [p for p in entries if format_of(p) is not None and not p.is_dir()]
+    files = [p for p in entries if format_of(p) in IN_FOLDERS and not p.is_dir()]
     if not files:
         deeper = any(p.is_dir() for p in entries)
         raise InvalidParameter(
@@ -189,24 +216,29 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
     return pa.schema(fields)
 
 
-def _open_parquet(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> FileReader:
+def _format_for(path: Path, file: FileFormat) -> FileFormat:
+    tabbed = path.name.lower().endswith(TABBED) and file.separator == PLAIN_FILE.separator
+    return replace(file, separator="\t") if tabbed else file
+
+
+def _open_parquet(path: Path, reading: Reading) -> FileReader:
     with parquet_file(path, []) as file:
         schema, count = file.schema_arrow, file.metadata.num_rows
-    names = choose_names(schema.names, wanted, path.name)
-    text = [n for n in names if kinds.get(n) == "text" and type_family(schema.field(n).type) == "text"]
+    names = choose_names(schema.names, reading.wanted, path.name)
+    text = [n for n in names if reading.kinds.get(n) == "text" and type_family(schema.field(n).type) == "text"]
     if text:
         with parquet_file(path, text) as file:
             schema = file.schema_arrow
 
     def read() -> Iterator[Any]:
         with parquet_file(path, text) as file:
-            for batch in file.iter_batches(rows, columns=names):
-                yield batch.select(names)
+            for batch in file.iter_batches(reading.rows, columns=names):
+                yield rewrite_batch(batch.select(names), reading)
 
     return FileReader(schema.names, select_fields(schema, names), count, murmure_metadata(schema.metadata), read)
 
 
-def _open_ipc(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows: int) -> FileReader:
+def _open_ipc(path: Path, reading: Reading) -> FileReader:
     import pyarrow as pa
     import pyarrow.dataset as ds
     import pyarrow.ipc as ipc
@@ -217,7 +249,7 @@ def _open_ipc(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows:
 
     with opened(None) as file:
         schema = file.schema
-    names = choose_names(schema.names, wanted, path.name)
+    names = choose_names(schema.names, reading.wanted, path.name)
     count = ds.dataset(path, format="ipc").count_rows()
 
     def read() -> Iterator[Any]:
@@ -225,6 +257,16 @@ def _open_ipc(path: Path, wanted: list[str] | None, kinds: dict[str, str], rows:
             for i in range(file.num_record_batches):
                 batch = file.get_batch(i).select(names)
                 batch.validate(full=True)  # Arrow trusts the bytes: a code beyond its dictionary would crash
-                yield batch
+                yield rewrite_batch(batch, reading)
 
     return FileReader(schema.names, select_fields(schema, names), count, murmure_metadata(schema.metadata), read)
+
+
+OPENERS: dict[str, OpenFile] = {
+    "csv": csv_file,
+    "parquet": _open_parquet,
+    "ipc": _open_ipc,
+    "workbook": workbook_file,
+    "sqlite": sqlite_file,
+    "duckdb": duckdb_file,
+}

@@ -15,7 +15,14 @@ from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten
 from murmure.engines.sources.column_batches import ROWS, pick_column
 from murmure.engines.sources.table_writer import METADATA_MARK
 
-FORMAT_NAMES = {"csv": Phrase("a CSV"), "parquet": Phrase("a Parquet file"), "ipc": Phrase("an Arrow file")}
+FORMAT_NAMES = {
+    "csv": Phrase("a CSV"),
+    "parquet": Phrase("a Parquet file"),
+    "ipc": Phrase("an Arrow file"),
+    "workbook": Phrase("a workbook"),
+    "sqlite": Phrase("an SQLite file"),
+    "duckdb": Phrase("a DuckDB file"),
+}
 SPARK_METADATA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
 BUFFER = 1 << 22  # bytes of a Parquet column that are read ahead
 
