@@ -39,6 +39,7 @@ YES_NO = (  # pairs of the same language and length
 UNITS = frozenset(
     "€ $ £ ¥ % ‰ ° °C k€ K€ M€ EUR eur USD CHF GBP euros kg g mg cm mm m km m² m2 ha h min s ans an years yrs kWh".split()
 )
+MAX_DIFFERENT = 1001  # different cells of a column that are kept
 MAX_WORDS = 60  # different words of a column that are kept
 NUMBER = re.compile(
     rf"[+\-\u2212]?[{ALL_BLANKS}]?(?P<body>9[9.,_{APOSTROPHES} {SPACES}]*|[.,]9+)(?P<exponent>[eE][+-]?9+)?"
@@ -73,6 +74,7 @@ class ColumnEvidence:
     missing: Counter[str] = field(default_factory=Counter)
     words: set[str] = field(default_factory=set)  # other cells, at most MAX_WORDS
     others: int = 0
+    different: set[str] = field(default_factory=set)  # at most MAX_DIFFERENT
 
     def add(self, cells: Iterable[str]) -> None:
         """Cells of the same shape, 9 for every digit, are looked at together: a column has few shapes and many cells."""
@@ -108,6 +110,7 @@ class ColumnEvidence:
             self.missing[shape] += len(cells)
         else:
             self.cells += len(cells)
+            self.different.update(cells[: MAX_DIFFERENT - len(self.different)])
             day, month = DAY.fullmatch(shape), MONTH.fullmatch(shape)
             rest = self._add_days(day, cells) if day else self._add_months(month, cells) if month else cells
             if rest and not self._add_numbers(shape, rest):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from murmure.cli.schema.detection.cell_evidence import ColumnEvidence
 from murmure.cli.schema.detection.detected import Detected
-from murmure.cli.schema.detection.dialects import (
-    SEPARATOR_NAMES,
-    columns_of,
-    find_layout,
-    refuse_change,
-)
+from murmure.cli.schema.detection.dialects import columns_of, find_layout, refuse_change
 from murmure.cli.schema.detection.encodings import detect_encoding
 from murmure.cli.schema.detection.headers import with_header
 from murmure.cli.schema.detection.spellings import detect_spelling, say_rows_that_differ
 from murmure.core.errors import Phrase
+from murmure.engines.sources.csv_files import SEPARATOR_NAMES
 from murmure.engines.sources.file_header import header_names
 
 
@@ -25,11 +22,11 @@ def detect_csv(path: Path, header: bool | None = None) -> Detected:
     found = detect_encoding(path)
     encoding = found.format.encoding
     layout = find_layout(path, encoding)
-    if layout.separator != ",":
-        found = found.setting(
-            Phrase("fields are separated by {separator}", separator=SEPARATOR_NAMES[layout.separator]),
-            separator=layout.separator,
-        )
+    if layout.width > 1:
+        words = Phrase("fields are separated by {separator}", separator=SEPARATOR_NAMES[layout.separator])
+        found = found.setting(words, separator=layout.separator)
+    else:
+        found = found.setting(Phrase("there is one column"), separator=layout.separator)
     evidence = [ColumnEvidence() for _ in range(layout.width)]
     first_rows: Sequence[tuple[str, ...]] = ()
     for columns in columns_of(path, encoding, layout):
@@ -41,4 +38,5 @@ def detect_csv(path: Path, header: bool | None = None) -> Detected:
     lines = [line for line, _ in layout.ragged_fields]
     found = say_rows_that_differ(found, layout.rows, layout.ragged, lines, layout.width)
     names = header_names(layout.header, found.format)
-    return detect_spelling(found, dict(zip(names, evidence, strict=True)))
+    found = detect_spelling(found, dict(zip(names, evidence, strict=True)))
+    return replace(found, ragged=layout.ragged)

@@ -18,19 +18,10 @@ from pathlib import Path
 from typing import IO
 
 from murmure.cli.schema.detection.encodings import MAX_LINE_BYTES
-from murmure.core.errors import InvalidParameter, Phrase
+from murmure.core.errors import InvalidParameter
+from murmure.engines.sources.csv_files import SEPARATOR_NAMES
 
 SEPARATORS = ("\t", ";", "|", ",")  # of two that fit equally well, the first: a comma may be a decimal mark
-SEPARATOR_NAMES = {
-    ",": Phrase("commas"),
-    ";": Phrase("semicolons"),
-    "\t": Phrase("tabs"),
-    "|": Phrase("bars"),
-    " ": Phrase("blanks"),
-    ":": Phrase("colons"),
-    "^": Phrase("carets"),
-    "~": Phrase("tildes"),
-}
 SAMPLE = 500  # records by which the separator is chosen
 MAX_ABOVE = 50  # lines above a header
 FITS = 0.8  # share of records that have the same number of fields

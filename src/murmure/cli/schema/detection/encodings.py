@@ -155,8 +155,9 @@ def detect_encoding(path: Path) -> Detected:
             bytes=counts.bytes,
         )
     if counts.broken_line is None:
-        plain = not counts.histogram[128:].any()
-        return Detected(one_letter_alphabet=plain)
+        if not counts.histogram[128:].any():  # ASCII alone speaks for no encoding
+            return found.setting(Phrase("encoding: UTF-8, as there are only plain letters"))
+        return found.setting(Phrase("encoding: UTF-8"), encoding="utf-8")
     return _of_one_byte(counts)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from murmure.cli.schema.detection.cell_evidence import ColumnEvidence
@@ -34,7 +35,7 @@ def detect_spelling(found: Detected, columns: Columns) -> Detected:
     found = _dates(found, {name: c for name, c in columns.items() if c.is_date})
     found = _missing(found, columns)
     found = _truth(found, columns)
-    return _blanks(found, columns)
+    return replace(_blanks(found, columns), columns=columns)
 
 
 def _named(columns: Columns) -> str:
@@ -89,6 +90,9 @@ def _numbers(found: Detected, columns: Columns) -> Detected:
     if decimal == ",":
         words = Phrase("decimal mark: a comma, as in {names}", names=_named(_with(columns, "decimal", ",") or columns))
         found = found.setting(words, decimal=",")
+    elif decimals["."]:
+        words = Phrase("decimal mark: a point, as in {names}", names=_named(_with(columns, "decimal", ".")))
+        found = found.setting(words, decimal=".")
     return _thousands(found, columns, thousands, either, decimal, other)
 
 
@@ -169,7 +173,9 @@ def _dates(found: Detected, columns: Columns) -> Detected:
     year_first = {name: c for name, c in columns.items() if c.year_first}
     if not year_last:
         if year_first:
-            found = found.setting(Phrase("dates: year, month, day, as in {names}", names=_named(year_first)))
+            found = found.setting(
+                Phrase("dates: year-month-day, as in {names}", names=_named(year_first)), dates="year-month-day"
+            )
         return found
     order: DateOrder = "day/month/year"
     if day_first and month_first:
