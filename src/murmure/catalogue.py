@@ -46,10 +46,11 @@ MODELS: dict[str, str]  # econometrics: generators of questions, which travel in
 PUBLIC: dict[str, str]
 SHARINGS = {"PairwiseMasks": "murmure.secure.sharing"}
 OTHERS = {
-    "Categories": "murmure.core.domain",
+    "Categories": "murmure.core.categories",
     "Integers": "murmure.core.domain",
     "Interval": "murmure.core.domain",
     "Decimals": "murmure.core.decimals",
+    "Dates": "murmure.core.dates",
     "Column": "murmure.core.column",
     "Schema": "murmure.core.schema",
     "FileFormat": "murmure.core.file_format",

@@ -37,6 +37,7 @@ PROBED = {
         "certify/checks/assertions.py": "item",
         "certify/witness_words.py": "tolist",
         "core/batches.py": "__getitem__ columns num_columns",
+        "core/cells/parsed_dates.py": "categories dt dtype kind tz",
         "core/cells/parsed_columns.py": "array as_py categories chunks codes dtype iloc item kind null_count "
         "num_columns numpy_dtype pyarrow_dtype shape storage to_numpy",
         "core/cells/parsed_decimals.py": "to_pylist tolist value_type",

@@ -144,7 +144,7 @@ def advise(
         return advise_records(domain, epsilon, people, shares, rank_by)  # type: ignore[arg-type]
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            "advise.domain must be Categories, Integers, Interval, Decimals or a Schema, got {got}.",
+            "advise.domain must be Categories, Integers, Interval, Decimals, Dates or a Schema, got {got}.",
             hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
             got=shorten(domain),
         )

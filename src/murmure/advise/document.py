@@ -341,7 +341,7 @@ def domain_in_words(domain: Domain) -> str:
             high=domain.high,
             cells=domain.cells,
         )
-    if not isinstance(domain, Categories):
+    if not isinstance(domain, Categories) or domain.ordered:
         return domain.describe()
     if isinstance(domain.values, int):
         return Phrase("{size:,} answers", size=domain.size)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from murmure.core.domain import Categories
 from murmure.core.errors import Phrase, shorten
 from murmure.laws.bits import unpack
 from murmure.local.base.hidden_attribute import HiddenOracle
@@ -27,7 +26,7 @@ def answer_in_words(domain: Any, code: int) -> str:
     """A label in quotation marks, a number without."""
     label = domain.label(code)
     # Not numbers(): all numbers of a domain may be gigabytes.
-    values = domain.values if isinstance(domain, Categories) else 0
+    values = 0 if domain.ordered else domain.values
     numeric = isinstance(values, int) or all(isinstance(v, int | float) for v in values)
     return str(label) if numeric else repr(label)
 

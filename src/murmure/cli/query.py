@@ -40,7 +40,7 @@ from murmure.cli.outputs import check_outputs, check_picture_format, draw_off_sc
 from murmure.cli.plug_in_options import option_of
 from murmure.cli.terminal import print_document, print_json, print_written
 from murmure.core.catalogue_entries import NoiseEntry, QueryForm, StatisticEntry
-from murmure.core.errors import CannotWrite, Phrase, shorten
+from murmure.core.errors import CannotWrite, MurmureError, Phrase, shorten
 from murmure.core.files import all_or_nothing
 from murmure.show.document import Block, Document, Paragraph, paragraphs
 from murmure.show.language import current_language
@@ -63,6 +63,10 @@ ROW_RULES = Phrase(  # printed with every answer, so that it reveals nothing abo
     "Whatever the rows hold: a row whose number is missing or unreadable is left out, unless the schema names a value "
     "for it; a number out of range counts as the nearest bound, unless the schema drops it; an unknown label counts "
     "nowhere. How many rows that concerns, exactly, is for the holder of the data: murmure schema check."
+)
+DATE_RULES = Phrase(
+    "Dates are treated as numbers are: one before the first or after the last counts as the nearest of them, unless "
+    "the schema drops it."
 )
 CUT_NOTE = Phrase("Intervals are cut to what is possible, figures are not: a figure may lie outside its interval.")
 
@@ -296,9 +300,16 @@ class QueryOptions:
         return statistic
 
     def _refuse_words(self, schema: Schema) -> None:
-        from murmure.core.domain import Categories
+        from murmure.core.domain import Dates
 
-        if self.form.numbers and isinstance(schema[self.columns[0]], Categories):
+        if self.form.numbers and isinstance(schema[self.columns[0]], Dates) and not self.form.dates:
+            raise UsageError(
+                "a {question} needs numbers, and column {column!r} holds dates.",
+                "murmure query quantile --column {column} gives their median, murmure query histogram counts them",
+                question=self.question,
+                column=self.columns[0],
+            )
+        if self.form.numbers and not schema[self.columns[0]].ordered:
             raise UsageError(
                 "a {question} needs numbers, and column {column!r} holds labels.",
                 "murmure query histogram --column {column} counts them",
@@ -312,10 +323,13 @@ class QueryOptions:
                 question=self.question,
             )
 
-    @property
-    def notes(self) -> list[str]:
+    def notes(self, plan: Plan) -> list[str]:
         """Notes that hold for every answer to this question. They do not depend on the data, so they reveal nothing."""
-        return [ROW_RULES, *([CUT_NOTE] if self.form.counts else [])]
+        from murmure.core.domain import Dates
+        from murmure.run.report.question_section import domains_of
+
+        dated = any(isinstance(domain, Dates) for _, domain in domains_of(plan.statistic.domain))
+        return [ROW_RULES, *([DATE_RULES] if dated else []), *([CUT_NOTE] if self.form.counts else [])]
 
     @property
     def title(self) -> Phrase:
@@ -431,7 +445,7 @@ def _parse_levels(text: str) -> Any:
 
 def _parse_condition(text: str, schema: Schema) -> dict[str, Any]:
     """smoker=yes, or age=18:65: the column and the condition, in the words of its domain."""
-    from murmure.core.domain import Categories, Decimals, Interval
+    from murmure.core.domain import Categories, Dates, Decimals, Interval
 
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name or not value:
@@ -440,6 +454,20 @@ def _parse_condition(text: str, schema: Schema) -> dict[str, Any]:
         )
     check_column(schema, name)
     domain = schema[name]
+    if isinstance(domain, Dates):
+        first, colon, last = (part.strip() for part in value.partition(":"))
+        try:
+            ends = tuple(domain.any_date("--where", end) for end in ((first, last) if colon else (value,)))
+        except MurmureError:
+            raise UsageError(
+                "--where {text} is not COLUMN=DATE or COLUMN=FIRST:LAST.",
+                "--where {name}={first}, or --where {name}={first}:{last}",
+                text=shorten(text),
+                name=name,
+                first=domain.first,
+                last=domain.last,
+            ) from None
+        return {"column": domain, "between" if colon else "is_in": ends}
     if not isinstance(domain, Categories) and (":" in value or isinstance(domain, Interval)):
         try:
             low, high = (float(part) for part in value.split(":"))
@@ -534,7 +562,7 @@ def _as_json(release: Release, plan: Plan, session: LedgerSession, options: Quer
             for name, part in _named_estimates(release)
             if part.estimator is not None and part.reason
         ],
-        "notes": options.notes,
+        "notes": options.notes(plan),
         "unit": plan.unit,
         "rows_per_person": int(plan.rows_per_person),
         "relation": plan.relation,
@@ -564,7 +592,7 @@ def answer_document(release: Release, plan: Plan, session: LedgerSession, option
     blocks = (
         *notices(release),
         *(_chosen_value(release) if options.form.chosen else _figures(release, options)),
-        *paragraphs(options.notes, "note"),
+        *paragraphs(options.notes(plan), "note"),
         Paragraph(costs),
         Paragraph(session.summary(), "text" if session.charge else "warning"),
     )

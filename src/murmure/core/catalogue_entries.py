@@ -94,6 +94,7 @@ class QueryForm:
     word: str  # the question
     columns: int = 1  # 0: of rows; 2 and more: the statistic takes a schema, and their names
     numbers: bool = False  # whether it is of numbers only
+    dates: bool = False  # or of dates
     counts: bool = False  # whether it counts rows: intervals are cut to what is possible, and no number is rounded
     levels: str | None = None  # the parameter that --at gives
     chosen: str | None = None  # the choice that releases it instead of noise: one label, for all rows

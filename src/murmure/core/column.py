@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from murmure.core.cells.meaning import MAX_15_DIGITS, meaning_of_text
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, absent_as, with_outside
+from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval, absent_as, with_outside
 from murmure.core.domain_policies import Outside, check_outside, holds
 from murmure.core.errors import InvalidParameter, shorten
 
@@ -25,8 +25,8 @@ class Column:
     missing="refuse" takes no missing value; "value" gives it a separate label (`missing_value`, or "missing");
     "constant" replaces it by the public constant `missing_value`. A curator cannot refuse missing values, and leaves
     out those for which the schema has no rule. outside: what becomes of any other value that the domain does not hold:
-    "refuse" the row, "clamp" a number to the nearest value, "drop" the row; None: the rule of the schema for all
-    columns. A public column is copied unchanged and never randomised. `from_data` marks what `murmure schema init`
+    "refuse" the row, "clamp" a number or date to the nearest value, "drop" the row; None: the rule of the schema for
+    all columns. A public column is copied unchanged and never randomised. `from_data` marks what `murmure schema init`
     read off the data: it must be replaced before use.
 
     >>> import murmure as mu
@@ -56,7 +56,8 @@ class Column:
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
-                "Column.domain must be Categories, Integers, Interval or Decimals, got {got}.", got=shorten(self.domain)
+                "Column.domain must be Categories, Integers, Interval, Decimals or Dates, got {got}.",
+                got=shorten(self.domain),
             )
         if self.missing not in get_args(Missing):
             raise InvalidParameter(
@@ -73,7 +74,7 @@ class Column:
                 )
         outside = self.outside or (None if self.domain.outside == "refuse" else self.domain.outside)
         if outside is not None:
-            check_outside("Column", outside, isinstance(self.domain, Categories))
+            check_outside("Column", outside, not self.domain.ordered)
             if outside == "clamp" and self.public:
                 raise InvalidParameter(
                     'Column.outside = "clamp" cannot be public too: a public column is passed through unchanged.',
@@ -100,10 +101,10 @@ class Column:
         return self._checked_label(value) if self.missing == "value" else self._checked_constant(value)
 
     def _checked_label(self, value: Any) -> str:
-        if not isinstance(self.domain, Categories):
+        if not isinstance(self.domain, Categories) or self.domain.ordered:
             raise InvalidParameter(
                 'Column.missing = "value" is for categories: {domain} has no label for missing values.',
-                hint='use missing = "constant" with a public missing_value, or group the numbers into categories',
+                hint='use missing = "constant" with a public missing_value, or group the values into categories',
                 domain=self.domain.describe(),
             )
         if value is None:
@@ -140,7 +141,7 @@ class Column:
                 'Column.missing = "constant" needs a missing_value.',
                 hint="give a public constant that is one of the column's values",
             )
-        if isinstance(self.domain, Decimals):
+        if isinstance(self.domain, Decimals | Dates):
             value = self.domain.constant("Column.missing_value", value)
         kinds = (str, int, float) if isinstance(self.domain, Categories) else (int, float, Decimal)
         number_given = isinstance(self.domain, Categories) or not isinstance(value, bool)
@@ -201,7 +202,7 @@ def kind_of(domain: Domain) -> str:
 
     Where values are clamped or dropped it is text: a cell that is not such a value must not end the reading of a file.
     """
-    if domain.outside != "refuse":
+    if domain.outside != "refuse" or isinstance(domain, Dates):
         return "text"
     if not isinstance(domain, Categories):
         return "real" if isinstance(domain, Interval) else "decimal" if isinstance(domain, Decimals) else "integer"

@@ -10,6 +10,7 @@ from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.types import NumberDomain
 
 Outside = Literal["refuse", "clamp", "drop"]  # what becomes of a value that a domain does not hold
+MAX_SIZE = 1 << 31  # values, where noise is on single values
 MISSING_NUMBER_HINT = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
 
 

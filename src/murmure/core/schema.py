@@ -36,7 +36,7 @@ from murmure.core.batches import (
 )
 from murmure.core.cells.parsed_columns import Codes
 from murmure.core.column import DEFAULTS, Column, kind_of, lenient_kind_of
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
+from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.domain_policies import Outside, check_outside
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, Phrase, Plural, shorten, suggestion
 from murmure.core.file_format import PLAIN_FILE, FileFormat
@@ -101,7 +101,7 @@ class Schema(Mapping[str, Domain]):
                 )
             if not isinstance(spec, Column | Categories | Integers | Interval | Decimals):
                 raise InvalidParameter(
-                    "Schema column {name!r} must be Categories, Integers, Interval or Decimals, got {got}.",
+                    "Schema column {name!r} must be Categories, Integers, Interval, Decimals or Dates, got {got}.",
                     hint='or a Column around one of these: Column(Categories(["no", "yes"]), missing="value")',
                     name=name,
                     got=shorten(spec),
@@ -265,7 +265,9 @@ class Schema(Mapping[str, Domain]):
         for name, domain in self.columns.items():
             fact = domain.public()
             if domain.outside == "clamp":
-                fact = Phrase("{values}, numbers beyond at the nearest bound", values=fact)
+                dated = isinstance(domain, Dates)
+                beyond = "{values}, dates beyond at the nearest end"
+                fact = Phrase(beyond if dated else "{values}, numbers beyond at the nearest bound", values=fact)
             elif domain.outside == "drop":
                 fact = Phrase("{values}, rows with another value left out", values=fact)
             if self.column_specs[name].public:
@@ -332,7 +334,7 @@ def _without_name(column: Column) -> Column:
 
 def _with_default(column: Column, outside: Outside) -> Column:
     """The rule of the schema for all columns, where the column has none and this one is possible."""
-    labels = isinstance(column.domain, Categories)
+    labels = not column.domain.ordered
     if column.outside is not None or outside == "refuse" or (outside == "clamp" and (labels or column.public)):
         return column
     return replace(column, outside=outside)

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from murmure.core.column import DEFAULTS, Column
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, domain_from_dict
+from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval, domain_from_dict
 from murmure.core.errors import InvalidParameter, MurmureError, Phrase, shorten, suggestion
 from murmure.core.file_format import FileFormat
 from murmure.show.phrase import Reworded, replaced
@@ -22,6 +22,7 @@ DOMAIN_KEYS: dict[str, tuple[str, ...]] = {
     "real": ("low", "high", "cells"),
     "decimals": ("low", "high", "places", "rounding"),
     "boolean": (),
+    "dates": ("first", "last", "unit"),
 }
 DOMAIN_TYPES: dict[str, Callable[..., Domain]] = {
     "categories": Categories,
@@ -29,9 +30,10 @@ DOMAIN_TYPES: dict[str, Callable[..., Domain]] = {
     "real": Interval,
     "decimals": Decimals,
     "boolean": lambda: Categories([False, True]),
+    "dates": Dates,
 }
-DOMAINS = {"Categories", "Integers", "Interval", "Decimals", "Column", "Schema"}
-OPTIONAL_KEYS = {"cells", "rounding"}
+DOMAINS = {"Categories", "Integers", "Interval", "Decimals", "Dates", "Column", "Schema"}
+OPTIONAL_KEYS = {"cells", "rounding", "unit"}
 
 
 def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
@@ -39,7 +41,7 @@ def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
     owner, message = error.message.fields.get("owner"), error.message
     if (owner, message.fields.get("name")) == ("Categories", "k"):
         message = replaced(message, name="values")
-    classes = "Integers|Interval|Decimals"
+    classes = "Integers|Interval|Decimals|Dates"
     named = rf"(?:{classes}|Column|Schema" + (r"|\{owner\})" if owner in DOMAINS else ")")
     changes = (
         (r"\bCategories\.k\b", "values"),
@@ -47,6 +49,7 @@ def error_in_file(where: str, error: MurmureError) -> InvalidParameter:
         (rf"(?<![\w.]){named}\.(\w+|\{{name\}})", r"\1"),
         (r"\bCategories (labels|takes|needs)", r"values: \1"),
         (rf"\b(?:{classes}) needs low < high", "low must be below high"),
+        (r"\bDates needs first before last", "first must be before last"),
         (rf"\b(?:{classes}) (holds|is)", r"a column \1"),
     )
     return InvalidParameter("{where}: {message}", hint=error.hint, where=where, message=Reworded(message, changes))
@@ -175,7 +178,8 @@ def file_to_toml(file: FileFormat) -> str:
 
 def column_to_toml(name: str, column: Column) -> str:
     domain, lines = column.domain, [f"[columns.{_toml_key(name)}]"]
-    kind = {Integers: "integers", Interval: "real", Decimals: "decimals"}.get(type(domain), "categories")
+    kinds = {Integers: "integers", Interval: "real", Decimals: "decimals", Dates: "dates"}
+    kind = kinds.get(type(domain), "categories")
     # 0 and False are equal to Python, and different labels: only booleans compare equal here.
     if domain == Categories([False, True]):
         kind = "boolean"
@@ -183,7 +187,10 @@ def column_to_toml(name: str, column: Column) -> str:
     if column.from_data:
         what = {"categories": "public labels", "boolean": "what is public"}.get(kind, "public bounds")
         lines.append(f"# READ OFF THE DATA: replace by {what}, then remove from_data")
-    lines += [f"{key} = {_toml_value(getattr(domain, key))}" for key in DOMAIN_KEYS[kind]]
+    dated = isinstance(domain, Dates) and domain.unit == "day"  # TOML has dates, but no weeks and no months
+    bare = ("first", "last") if dated else ()
+    fields = {key: getattr(domain, key) for key in DOMAIN_KEYS[kind]}
+    lines += [f"{key} = {value if key in bare else _toml_value(value)}" for key, value in fields.items()]
     settings = {key: getattr(column, key) for key in DEFAULTS if getattr(column, key) != DEFAULTS[key]}
     lines += [f"{key} = {_toml_value(value)}" for key, value in settings.items()]
     return "\n".join(lines) + "\n"

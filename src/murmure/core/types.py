@@ -175,6 +175,8 @@ class Total:
 class Domain:
     """The values that one person may hold, numbered 0 .. size-1."""
 
+    ordered: ClassVar[bool] = True  # whether codes are in the order of the values, so that one can be nearest
+
     if TYPE_CHECKING:
 
         @property

@@ -19,7 +19,7 @@ VERSION = 1
 LEFT_OUT = "left out"
 SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"}
 COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
-DOMAINS = {"Categories", "Integers", "Interval", "Decimals"}
+DOMAINS = {"Categories", "Integers", "Interval", "Decimals", "Dates"}
 
 
 READERS = {"Schema": Schema.from_dict, **dict.fromkeys(DOMAINS, domain_from_dict)}

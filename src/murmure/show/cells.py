@@ -128,10 +128,12 @@ def as_table(figures: Intervals) -> Table:
         "count": Phrase("count"),
     }
     whole = is_whole(figures)
-    body = [
-        (row.label, *(_figure(getattr(row, n), "count" if n == "count" else unit, whole) for n in names))
-        for row in rows
-    ]
+
+    def figure(row: IntervalRow, name: str) -> Number | float | str | None:
+        value = figures.named(getattr(row, name)) if name != "count" else row.count
+        return value if isinstance(value, str) else _figure(value, "count" if name == "count" else unit, whole)
+
+    body = [(row.label, *(figure(row, name) for name in names)) for row in rows]
     return Table(figures.title, (figures.label, *(heads[name] for name in names)), tuple(body))
 
 

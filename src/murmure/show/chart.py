@@ -67,6 +67,7 @@ class Scale:
     ticks: tuple[float, ...]
     percent: bool = False
     log: bool = False  # low, high and ticks are powers of ten, given by their exponents
+    names: Sequence[str] | None = None  # what whole numbers stand for
 
     def at(self, value: float) -> float:
         """In per cent of the picture; a value outside is put at the edge."""
@@ -83,6 +84,8 @@ class Scale:
         for tick in self.ticks:
             at, last = self.at(tick), tick == self.ticks[-1]
             text = language.number(100 * tick if self.percent else tick, min(digits, 6))
+            if self.names is not None:
+                text = self.names[round(tick)]
             if self.log:
                 text = language.small(10.0**tick) if abs(tick) > 3 else language.plain(10.0**tick)
             elif not self.percent and abs(tick) >= 1e6:
@@ -121,6 +124,10 @@ def scale_of(figures: Intervals) -> Scale:
         low, high = min(low, 0.0), max(high, 0.0)
     pad = (0.06 if figures.zero else 0.5) * (high - low) or abs(high) or 1.0
     low, high = low - pad, high + pad
+    if figures.names is not None:
+        low, high = max(low, 0.0), min(high, len(figures.names) - 1.0)
+        ticks = [t for t in nice_ticks(low, high) if t == round(t)] or [float(math.floor(low)), float(math.ceil(high))]
+        return Scale(low, high, tuple(ticks), names=figures.names)
     return Scale(low, high, tuple(nice_ticks(low, high)) or (low, high))
 
 

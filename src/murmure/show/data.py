@@ -54,7 +54,10 @@ def exact_table(figures: Intervals) -> Table:
     names = [
         name for name in ("low", "high", "truth", "count") if any(getattr(r, name) is not None for r in figures.rows)
     ]
-    rows = tuple((row.label, row.estimate, *(getattr(row, name) for name in names)) for row in figures.rows)
+    rows = tuple(
+        (row.label, *(figures.named(getattr(row, n)) if n != "count" else row.count for n in ("estimate", *names)))
+        for row in figures.rows
+    )
     return Table(figures.title, ("label", figures.unit, *names), rows)
 
 

@@ -7,6 +7,7 @@ stays as it is. Numbers stay numbers until they are rendered.
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -106,6 +107,13 @@ class Intervals:
     axis: str = ""  # what a drawn axis shows, where `unit` and `zero` do not say it
     key: bool = True  # whether its marks are explained; once is enough for several pictures in a row
     words: tuple[str, str] | None = None  # what a plot calls the bar and the mark, if they are no interval and estimate
+    names: tuple[str, ...] | None = None  # what the figures 0, 1, ... stand for, if they are no numbers: dates
+
+    def named(self, value: float | None) -> str | float | None:
+        """What a figure stands for."""
+        if self.names is None or value is None or not math.isfinite(value):
+            return value
+        return self.names[min(max(round(value), 0), len(self.names) - 1)]
 
 
 @dataclass(frozen=True)

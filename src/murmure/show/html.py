@@ -135,6 +135,8 @@ def figures(block: Intervals, language: Language) -> dict[str, Any]:
     room = min(chart.TABLE_WIDTH * (0.49 - 0.11 * long - 0.1 * has_truth), chart.PHONE_WIDTH)
 
     def written(value: float, unit: bool = True) -> str:
+        if block.names is not None:
+            return str(block.named(value))
         text = language.number(100 * value if percent else value, digits)
         return text + (language.marks("%") if unit and percent else "")
 

@@ -217,6 +217,10 @@ def _(panel: Intervals, ax: Any, language: Language) -> None:
     ax.tick_params(axis="y", length=0)
     if panel.unit == "count" or is_whole(panel):
         ax.xaxis.get_major_locator().set_params(integer=True)
+    if panel.names is not None:
+        names = panel.names
+        ax.xaxis.get_major_locator().set_params(nbins=5)  # dates are long
+        ax.xaxis.set_major_formatter(lambda x, _: names[round(x)] if 0 <= round(x) < len(names) else "")
 
 
 def _largest(panel: Intervals) -> Sequence[IntervalRow]:

@@ -47,7 +47,7 @@ class Count(ProtectableStatistic[Estimate], FromCounts):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                "Count.domain must be Categories, Integers, Interval or Decimals, got {got}.",
+                "Count.domain must be Categories, Integers, Interval, Decimals or Dates, got {got}.",
                 hint='any column will do: Count(schema["age"])',
                 got=shorten(self.domain),
             )

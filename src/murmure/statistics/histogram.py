@@ -54,7 +54,7 @@ class Histogram(BaseStatistic[Estimate], Protectable[Estimate], FromCounts):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                "Histogram.domain must be Categories, Integers, Interval or Decimals, got {got}.",
+                "Histogram.domain must be Categories, Integers, Interval, Decimals or Dates, got {got}.",
                 hint="put labels in Categories([...]), numbers in Integers(low, high) or Interval(low, high)",
                 got=shorten(self.domain),
             )

@@ -101,7 +101,8 @@ class Mode(CuratorStatistic[Chosen], Choosable):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise InvalidParameter(
-                "Mode.domain must be Categories, Integers, Interval or Decimals, got {got}.", got=shorten(self.domain)
+                "Mode.domain must be Categories, Integers, Interval, Decimals or Dates, got {got}.",
+                got=shorten(self.domain),
             )
         if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(

@@ -1,4 +1,4 @@
-"""Quantiles of a number, as many as you like for the price of one.
+"""Quantiles of a number or a date, as many as you like for the price of one.
 
 g(x) = the indicator of x on every level of a tree over the grid: its leaf, the leaf's parent, and so on;
 finish: the tree made consistent, then the distribution function inverted. A row without a number is in none of them;
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import QueryForm, StatisticEntry
-from murmure.core.domain import Integers, Interval
+from murmure.core.domain import Dates, Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import TOO_NOISY, QuantileEstimator, variance_of, with_cached_laws
@@ -48,7 +48,9 @@ def branching(size: int) -> int:
 
 @dataclass(frozen=True)
 class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
-    """Quantiles of Integers or of an Interval's grid: `Quantile(domain, q=(0.25, 0.5, 0.75))`.
+    """Quantiles of Integers, of an Interval's grid or of Dates: `Quantile(domain, q=(0.25, 0.5, 0.75))`.
+
+    Those of dates are dates; in `mean` they are numbers, counted from the first date of the domain, which is 0.
 
     >>> import murmure as mu
     >>> plan = mu.Plan(mu.Quantile(mu.Integers(0, 120), (0.25, 0.5, 0.75)), curator=mu.DiscreteLaplace(epsilon=1.0))
@@ -63,13 +65,13 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     Rows left out (their number is missing or not in the schema): about 0 (0 to 6)
     """
 
-    domain: Number
+    domain: Number | Dates
     q: float | tuple[float, ...] | list[float] = 0.5
     left_out: bool = left_out_field()  # also count the rows without a number; a curator's plan sets it
 
     entry = StatisticEntry(
         order=80,
-        query=QueryForm("quantile", numbers=True, levels="q"),
+        query=QueryForm("quantile", numbers=True, dates=True, levels="q"),
         study=(
             "the values of {columns} below which these parts of the rows lie: {q} (quantiles), read off {width} "
             "counts of rows"
@@ -79,11 +81,12 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
     )
 
     def __post_init__(self) -> None:
-        check_number("Quantile", self.domain)
+        if not isinstance(self.domain, Dates):
+            check_number("Quantile", self.domain)
         if self.domain.size > MAX_JOINT_CELLS:
             raise InvalidParameter(
                 "Quantile.domain has {size} values, more than {max_joint_cells}.",
-                hint="use an Interval with fewer cells: the grid need not be finer than the noise",
+                hint="use an Interval with fewer cells, or weeks for days: the grid need not be finer than the noise",
                 size=self.domain.size,
                 max_joint_cells=MAX_JOINT_CELLS,
             )
@@ -160,8 +163,8 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
             noisy.laws,
             total,
             math.sqrt(tree.total_variance),
-            self.domain.numbers(),
-            self.domain.scale()[2],
+            self._values,
+            0.0 if isinstance(self.domain, Dates) else self.domain.scale()[2],
         )
         labels = [f"quantile {one:g}" if one != 0.5 else "median" for one in self.probabilities]
         noisy_levels, enough = any(law is not None for law in noisy.laws), estimator.divides(0.95)
@@ -174,10 +177,17 @@ class Quantile(ProtectableStatistic[Estimate], CountsLeftOut, FromCounts):
             None if enough else TOO_NOISY,
             noisy=noisy_levels,
             left_out=left_out_of(noisy, "level 1") if counts_left_out(self) else None,
+            names=self.domain.values if isinstance(self.domain, Dates) else None,
         )
 
+    @cached_property
+    def _values(self) -> Floats:
+        if isinstance(self.domain, Dates):
+            return np.arange(self.domain.size, dtype=np.float64)
+        return self.domain.numbers()
+
     def reference(self, x: Array) -> NDArray[np.float64]:
-        return np.quantile(self.domain.numbers()[x], self.probabilities, method="inverted_cdf")
+        return np.quantile(self._values[x], self.probabilities, method="inverted_cdf")
 
 
 class _Tree:
@@ -246,4 +256,5 @@ EXAMPLES = (
     Quantile(Integers(0, 4), 0.25),
     Quantile(Integers(0, 4), 0.25, left_out=True),
     Quantile(Integers(-5, 20), left_out=True),
+    Quantile(Dates("2023-11", "2025-02", unit="month"), (0.25, 0.5)),
 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import StatisticEntry
-from murmure.core.domain import Categories, Domain, Integers, Interval, with_outside
+from murmure.core.domain import Categories, Dates, Domain, Integers, Interval, with_outside
 from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Answer, Array, FromCounts, Ints, Nested, Protectable
@@ -43,7 +43,8 @@ class Where(ProtectableStatistic[Answer], Nested):
     """The answer for some rows: `Where(Count(schema["age"]), schema["region"], is_in=("north", "west"))`.
 
     column: the domain of a column, or a Schema of one, which also says what replaces a missing answer.
-    is_in: values of the column. between: a number from one bound to another, both included (an Interval's by its grid).
+    is_in: values of the column. between: a number or date from one bound to another, both included (an Interval's by
+    its grid).
 
     >>> import murmure as mu
     >>> schema = mu.Schema({"age": mu.Integers(0, 120), "region": mu.Categories(["north", "south", "west"])})
@@ -61,7 +62,7 @@ class Where(ProtectableStatistic[Answer], Nested):
     statistic: Protectable[Answer]
     column: Domain | Schema
     is_in: tuple[Any, ...] | list[Any] | None = None
-    between: tuple[float, float] | list[float] | None = None
+    between: tuple[Any, Any] | list[Any] | None = None
 
     entry = StatisticEntry(
         order=130,
@@ -94,8 +95,17 @@ class Where(ProtectableStatistic[Answer], Nested):
         for name in ("is_in", "between"):
             if isinstance(getattr(self, name), list):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
+        if isinstance(self._values_domain, Dates):
+            self._write_dates(self._values_domain)
         # Both are computed now, so that a bad condition is refused before any row is read.
         _ = self.domain, self._matching
+
+    def _write_dates(self, domain: Dates) -> None:
+        """Dates as their labels, however they were given: a condition has one JSON."""
+        for name in ("is_in", "between"):
+            given = getattr(self, name)
+            if isinstance(given, tuple):
+                object.__setattr__(self, name, tuple(domain.any_date(f"Where.{name}", one) for one in given))
 
     @property
     def _values_domain(self) -> Domain:
@@ -128,16 +138,20 @@ class Where(ProtectableStatistic[Answer], Nested):
                 raise InvalidParameter("Where.is_in: {outside}", outside=outside) from None
             return out
         ends = self.between
-        if isinstance(domain, Categories) or not isinstance(ends, tuple) or len(ends) != 2:
+        if not domain.ordered or not isinstance(ends, tuple) or len(ends) != 2:
             raise InvalidParameter(
-                "Where.between must be two numbers, for a column of numbers, got {ends} for {domain}.",
+                "Where.between must be two numbers or dates, for a column of these, got {ends} for {domain}.",
                 hint="labels are listed: is_in=(...)",
                 ends=shorten(ends),
                 domain=domain.describe(),
             )
-        values = domain.numbers()
-        assert values is not None
-        out[:-1] = (values >= ends[0]) & (values <= ends[1])
+        if isinstance(domain, Dates):
+            low, high = map(domain.distance, ends)
+            out[max(low, 0) : max(min(high, domain.size - 1) + 1, 0)] = True
+        else:
+            values = domain.numbers()
+            assert values is not None
+            out[:-1] = (values >= ends[0]) & (values <= ends[1])
         if not out.any():
             raise InvalidParameter(
                 "Where.between = {ends} holds no value of {domain}.",
@@ -208,4 +222,5 @@ EXAMPLES = (
     Where(Mean(_AGE), _REGION, is_in=("north", "west")),
     Where(Count(_AGE), _AGE, between=(18, 65)),
     Where(Mean(_AGE, left_out=True), _REGION, is_in=("north",)),
+    Where(Count(_AGE), Dates("2024-01-01", "2024-12-31", "week", "admitted"), between=("2024-03-01", "2024-05-31")),
 )

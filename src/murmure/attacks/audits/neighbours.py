@@ -119,14 +119,15 @@ class _TableMaker:
             return ("?", [1, 2], b"\xff", 10**400, "\x00")[self.below(5)]
         if isinstance(domain, Categories):
             if kind == "infinite":
-                return ("no such label", -1, math.inf)[self.below(3)]
+                beyond = ("0001-01-01", "9999-12-31", 45_000) if domain.ordered else ("no such label", -1, math.inf)
+                return beyond[self.below(3)]
             code = {"lowest": 0, "highest": domain.size - 1}.get(kind, self.below(domain.size))
             return code if isinstance(domain.values, int) else domain.values[code]
         if isinstance(domain, Decimals):
             domain = Interval(float(domain.low), float(domain.high))  # any number between: every row is read
         if not isinstance(domain, Integers | Interval):
             raise InvalidParameter(
-                "neighbours takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
+                "neighbours takes Categories, Integers, Interval, Decimals or Dates, got {got}.", got=shorten(domain)
             )
         if kind == "infinite":
             return (math.inf, -math.inf, 1e300, domain.low - 1, domain.high + 1)[self.below(5)]

@@ -5,6 +5,7 @@
                with a fraction, where whole numbers are wanted -> the nearest of them (a tie: the even one)
                with more decimals than are wanted -> the nearest that has no more (a tie: the even one)
                but in a column with outside="drop", a row that it does not hold -> nobody
+    a date:    as a number; what is not a date is unreadable
     a label:   one that the domain does not hold -> nobody
                missing -> as the column says (a label, a constant), or else nobody
 
@@ -12,8 +13,8 @@ Nobody is the code `size`: a row that is left out. It adds nothing, or one to th
 
 What a cell means is the same for every column, frame and file (meaning.py). So the code of a row depends on that row
 alone, and not on the other rows of its array: one person moves a sum by what one row adds, and no more. Where
-`domain.encode` accepts a row, both give the same code. Only the type of a whole column (dates, lists) raises an error;
-the holder of the data gets it before anything is read or charged.
+`domain.encode` accepts a row, both give the same code. Only the type of a whole column (lists, or
+dates where none are wanted) raises an error; the holder of the data gets it before anything is read or charged.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from murmure.core.cells.parsed_columns import (
     parse_numbers,
     whole_floats,
 )
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval, with_column, with_outside
+from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval, with_column, with_outside
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Mask
@@ -81,8 +82,8 @@ def _code_of(domain: Domain, value: Any) -> int:
 
 
 def can_be_nobody(domain: Domain) -> bool:
-    """Whether a row can be nobody. A label always can; a number where missing ones, or those outside, are left out."""
-    return isinstance(domain, Categories) or domain.outside == "drop" or domain.absent is None
+    """Whether a row can be nobody. A label always can; others where missing ones, or those outside, are left out."""
+    return not domain.ordered or domain.outside == "drop" or domain.absent is None
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class _LenientEncoder:
     def of(cls, domain: Domain, absent: int | None) -> _LenientEncoder:
         if not isinstance(domain, Categories | Integers | Interval | Decimals):
             raise InvalidParameter(
-                "lenient encoding takes Categories, Integers, Interval or Decimals, got {got}.", got=shorten(domain)
+                "lenient encoding takes Categories, Integers, Interval, Decimals or Dates, got {got}.",
+                got=shorten(domain),
             )
         if absent is None and domain.absent is not None:
             absent = _code_of(domain, domain.absent)
@@ -111,6 +113,8 @@ class _LenientEncoder:
     def encode(self, values: Any) -> tuple[Codes, Mask | None]:
         """The codes, and which rows the column drops (None: none)."""
         values, drops = one_column(values), self.domain.outside == "drop"
+        if isinstance(self.domain, Dates):
+            return self._of_dates(values, drops)
         labels = self.domain._labels if isinstance(self.domain, Categories) else None
         if labels is not None:
             table = np.append(np.arange(labels.size), [self.absent, self.nobody]).astype(self.kind)
@@ -118,6 +122,15 @@ class _LenientEncoder:
             return np.asarray(table[found]), any_of(found > labels.size) if drops else None
         column = parse_numbers(self.domain, values)
         return self._drop(column) if drops else (self._clamp(column), None)
+
+    def _of_dates(self, values: Any, drops: bool) -> tuple[Codes, Mask | None]:
+        """The codes of strict parsing; dates beyond the ends are at the nearest of them, or dropped."""
+        parsed = with_outside(self.domain, "refuse" if drops else "clamp").parse(values)
+        out, outside = parsed.codes.astype(self.kind), parsed.outside_mask
+        for mask, code in ((outside, self.nobody if drops else self.absent), (parsed.missing, self.absent)):
+            if mask is not None:
+                out[mask] = code
+        return out, outside if drops else None
 
     def _clamp(self, column: NumberColumn) -> Codes:
         """Numbers at the nearest value."""

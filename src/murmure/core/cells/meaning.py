@@ -142,7 +142,7 @@ def numbers_in_cells(items: Sequence[Any]) -> tuple[Floats, Mask]:
     One type at a time, so that no cell changes how another is read. Not yet rounded to 15 digits.
     """
     out, missing = np.full(len(items), np.nan), np.zeros(len(items), bool)
-    for kind, at, cells in _by_type(items):
+    for kind, at, cells in by_type(items):
         found: Any = np.nan
         if issubclass(kind, str | bytes):
             found, missing[at] = _numbers_in_texts(cells)
@@ -167,7 +167,7 @@ def _numbers_in_texts(texts: Sequence[Any]) -> tuple[Floats, Mask]:
     return found, np.fromiter((m is None for m in meant), bool, len(meant))
 
 
-def _by_type(items: Sequence[Any]) -> Iterator[tuple[type, Any, Sequence[Any]]]:
+def by_type(items: Sequence[Any]) -> Iterator[tuple[type, Any, Sequence[Any]]]:
     """The cells of every type, and where they are."""
     types = list(map(type, items))
     distinct = set(types)

@@ -28,16 +28,18 @@ def domain_name(domain: Any) -> str:
 
 
 PARSE_HINT = "correct those rows, or write them as numbers"
+ISO_HINT = "correct those rows, or write them as ISO dates: 2024-03-05"
+UNREADABLE = (PARSE_HINT, ISO_HINT)  # hints of cells that have no nearest value
 WIDEN_HINT = "widen the domain to public bounds, or correct those rows before they are randomised"
 ROUND_HINT = "round the column yourself, or use Interval for numbers with fractions"
 ADD_HINT = "add that label to the domain, or correct those rows"
-DATES_HINT = Phrase("write dates and similar values as text or as numbers")
+TYPE_HINT = Phrase("dates are Dates(first, last); write similar values as text or as numbers")
 
 
-def refuse_type(domain: Any, kind: object) -> OutsideDomain:
+def refuse_type(domain: Any, kind: object, hint: str = TYPE_HINT) -> OutsideDomain:
     return OutsideDomain(
         "{domain}: got values of type {kind}; wanted {domain_2}.",
-        hint=DATES_HINT,
+        hint=hint,
         domain=domain_name(domain),
         kind=kind,
         domain_2=domain.describe(),
@@ -127,16 +129,16 @@ def add_outside(parsed: ParsedColumn, bad: Mask, hint: str) -> None:
 
 
 def clamp_outside(domain: Any, values: Any, parsed: ParsedColumn) -> ParsedColumn:
-    """The column after the rule outside="clamp", where the domain has it: numbers outside move to the nearest value.
+    """The column after the rule outside="clamp", where the domain has it: what is outside moves to the nearest value.
 
-    Beyond the bounds that is a bound. What is not a number has no nearest value, and stays outside.
+    Beyond the bounds that is a bound. What is not a number, or a date, has no nearest value, and stays outside.
     """
-    clamped = functools.reduce(either, (mask for mask, hint in parsed.outside if hint != PARSE_HINT), None)
+    clamped = functools.reduce(either, (mask for mask, hint in parsed.outside if hint not in UNREADABLE), None)
     if domain.outside != "clamp" or clamped is None:
         return parsed
     parsed.codes = parsed.codes.astype(np.int64)
     parsed.codes[clamped] = domain.nearest_codes(values, parsed, clamped)
-    parsed.outside = [(mask, hint) for mask, hint in parsed.outside if hint == PARSE_HINT]
+    parsed.outside = [(mask, hint) for mask, hint in parsed.outside if hint in UNREADABLE]
     parsed.clamped = clamped
     return parsed
 
@@ -380,7 +382,11 @@ class NumberColumn:
 
 def parse_numbers(domain: Any, values: Any) -> NumberColumn:
     """The numbers of a column, as `one_column` returns it."""
-    parts = [_numbers_in(domain, piece) for piece in pieces(domain, values)]
+    return joined_columns([_numbers_in(domain, piece) for piece in pieces(domain, values)])
+
+
+def joined_columns(parts: Sequence[NumberColumn]) -> NumberColumn:
+    """One column after the other."""
     if len(parts) == 1:
         return parts[0]
     lengths = [len(part.array) for part in parts]
@@ -398,20 +404,24 @@ def _numbers_in(domain: Any, piece: Piece) -> NumberColumn:
         case TextPiece(chunk):
             found, null = numbers_in_text(chunk)
             absent, empty = found.is_null().to_numpy(zero_copy_only=False), null.to_numpy(zero_copy_only=False)
-            return _number_column(from_arrow(found).array, any_of(empty), absent)
+            return number_column(from_arrow(found).array, any_of(empty), absent)
         case ObjectPiece(items, missing):
             array, empty = numbers_in_cells(items)
-            return _number_column(array, either(any_of(empty), missing), np.isnan(array))
+            return number_column(array, either(any_of(empty), missing), np.isnan(array))
         case DictionaryPiece(indices, missing, cells):
-            inner = parse_numbers(domain, cells)
-            array = np.append(inner.array, inner.array.dtype.type(0))  # an index without a cell points to the end
-            at = np.where((indices < 0) | (indices >= len(inner.array)), len(inner.array), indices)
-            masks = (inner.missing, inner.unreadable)
-            empty, unreadable = (None if m is None else any_of(np.append(m, False)[at]) for m in masks)
-            return _number_column(array[at], either(missing, empty), unreadable)
+            return looked_up(parse_numbers(domain, cells), indices, missing)
 
 
-def _number_column(array: NDArray[Any], missing: Mask | None, unreadable: Mask | None) -> NumberColumn:
+def looked_up(inner: NumberColumn, indices: NDArray[Any], missing: Mask | None) -> NumberColumn:
+    """A column from its distinct cells and where each row finds its own."""
+    array = np.append(inner.array, inner.array.dtype.type(0))  # an index without a cell points to the end
+    at = np.where((indices < 0) | (indices >= len(inner.array)), len(inner.array), indices)
+    masks = (inner.missing, inner.unreadable)
+    empty, unreadable = (None if m is None else any_of(np.append(m, False)[at]) for m in masks)
+    return number_column(array[at], either(missing, empty), unreadable)
+
+
+def number_column(array: NDArray[Any], missing: Mask | None, unreadable: Mask | None) -> NumberColumn:
     """A missing cell is not unreadable too."""
     if missing is not None and unreadable is not None:
         unreadable = unreadable & ~missing

@@ -280,6 +280,7 @@ class Estimate(Releasable, Shown):
     target: Target = "fixed"  # the target of the bars when it is shown
     noisy: bool = False  # n itself was read off a protected sum
     left_out: Estimate | None = None  # the noisy number of rows that have no part in these figures, where some may be
+    names: Sequence[str] | None = None  # of dates: what the figures 0, 1, ... stand for
 
     @property
     def counts(self) -> Floats:
@@ -371,6 +372,17 @@ class Estimate(Releasable, Shown):
 
     def rows_and_method(self, level: float = 0.95, target: Target | None = None) -> tuple[list[dict[str, Any]], str]:
         """The rows, and the name of the method that gave their intervals ("" where there are none)."""
+        rows, method = self.numbers_and_method(level, target)
+        if self.names is not None:
+            named = {self.unit, "low", "high"}
+            rows = [
+                {k: self.names[round(v)] if k in named and np.isfinite(v) else v for k, v in row.items()}
+                for row in rows
+            ]
+        return rows, method
+
+    def numbers_and_method(self, level: float = 0.95, target: Target | None = None) -> tuple[list[dict[str, Any]], str]:
+        """The same; of dates, their numbers."""
         out: list[dict[str, Any]] = [
             {"label": label, self.unit: float(m)} for label, m in zip(self.labels, self.mean, strict=True)
         ]

@@ -76,7 +76,7 @@ def figures_of(
     they are, in the reader's language (None: if all labels are such names).
     """
     named = _named_by_software(estimate) if named is None else named
-    rows, _ = estimate.rows_and_method(each or level, target)
+    rows, _ = estimate.numbers_and_method(each or level, target)
     with_counts = estimate.unit == "share" and (estimate.noisy if counts is None else counts)
     whole = estimate.unit == "count"  # of people: the ends are whole, rounded outward
     figures = []
@@ -88,7 +88,8 @@ def figures_of(
         known = None if truth is None else float(truth[i])
         figures.append(IntervalRow(name, row[estimate.unit], low, high, known, row["count"] if with_counts else None))
     why = None if truth is None else SIMULATED
-    return Intervals(title, tuple(figures), estimate.unit, level, each, label, bounds, truth=why)
+    names = None if estimate.names is None else tuple(estimate.names)
+    return Intervals(title, tuple(figures), estimate.unit, level, each, label, bounds, truth=why, names=names)
 
 
 def people(n: int, noisy: bool) -> Phrase:
@@ -175,7 +176,9 @@ def left_out_notes(
     if len(rows) > MAX_LISTED:
         texts.append(Phrase("... {more:,} more", more=len(rows) - MAX_LISTED))
     told = Phrase("Rows left out (their number is missing or not in the schema): {rows}", rows=commas(texts))
-    if column:
+    if estimate.names is not None:
+        told = Phrase("Rows left out (their date is missing or not in the schema): {rows}", rows=commas(texts))
+    elif column:
         told = Phrase(
             "Rows left out of {column} (their number is missing or not in the schema): {rows}",
             column=column,

@@ -517,4 +517,7 @@ def stacked(labels: Sequence[str], parts: Sequence[Estimate], n: int) -> Estimat
     left_out = stacked(labels, counts, sum(count.n for count in counts)) if len(counts) == len(parts) else None
     reason = next((part.reason for part in parts if part.reason), None)
     noisy = any(part.noisy for part in parts)
-    return Estimate(list(labels), mean, n, parts[0].unit, estimator, reason, noisy=noisy, left_out=left_out)
+    names = parts[0].names
+    return Estimate(
+        list(labels), mean, n, parts[0].unit, estimator, reason, noisy=noisy, left_out=left_out, names=names
+    )

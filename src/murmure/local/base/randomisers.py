@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.counts import check_counts, room_for_cells
-from murmure.core.domain import Decimals, Domain, Integers, Interval, check_few_values
+from murmure.core.dates import NO_MEAN_OF_DATES
+from murmure.core.domain import Dates, Decimals, Domain, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, Phrase, shorten
 from murmure.core.estimates.estimate import CellEstimator, CodeEstimator, Estimate, share_variance
 from murmure.core.estimates.report_means import ReportLaw
@@ -26,7 +27,7 @@ from murmure.laws.tallies import histogram
 def check_domain(owner: object, domain: object) -> None:
     if not isinstance(domain, Domain):
         raise InvalidParameter(
-            "{kind}.domain must be Categories, Integers, Interval or Decimals, got {got}.",
+            "{kind}.domain must be Categories, Integers, Interval, Decimals or Dates, got {got}.",
             hint="{kind}(Categories(4), epsilon=1.0)",
             kind=type(owner).__name__,
             got=shorten(domain),
@@ -222,7 +223,9 @@ class NumericRandomiser(Randomiser):
         if not isinstance(self.domain, Integers | Interval | Decimals):
             raise InvalidParameter(
                 "{kind}.domain must be Integers, Interval or Decimals, got {got}.",
-                hint="categories have no mean; GRR, OUE or SubsetSelection estimate their shares",
+                hint=NO_MEAN_OF_DATES
+                if isinstance(self.domain, Dates)
+                else "categories have no mean; GRR, OUE or SubsetSelection estimate their shares",
                 kind=type(self).__name__,
                 got=shorten(self.domain),
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 from murmure.catalogue import entries, persisted_name
 from murmure.core.catalogue_entries import StatisticEntry
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
+from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval
 from murmure.core.schema import Schema
 from murmure.show.language import NAMES, catalogue
 from murmure.show.phrase import Exact, Phrase, Plural, Quoted, Several
@@ -66,11 +66,23 @@ def _values_of(domain: Domain) -> Phrase:
             **ends,
         )
     assert isinstance(domain, Categories)
+    if isinstance(domain, Dates):
+        return _dates(domain)
     if isinstance(domain.values, int):
         return Phrase(
             "one of the {count} labels from 0 to {last}", count=Exact(domain.values), last=Exact(domain.values - 1)
         )
     return Phrase("one of {labels}", labels=quoted(domain.labels(), Phrase(" or ")))
+
+
+def _dates(domain: Dates) -> Phrase:
+    ends = {"first": domain.first, "last": domain.last}
+    return {
+        "day": Phrase("dates from {first} to {last}", **ends),
+        "week": Phrase("weeks from {first} to {last}", **ends),
+        "month": Phrase("months from {first} to {last}", **ends),
+        "year": Phrase("years from {first} to {last}", **ends),
+    }[domain.unit]
 
 
 def describe_statistic(statistic: Any) -> tuple[Phrase, tuple[Phrase, ...]]:

@@ -170,7 +170,7 @@ def answers_of(domain: Any) -> Phrase:
         return Phrase(
             "a number from {low:g} to {high:g} in {cells:,} cells", low=domain.low, high=domain.high, cells=domain.cells
         )
-    if isinstance(domain, Categories):
+    if isinstance(domain, Categories) and not domain.ordered:
         if isinstance(domain.values, int):
             return Phrase("{size:,} answers", size=domain.size)
         return Phrase("{size:,} answers ({answers})", size=domain.size, answers=commas(map(str, domain.values)))

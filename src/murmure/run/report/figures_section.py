@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -24,6 +25,7 @@ from murmure.show.document import Block, Facts, Fold, Intervals, Paragraph, Sect
 from murmure.show.phrase import Phrase, commas
 
 MAX_UNFOLDED = 20  # a column with more figures shows the largest, and folds the rest
+DATED = re.compile(r"[0-9]{4}-(?:W?[0-9]{2}|[0-9]{2}-[0-9]{2})")  # labels of dates, in order as texts
 SHOWN_WHEN_FOLDED = 12
 MAX_ORDERED = 128  # figures of one column of numbers keep their order, and up to this many are unfolded
 
@@ -91,11 +93,13 @@ def _sentence(note: Phrase) -> Phrase:
 
 
 def _ascending(labels: Sequence[Any]) -> bool:
-    """Whether labels are ascending numbers, such as ages: sorted by share they would hide the shape."""
-    try:
-        values = [float(label) for label in labels]
-    except ValueError:
-        return False
+    """Whether labels are ascending numbers or dates, such as ages: sorted by share they would hide the shape."""
+    values: Sequence[Any] = [str(label) for label in labels]
+    if not all(map(DATED.fullmatch, values)):
+        try:
+            values = [float(label) for label in labels]
+        except ValueError:
+            return False
     return all(one < two for one, two in pairwise(values))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from murmure.catalogue import entries
 from murmure.core.catalogue_entries import NoiseEntry, RecordEntry
-from murmure.core.domain import Categories
+from murmure.core.domain import Categories, Dates
 from murmure.core.estimates.estimate import Estimate, SampledEstimator
 from murmure.core.estimates.estimate_blocks import no_figure
 from murmure.core.estimates.forged_reports import as_unforged
@@ -146,11 +147,12 @@ def _at_curator(content: ReportContent, noise: Phrase) -> list[Phrase]:
 def _row_rules(content: ReportContent) -> Phrase:
     """How a curator counts cells outside the schema. They never raise an error, because an error would reveal them."""
     domains = [] if content.plan is None else [domain for _, domain in domains_of(content.plan.statistic.domain)]
-    labels = [isinstance(domain, Categories) for domain in domains]
+    labels = [not domain.ordered for domain in domains]
     numbers = [domain for domain in domains if not isinstance(domain, Categories)]
+    dates = [domain for domain in domains if isinstance(domain, Dates)]
     parts = []
     if content.question.kind == "Rows" and len(domains) == 1:
-        numbers, labels = [], [False]
+        numbers, dates, labels = [], [], [False]
         parts.append(Phrase("all of them are counted"))
     elif not domains or any(domain.outside != "drop" for domain in numbers):
         parts.append(Phrase("a number out of bounds is moved to the bound"))
@@ -166,9 +168,25 @@ def _row_rules(content: ReportContent) -> Phrase:
         )
     elif numbers:
         parts.append(Phrase("a missing or unreadable number counts as the schema says"))
+    parts += _date_rules(dates)
     if any(labels) or not labels:
         parts.append(Phrase("a label that is not in the schema counts nowhere"))
     return Phrase("Every row is read, whatever it holds: {rules}.", rules=apart(parts))
+
+
+def _date_rules(dates: Sequence[Dates]) -> list[Phrase]:
+    parts = []
+    if any(domain.outside != "drop" for domain in dates):
+        parts.append(Phrase("a date before the first or after the last counts as the nearest of them"))
+    if any(domain.outside == "drop" for domain in dates):
+        parts.append(Phrase("a row whose date its column drops is left out"))
+    if any(domain.absent is None for domain in dates):
+        parts.append(
+            Phrase("a row whose date is missing or unreadable is left out, unless the schema names a value for it")
+        )
+    elif dates:
+        parts.append(Phrase("a missing or unreadable date counts as the schema says"))
+    return parts
 
 
 def domains_of(domain: Any) -> list[tuple[str, Any]]:
@@ -185,7 +203,9 @@ def _outside_rules(content: ReportContent) -> Phrase | None:
     every = content.receipt is not None and content.receipt.invalid == "drop"
     parts = []
     if clamped:
-        numbers = _in_columns(Phrase("A number beyond its bounds"), clamped, domains)
+        dated = any(isinstance(domain, Dates) for domain in clamped)
+        what = Phrase("A number or date beyond its bounds") if dated else Phrase("A number beyond its bounds")
+        numbers = _in_columns(what, clamped, domains)
         parts.append(Phrase("{numbers} was moved to the nearest bound before it was randomised.", numbers=numbers))
     if every or dropped:
         rows = Phrase("Rows outside the schema")

@@ -107,7 +107,7 @@ def _condition(where: Any) -> Phrase:
     """Which rows count."""
     name = next(iter(column_names(where.column)), Phrase("it"))
     if where.between is not None:
-        return _between(name, *map(float, where.between))
+        return _between(name, *(end if isinstance(end, str) else float(end) for end in where.between))
     values = Several([Quoted(value) for value in where.is_in], Phrase(" or "))
     return Phrase("{column} is {values}", column=name, values=values)
 

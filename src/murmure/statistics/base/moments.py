@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from murmure.core.blocks import Block, NoisySum
-from murmure.core.domain import Decimals, Integers, Interval, check_few_values
+from murmure.core.dates import NO_MEAN_OF_DATES
+from murmure.core.domain import Dates, Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.estimates.noisy_estimators import NoisyMoments
@@ -31,7 +32,9 @@ def check_number(owner: str, domain: object) -> None:
     if not isinstance(domain, Integers | Interval | Decimals):
         raise InvalidParameter(
             "{owner}.domain must be Integers, Interval or Decimals, got {got}.",
-            hint="categories have no {owner_2}; ask for their Histogram",
+            hint=NO_MEAN_OF_DATES
+            if isinstance(domain, Dates)
+            else "categories have no {owner_2}; ask for their Histogram",
             owner=owner,
             got=shorten(domain),
             owner_2=owner.lower(),

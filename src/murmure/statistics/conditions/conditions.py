@@ -271,7 +271,7 @@ def _of_where(statistic: Where) -> Conditions:
     domain, mask = statistic._values_domain, statistic._matching[:-1]
     text = f"{quote_name(name)} between {statistic.between[0]} and {statistic.between[1]}" if statistic.between else ""
     text = text or f"{quote_name(name)} is {', '.join(map(str, statistic.is_in or ()))}"
-    loose = frozenset[str]() if statistic.between and not isinstance(domain, Categories) else frozenset([name])
+    loose = frozenset[str]() if statistic.between and domain.ordered else frozenset([name])
     return _within_each([Condition(text, make_box({name: mask}), frozenset([name]), loose)], statistic.statistic)
 
 
