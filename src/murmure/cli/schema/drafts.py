@@ -311,5 +311,7 @@ class Draft:
         if self.first_day is None or self.last_day is None:
             return Phrase("none of its values is a date")
         span = (self.last_day - self.first_day).days
+        if not span:
+            return Phrase("it holds one value only")
         unit = "month" if self.by_month or span > MAX_DAYS else "day"
         return Dates(self.first_day, self.last_day, "year" if span > MAX_MONTHS_IN_DAYS else unit)

@@ -44,7 +44,7 @@ def _domain_line(column: Column) -> str:
     from murmure.core.domain import Categories
 
     domain = column.domain
-    if not isinstance(domain, Categories) or isinstance(domain.values, int):
+    if not isinstance(domain, Categories) or domain.ordered or isinstance(domain.values, int):
         return domain.describe()
     more = len(domain.values) - MAX_SHOWN
     shown = ", ".join(map(repr, domain.values[:MAX_SHOWN]))

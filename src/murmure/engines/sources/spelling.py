@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from murmure.core.cells.meaning import BLANKS, NUMBER
 from murmure.core.column import Column
-from murmure.core.domain import Categories, NumberDomain
+from murmure.core.domain import Categories, Dates, NumberDomain
 from murmure.core.file_format import FileFormat
 from murmure.core.schema import Schema
 
@@ -53,6 +53,8 @@ def spellings(schema: Schema) -> dict[str, Spelling]:
 
 def spelling_of(column: Column, file: FileFormat) -> Spelling:
     domain = column.domain
+    if isinstance(domain, Dates):
+        return Spelling("date")
     if isinstance(domain, NumberDomain):
         return Spelling("number")
     assert isinstance(domain, Categories)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from murmure.core.domain import Categories, Dates, Domain
 from murmure.engines.sources.object_rows import text_of_cell
 from murmure.engines.sources.spelling import ALL_BLANKS, APOSTROPHES, SPACES
 
@@ -179,6 +180,23 @@ class ColumnEvidence:
         else:
             return False
         return True
+
+    def for_domain(self, domain: Domain) -> ColumnEvidence:
+        """What counts where the column is declared: labels are neither numbers nor words for missing values."""
+        words = ColumnEvidence(cells=self.cells, others=self.cells, missing=self.missing.copy(), padded=self.padded)
+        if isinstance(domain, Dates):
+            return self if self.dates else words
+        values = () if not isinstance(domain, Categories) or isinstance(domain.values, int) else domain.values
+        labels = {label for label in values if isinstance(label, str)}
+        if any(isinstance(value, bool) for value in values):
+            words.words = self.words  # for yes and no; a label is its own word
+        elif not labels:
+            return self if self.is_number else words
+        for label in labels & words.missing.keys():
+            del words.missing[label]
+        if any(label != label.strip(ALL_BLANKS) for label in labels):
+            words.padded = 0
+        return words
 
     # -- what the column is, as far as its cells tell
 

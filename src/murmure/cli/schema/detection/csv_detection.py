@@ -11,7 +11,7 @@ from murmure.cli.schema.detection.detected import Detected
 from murmure.cli.schema.detection.dialects import columns_of, find_layout, refuse_change
 from murmure.cli.schema.detection.encodings import detect_encoding
 from murmure.cli.schema.detection.headers import with_header
-from murmure.cli.schema.detection.spellings import detect_spelling, say_rows_that_differ
+from murmure.cli.schema.detection.spellings import say_rows_that_differ
 from murmure.core.errors import Phrase
 from murmure.engines.sources.csv_files import SEPARATOR_NAMES
 from murmure.engines.sources.file_header import header_names
@@ -38,5 +38,4 @@ def detect_csv(path: Path, header: bool | None = None) -> Detected:
     lines = [line for line, _ in layout.ragged_fields]
     found = say_rows_that_differ(found, layout.rows, layout.ragged, lines, layout.width)
     names = header_names(layout.header, found.format)
-    found = detect_spelling(found, dict(zip(names, evidence, strict=True)))
-    return replace(found, ragged=layout.ragged)
+    return replace(found, columns=dict(zip(names, evidence, strict=True)), ragged=layout.ragged)

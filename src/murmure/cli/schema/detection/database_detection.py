@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from murmure.cli.schema.detection.cell_evidence import ColumnEvidence
 from murmure.cli.schema.detection.detected import Detected
-from murmure.cli.schema.detection.spellings import detect_spelling
 from murmure.core.errors import EmptySource, Phrase, shorten
 from murmure.core.file_format import FileFormat
 from murmure.engines.sources.data_file import DataFile
@@ -33,4 +33,4 @@ def detect_database(path: Path, tables: Callable[[Path], list[str]], sheet: str 
     for batch in table.batches():
         for column, cells in zip(evidence.values(), batch.columns, strict=True):
             column.add_objects(cells.unique().to_pylist())
-    return detect_spelling(found, evidence)
+    return replace(found, columns=evidence)

@@ -69,14 +69,18 @@ def long_fields() -> Iterator[None]:
 
 
 def records(path: Path, encoding: str, separator: str, skip: int = 0) -> Iterator[Record]:
-    """The records of a CSV, each with the line where it starts, as an editor counts lines. Empty lines are none."""
+    """The records of a CSV, each with the line where it starts, as an editor counts lines.
+
+    An empty line is none, but in a file with one column: there it is a person who did not answer.
+    """
     reader = csv.reader(itertools.islice(text_lines(path, encoding), skip, None), delimiter=separator)
     with long_fields():
-        start = skip + 1
+        start, width = skip + 1, 0
         try:
             for fields in reader:
-                if fields:
-                    yield start, fields
+                width = width or len(fields)
+                if fields or width == 1:
+                    yield start, fields or [""]
                 start = skip + reader.line_num + 1
         except csv.Error:
             raise InvalidParameter(

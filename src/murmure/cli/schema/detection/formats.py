@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from functools import reduce
 from pathlib import Path
@@ -11,23 +10,35 @@ from typing import Any
 from murmure.cli.schema.detection.csv_detection import detect_csv
 from murmure.cli.schema.detection.database_detection import detect_database
 from murmure.cli.schema.detection.detected import Detected
+from murmure.cli.schema.detection.spellings import Columns, detect_spelling
 from murmure.cli.schema.detection.workbook_detection import detect_workbook
 from murmure.core.errors import InvalidParameter
 from murmure.core.file_format import FileFormat
+from murmure.core.schema import Schema
 from murmure.engines.sources.databases import duckdb_tables, sqlite_tables
 from murmure.engines.sources.file_tables import TABBED, format_of, source_paths
 
 OF_WORDS = ("units", "missing", "yes", "no")  # settings that add up over files
 
 
-def detect_format(source: Any, sheet: str | None = None, header: bool | None = None) -> Detected:
+def detect_format(
+    source: Any, sheet: str | None = None, header: bool | None = None, schema: Schema | None = None
+) -> Detected:
     """How the files of a source are written. Files with types of their own (Parquet, Arrow) need no settings.
 
-    header: whether the first line names the columns; None: look, and refuse where that is open.
+    header: whether the first line names the columns; None: look, and refuse where that is open. schema: the columns
+    that matter, and what they are.
     """
-    paths = source_paths(source)
-    found = [_detect_one(path, sheet, header) for path in paths]
-    return reduce(lambda one, other: _together(paths, one, other), found)
+    found = [_detect_one(path, sheet, header) for path in source_paths(source)]
+    return reduce(_together, (detect_spelling(one, _that_matter(one.columns, schema)) for one in found))
+
+
+def _that_matter(columns: Columns, schema: Schema | None) -> Columns:
+    """What the columns of a schema look like; what they do not hold does not count."""
+    if schema is None:
+        return columns
+    specs = schema.column_specs
+    return {name: column.for_domain(specs[name].domain) for name, column in columns.items() if name in specs}
 
 
 def _detect_one(path: Path, sheet: str | None, header: bool | None) -> Detected:
@@ -44,7 +55,7 @@ def _detect_one(path: Path, sheet: str | None, header: bool | None) -> Detected:
     return Detected()
 
 
-def _together(paths: Sequence[Path], one: Detected, other: Detected) -> Detected:
+def _together(one: Detected, other: Detected) -> Detected:
     """What two files say; where they decide differently, an error."""
     settings: dict[str, Any] = {}
     for setting in fields(FileFormat):

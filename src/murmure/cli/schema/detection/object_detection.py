@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from murmure.cli.schema.detection.cell_evidence import ColumnEvidence
 from murmure.cli.schema.detection.detected import Detected
 from murmure.cli.schema.detection.dialects import CHUNK, Layout
 from murmure.cli.schema.detection.headers import with_header
-from murmure.cli.schema.detection.spellings import detect_spelling
 from murmure.engines.sources.file_header import header_names
 from murmure.engines.sources.object_rows import text_of_cell
 
@@ -31,4 +31,5 @@ def detect_objects(
         for column, cells in zip(evidence, columns, strict=True):
             column.add_objects(cells)
     found = with_header(found, path, layout, header, evidence, first_rows)
-    return detect_spelling(found, dict(zip(header_names(layout.header, found.format), evidence, strict=True)))
+    names = header_names(layout.header, found.format)
+    return replace(found, columns=dict(zip(names, evidence, strict=True)))

@@ -233,9 +233,7 @@ def _missing(found: Detected, columns: Columns) -> Detected:
         return found
     words = sorted(where)
     names = {name: column for by_word in where.values() for name, column in by_word.items()}
-    taken = Phrase(
-        "missing values: {words}, as in {names}", words=", ".join(map(repr, words)), names=_named(names)
-    )
+    taken = Phrase("missing values: {words}, as in {names}", words=", ".join(map(repr, words)), names=_named(names))
     return found.setting(taken, missing=tuple(words))
 
 
