@@ -183,8 +183,8 @@ def _question(where: str, name: str, kind: str, domain: Domain) -> Phrase:
     if len(labels) > MAX_SHOWN:
         shown.append(Phrase("{more:,} more", more=len(labels) - MAX_SHOWN))
     return Phrase(
-        "{where} {name}: {kind}. In the data: {labels}. Type all public answers, separated by semicolons, or {public} if "
-        "these are all of them and public ({ways}).",
+        "{where} {name}: {kind}. In the data: {labels}. Type all public answers, separated by semicolons, or {public} "
+        "if these are all of them and public ({ways}).",
         where=where,
         name=name,
         kind=kind,

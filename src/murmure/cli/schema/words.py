@@ -63,8 +63,8 @@ def print_notes(drafts: dict[str, Draft], blanks: dict[str, list[str]]) -> None:
         if draft.unreadable:
             what = Phrase("dates") if draft.kind == "date" else Phrase("numbers")
             note = Plural(
-                "Note: column {name!r} holds {what}, and {n:,} text that is not ({examples}): murmure schema check shows "
-                "the line.",
+                "Note: column {name!r} holds {what}, and {n:,} text that is not ({examples}): murmure schema check "
+                "shows the line.",
                 "Note: column {name!r} holds {what}, and {n:,} texts that are not ({examples}): murmure schema check "
                 "shows the lines.",
                 n=draft.unreadable,
@@ -75,8 +75,8 @@ def print_notes(drafts: dict[str, Draft], blanks: dict[str, list[str]]) -> None:
             echo(note)
         if draft.looks_numbered:
             note = Phrase(
-                "Note: the numbers of column {name!r} all differ. If they are the numbers of people, and not a measure, "
-                "remove the column from the schema.",
+                "Note: the numbers of column {name!r} all differ. If they are the numbers of people, and not a "
+                "measure, remove the column from the schema.",
                 name=name,
             )
             echo(note)

@@ -19,7 +19,10 @@ from murmure.engines.sources.spelling import ALL_BLANKS, APOSTROPHES, SPACES
 
 # What people and programs write where there is no value.
 MISSING_WORDS = frozenset(
-    "NA N/A n/a N.A. n.a. #N/A #N/D NaN NULL null Null NR n.r. N.R. ND n.d. N.D. NC n.c. NSP nsp - -- . .. ? ??".split()
+    (
+        *("NA", "N/A", "n/a", "N.A.", "n.a.", "#N/A", "#N/D", "NaN", "NULL", "null", "Null", "NR", "N.R.", "n.r."),
+        *("ND", "N.D.", "n.d.", "NC", "N.C.", "n.c.", "NSP", "nsp", "k.A.", "k. A.", "-", "--", ".", "..", "?", "??"),
+    )
 )
 YES_NO = (  # pairs of the same language and length
     ({"oui"}, {"non"}),
@@ -38,7 +41,10 @@ YES_NO = (  # pairs of the same language and length
     ({"tak"}, {"nie"}),
 )
 UNITS = frozenset(
-    "€ $ £ ¥ % ‰ ° °C k€ K€ M€ EUR eur USD CHF GBP euros kg g mg cm mm m km m² m2 ha h min s ans an years yrs kWh".split()
+    (
+        *("€", "$", "£", "¥", "k€", "K€", "M€", "EUR", "eur", "euros", "USD", "CHF", "GBP", "%", "‰", "°", "°C", "kg"),
+        *("g", "mg", "cm", "mm", "m", "km", "m²", "m2", "ha", "h", "min", "s", "ans", "an", "years", "yrs", "kWh"),
+    )
 )
 MAX_DIFFERENT = 1001  # different cells of a column that are kept
 MAX_WORDS = 60  # different words of a column that are kept
@@ -78,7 +84,7 @@ class ColumnEvidence:
     different: set[str] = field(default_factory=set)  # at most MAX_DIFFERENT
 
     def add(self, cells: Iterable[str]) -> None:
-        """Cells of the same shape, 9 for every digit, are looked at together: a column has few shapes and many cells."""
+        """Cells of one shape, 9 for every digit, are looked at together: a column has many cells and few shapes."""
         shapes: dict[str, list[str]] = {}
         for written in cells:
             cell = written.strip(ALL_BLANKS)

@@ -1,4 +1,4 @@
-"""How a CSV is written: its encoding, its layout, and the spelling of its cells, from the whole file in three passes."""
+"""How a CSV is written: its encoding, its layout, and what its cells look like, from passes over the whole file."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Layout:
 
 
 def text_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines of a file; what cannot be decoded becomes a mark. How long they are was looked at before (encodings.py)."""
+    """The lines of a file; what cannot be decoded becomes a mark. encodings.py has looked how long they are."""
     opened: Callable[..., IO[str]] = gzip.open if path.name.lower().endswith(".gz") else open  # type: ignore[assignment]
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
     with opened(path, "rt", encoding=codec, errors="replace", newline="") as lines:

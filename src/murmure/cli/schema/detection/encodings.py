@@ -35,7 +35,9 @@ OF_ONE_BYTE = {
     "cp850": Phrase("DOS"),
 }
 UNDEFINED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # bytes that windows-1252 has no letter for
-USUAL = frozenset("éèêëàâäáãåçîïíìôöóòõøùûüúœæñßÿÉÈÊËÀÂÄÁÅÇÎÏÔÖÓØÙÛÜÚŒÆÑ€£°²³«»’‘“”–—…\u00a0")
+USUAL = frozenset(
+    "éèêëàâäáãåçîïíìôöóòõøùûüúœæñßÿÉÈÊËÀÂÄÁÅÇÎÏÔÖÓØÙÛÜÚŒÆÑ€£°²³«»\u2019\u2018\u201c\u201d\u2013\u2014\u2026\u00a0"
+)
 IN_TEXT = frozenset(b"\t\n\r\f\v\x1a\x1b")  # control characters that occur in text
 MAX_CONTROLS = 0.01  # share of control characters; beyond it a file is not text
 SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")

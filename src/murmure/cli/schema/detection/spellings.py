@@ -108,8 +108,8 @@ def _say_guess(found: Detected, columns: Columns, mark: str, decimal: str) -> De
     value = "1.234" if mark == decimal else "1234"
     return found.doubting(
         Phrase(
-            "{example} in {names} could be two numbers, and nothing in the file decides: it is read as {value}. If that "
-            "is wrong, change decimal and thousands in [file]",
+            "{example} in {names} could be two numbers, and nothing in the file decides: it is read as {value}. If "
+            "that is wrong, change decimal and thousands in [file]",
             example=example,
             names=_named(_with(columns, "either", mark)),
             value=value,
@@ -182,8 +182,8 @@ def _dates(found: Detected, columns: Columns) -> Detected:
         order = "day/month/year" if len(day_first) >= len(month_first) else "month/day/year"
         found = found.doubting(
             Phrase(
-                "some dates have a day above 12 first ({day}), some second ({month}); they are read as {order}, and the "
-                "others do not match",
+                "some dates have a day above 12 first ({day}), some second ({month}); they are read as {order}, and "
+                "the others do not match",
                 day=_named(day_first),
                 month=_named(month_first),
                 order=order,
@@ -196,8 +196,8 @@ def _dates(found: Detected, columns: Columns) -> Detected:
         order = "month/day/year" if found.format.separator == "," and not marks["."] else "day/month/year"
         found = found.doubting(
             Phrase(
-                "no date in {names} has a part above 12, so the order of day and month is open: they are read as {order}. "
-                "If that is wrong, write the other order as dates in [file]",
+                "no date in {names} has a part above 12, so the order of day and month is open: they are read as "
+                "{order}. If that is wrong, write the other order as dates in [file]",
                 names=_named(year_last),
                 order=order,
             )
@@ -275,8 +275,8 @@ def say_rows_that_differ(found: Detected, rows: int, ragged: int, lines: list[in
         return found
     return found.doubting(
         Plural(
-            "{n:,} row of {rows:,} does not have {width} fields as the header has (line {lines}): commands that randomise "
-            "refuse the file, queries leave the row out",
+            "{n:,} row of {rows:,} does not have {width} fields as the header has (line {lines}): commands that "
+            "randomise refuse the file, queries leave the row out",
             "{n:,} rows of {rows:,} do not have {width} fields as the header has (lines {lines} ...): commands that "
             "randomise refuse the file, queries leave the rows out",
             n=ragged,

@@ -64,14 +64,14 @@ def _say_merged(found: Detected, sheet: Any) -> Detected:
     ranges = sheet.merged_cell_ranges or []
     if not ranges:
         return found
-    (top, left), (bottom, right) = ranges[0]
+    line = ranges[0][0][0] + 1
     return found.doubting(
         Plural(
             "{n} range of merged cells (line {line}): its first cell holds the value, the others are empty",
             "{n} ranges of merged cells (the first in line {line}): the first cell of each holds the value, the others "
             "are empty",
             n=len(ranges),
-            line=top + 1,
+            line=line,
         )
     )
 
@@ -89,10 +89,10 @@ def _say_formulas(found: Detected, path: Path, sheet: str) -> Detected:
     if without:
         found = found.doubting(
             Plural(
-                "{n:,} formula has no stored result, and counts as missing: open the workbook in a spreadsheet and save "
-                "it once",
-                "{n:,} formulas have no stored result, and count as missing: open the workbook in a spreadsheet and save "
-                "it once",
+                "{n:,} formula has no stored result, and counts as missing: open the workbook in a spreadsheet and "
+                "save it once",
+                "{n:,} formulas have no stored result, and count as missing: open the workbook in a spreadsheet "
+                "and save it once",
                 n=without,
             )
         )
