@@ -209,7 +209,8 @@ def write_parts(path: Path, sheets: dict[str, str], after: str = "") -> Path:
     )
     styles = (
         f'<styleSheet xmlns="{MAIN}"><fonts count="1"><font/></fonts><fills count="1"><fill/></fills>'
-        '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf numFmtId="0"/>'
+        '<borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2">'
+        '<xf numFmtId="0"/>'
         '<xf numFmtId="14" applyNumberFormat="1"/></cellXfs></styleSheet>'
     )
     parts = {

@@ -7,19 +7,19 @@ file whose separator changes half-way is refused, with the line from which it do
 from __future__ import annotations
 
 import csv
-import gzip
+import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
-from murmure.cli.schema.detection.encodings import MAX_LINE_BYTES
+from murmure.cli.schema.detection.encodings import MAX_LINE_BYTES, open_whole
 from murmure.core.errors import InvalidParameter
 from murmure.engines.sources.csv_files import SEPARATOR_NAMES
+from murmure.show.phrase import Several
 
 SEPARATORS = ("\t", ";", "|", ",")  # of two that fit equally well, the first: a comma may be a decimal mark
 SAMPLE = 500  # records by which the separator is chosen
@@ -52,9 +52,8 @@ class Layout:
 
 def text_lines(path: Path, encoding: str) -> Iterator[str]:
     """The lines of a file; what cannot be decoded becomes a mark. encodings.py has looked how long they are."""
-    opened: Callable[..., IO[str]] = gzip.open if path.name.lower().endswith(".gz") else open  # type: ignore[assignment]
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
-    with opened(path, "rt", encoding=codec, errors="replace", newline="") as lines:
+    with io.TextIOWrapper(open_whole(path), encoding=codec, errors="replace", newline="") as lines:
         yield from lines
 
 
@@ -119,7 +118,10 @@ def _fitting(separator: str, sample: Sequence[Record]) -> tuple[Layout | None, f
     if start is None or start > MAX_ABOVE:
         return None, 0.0
     body = sample[start:]
-    fit = sum(len(fields) == width for _, fields in body) / len(body)
+    # A file may change half-way, or start with strange rows: the first records or all of them must fit.
+    fit = max(
+        sum(len(fields) == width for _, fields in part) / len(part) for part in (body, body[: max(2, len(body) // 4)])
+    )
     numbers = all(DECIMAL_COMMA.fullmatch(",".join(fields)) for _, fields in body[1:]) and separator == ","
     if fit < FITS or (numbers and width == 2 and start == 1 and len(body) > 1):  # one column with decimal commas
         return None, 0.0
@@ -133,14 +135,22 @@ def fills_header(fields: Sequence[str]) -> bool:
 
 
 def _one_column(path: Path, encoding: str) -> Layout:
-    sample = list(itertools.islice(records(path, encoding, ";"), SAMPLE))
-    separator = ";" if any("," in fields[0] for _, fields in sample) else ","
-    if not sample:
-        raise InvalidParameter(
-            "{name!r} holds no line of text.", hint="the first line must name the columns", name=path.name
-        )
-    line, header = sample[0]
-    return Layout(separator, line - 1, header, 1)
+    """The layout of a file in which nothing separates fields; a comma in it is a decimal mark, or part of a text."""
+    for separator in (",", ";"):
+        sample = list(itertools.islice(records(path, encoding, separator), SAMPLE))
+        if not any(field.strip() for _, fields in sample for field in fields):
+            raise InvalidParameter(
+                "{name!r} holds no line of text.", hint="the first line must name the columns", name=path.name
+            )
+        if all(len(fields) == 1 for _, fields in sample):
+            line, header = next((line, fields) for line, fields in sample if fields[0].strip())
+            return Layout(separator, line - 1, header, 1)
+    raise InvalidParameter(
+        "the lines of {name!r} do not have the same number of fields, whatever separates them ({separators}).",
+        hint="is it a table? Its first line names the columns, and each line after it is a person",
+        name=path.name,
+        separators=Several([SEPARATOR_NAMES[separator] for separator in SEPARATORS]),
+    )
 
 
 def columns_of(path: Path, encoding: str, layout: Layout) -> Iterator[list[tuple[str, ...]]]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from murmure.cli.schema.detection.detected import Detected
-from murmure.core.errors import EmptySource, InvalidParameter, Phrase
+from murmure.core.errors import InvalidParameter, Phrase
 from murmure.engines.sources.csv_files import MAGIC
 
 BLOCK = 1 << 20  # bytes that are looked at together
@@ -44,27 +46,53 @@ SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-
 MOSTLY = 0.9
 
 
+class WholeFile(io.RawIOBase):
+    """The bytes that a file has when it is opened, and an error if it has others at the end: somebody still writes it.
+
+    Whoever reads on would never come to the end of a file that grows faster than it is read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path, self.file = path, open(path, "rb")  # noqa: SIM115
+        self.size = self.left = os.fstat(self.file.fileno()).st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.file.read(min(len(buffer), self.left))
+        self.left -= len(data)
+        size = os.fstat(self.file.fileno()).st_size
+        if size != self.size:
+            raise InvalidParameter(
+                "{name!r} changed while it was being read: it had {before} bytes, and has {after} now.",
+                hint="read it again when nothing is writing to it",
+                name=self.path.name,
+                before=self.size,
+                after=size,
+            )
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def open_whole(path: Path) -> Any:
+    """The bytes of a file, unpacked."""
+    raw: Any = io.BufferedReader(WholeFile(path), BLOCK)
+    return gzip.GzipFile(fileobj=raw) if path.name.lower().endswith(".gz") else raw
+
+
 def blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, unpacked; an error if the file grows or shrinks while it is read."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        packed = path.name.lower().endswith(".gz")
-        source: Any = gzip.GzipFile(fileobj=file) if packed else file
-        read = 0
+    with open_whole(path) as source:
         try:
             while block := source.read(BLOCK):
-                read += len(block)
                 yield block
-        except (EOFError, gzip.BadGzipFile):
+        except (EOFError, gzip.BadGzipFile, zlib.error):
             raise InvalidParameter("{name!r} is not a whole gzip file.", name=path.name) from None
-        if not packed and (read != size or os.fstat(file.fileno()).st_size != size):
-            raise InvalidParameter(
-                "{name!r} changed while it was being read: it had {size} bytes, {bytes} were read.",
-                hint="read it again when nothing is writing to it",
-                name=path.name,
-                size=size,
-                bytes=read,
-            )
 
 
 class ByteCounts:
@@ -136,10 +164,6 @@ def _refuse_other_formats(path: Path, start: bytes) -> None:
 
 def detect_encoding(path: Path) -> Detected:
     counts = ByteCounts(path)
-    if not counts.bytes:
-        raise EmptySource(
-            "{name!r} is empty: there is nobody to add up.", hint="it does not even have a header", name=path.name
-        )
     found = Detected()
     for mark, encoding in MARKS:
         if counts.start.startswith(mark):

@@ -12,7 +12,7 @@ from murmure.cli.schema.detection.database_detection import detect_database
 from murmure.cli.schema.detection.detected import Detected
 from murmure.cli.schema.detection.spellings import Columns, detect_spelling
 from murmure.cli.schema.detection.workbook_detection import detect_workbook
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import EmptySource, InvalidParameter
 from murmure.core.file_format import FileFormat
 from murmure.core.schema import Schema
 from murmure.engines.sources.databases import duckdb_tables, sqlite_tables
@@ -43,6 +43,10 @@ def _that_matter(columns: Columns, schema: Schema | None) -> Columns:
 
 def _detect_one(path: Path, sheet: str | None, header: bool | None) -> Detected:
     kind = format_of(path)
+    if path.stat().st_size == 0:
+        raise EmptySource(
+            "{name!r} is empty: there is nobody to add up.", hint="it does not even have a header", name=path.name
+        )
     if kind == "csv":
         found = detect_csv(path, header)
         tabbed = path.name.lower().endswith(TABBED) and found.format.separator == "\t"
