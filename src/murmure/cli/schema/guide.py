@@ -6,6 +6,7 @@ Enter never accepts what was read off the data: it leaves the column marked. Bou
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,8 @@ OUTSIDE = {
 class Guide:
     """Asks on standard error and reads answers from standard input, a line each; so a file of answers works too."""
 
-    ended = False  # the input is over: whatever is left stays as it was drafted
+    def __init__(self) -> None:
+        self.ended = sys.stdin is None  # the input is over: whatever is left stays as it was drafted
 
     def ask(self, question: Phrase) -> str:
         """The answer; empty for Enter, and for all questions after the end of the input."""
@@ -47,7 +49,7 @@ class Guide:
             return ""
         echo(question)
         click.echo("> ", nl=False, err=True)
-        line = click.get_text_stream("stdin").readline()
+        line = sys.stdin.readline()
         if not line:
             self.ended = True
             click.echo("", err=True)
@@ -95,6 +97,14 @@ class Guide:
     ) -> tuple[dict[str, Column], dict[str, str]]:
         """The columns as the answers have them, and those that are left out."""
         out, without = {}, dict(left_out)
+        if not self.ended:
+            echo(
+                Phrase(
+                    "For each column: Enter leaves it as it was drafted, and marked, so that nothing can be released; "
+                    "{out} leaves it out.",
+                    out=LEAVE_OUT,
+                )
+            )
         for place, (name, column) in enumerate(kept.items(), 1):
             answered = self._column(f"[{place}/{len(kept)}]", name, column, drafts[name])
             if answered is None and len(out) + len(kept) - place == 0:
@@ -109,13 +119,11 @@ class Guide:
     def _column(self, where: str, name: str, column: Column, draft: Draft) -> Column | None:
         """The column as the answers have it; None: leave it out."""
         kind = kind_words(column.domain)
+        if not self.ended:
+            echo(Phrase("{where} {name}: {kind}", where=where, name=name, kind=kind))
         if not column.from_data:
-            if not self.ended:
-                echo(Phrase("{where} {name}: {kind}. Nothing to ask.", where=where, name=name, kind=kind))
             return column
-        domain = self.until_valid(
-            _question(where, name, kind, column.domain), lambda answer: parse_domain(answer, column.domain)
-        )
+        domain = self.until_valid(_question(column.domain), lambda answer: parse_domain(answer, column.domain))
         if domain is None:
             return column
         if domain == LEAVE_OUT:
@@ -164,33 +172,21 @@ class Guide:
         return self.until_valid(question, parse) or column
 
 
-def _question(where: str, name: str, kind: str, domain: Domain) -> Phrase:
+def _question(domain: Domain) -> Phrase:
     from murmure.core.domain import Categories
 
-    ways = Phrase("Enter: later; {out}: leave the column out", out=LEAVE_OUT)
     if not isinstance(domain, Categories) or domain.ordered:
         example = "2000-01-01 2029-12-31" if isinstance(domain, Categories) else "0 120"
-        return Phrase(
-            "{where} {name}: {kind}. The lowest and the highest value that is public, as in {example} ({ways}).",
-            where=where,
-            name=name,
-            kind=kind,
-            example=example,
-            ways=ways,
-        )
+        return Phrase("  Which lowest and highest value are public? As in {example}.", example=example)
     labels = [str(label) for label in domain.labels()]
     shown: list[Any] = [repr(label) for label in labels[:MAX_SHOWN]]
     if len(labels) > MAX_SHOWN:
         shown.append(Phrase("{more:,} more", more=len(labels) - MAX_SHOWN))
     return Phrase(
-        "{where} {name}: {kind}. In the data: {labels}. Type all public answers, separated by semicolons, or {public} "
-        "if these are all of them and public ({ways}).",
-        where=where,
-        name=name,
-        kind=kind,
+        "  In the data: {labels}.\n  Which answers are possible, by public knowledge? Separated by semicolons; or "
+        "{public}, if these are all of them.",
         labels=Several(shown, Phrase(", ")),
         public=PUBLIC,
-        ways=ways,
     )
 
 

@@ -31,11 +31,7 @@ MARKS = (  # longest first: the mark of UTF-32 starts with that of UTF-16
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-OF_ONE_BYTE = {
-    "windows-1252": Phrase("Western Windows"),
-    "mac-roman": Phrase("old Macintosh"),
-    "cp850": Phrase("DOS"),
-}
+OF_ONE_BYTE = ("windows-1252", "mac-roman", "cp850")  # of Western Windows, of old Macintosh computers, of DOS
 UNDEFINED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # bytes that windows-1252 has no letter for
 USUAL = frozenset(
     "éèêëàâäáãåçîïíìôöóòõøùûüúœæñßÿÉÈÊËÀÂÄÁÅÇÎÏÔÖÓØÙÛÜÚŒÆÑ€£°²³«»\u2019\u2018\u201c\u201d\u2013\u2014\u2026\u00a0"
