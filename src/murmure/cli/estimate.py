@@ -15,8 +15,10 @@ from murmure.cli.language import echo
 from murmure.cli.options import (
     check_level,
     domain_options,
+    file_format_option,
     interval_options,
     json_option,
+    load_file_format,
     page_heading,
     page_options,
     require_options,
@@ -34,6 +36,7 @@ from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.estimates.estimate import Estimate
+    from murmure.core.file_format import FileFormat
     from murmure.core.schema import Schema
     from murmure.core.types import Release
     from murmure.plan.plan import Plan
@@ -61,6 +64,7 @@ REPORTS_EXAMPLE = Phrase("murmure estimate --mechanism two-coins --counts no=300
     metavar="ORIGINAL",
     help="When simulating: the table before it was sanitised. With --mechanism: its probability of the truth.",
 )
+@file_format_option
 @click.option(
     "--mechanism", metavar="NAME", help="How people randomised: two-coins, or a name of murmure certify --list."
 )
@@ -88,6 +92,7 @@ def estimate(
     question: str | None,
     author: str | None,
     truth: str | None,
+    file_format: Path | None,
     mechanism: str | None,
     plan: Path | None,
     counts: str | None,
@@ -145,13 +150,18 @@ def estimate(
         raise UsageError("--weights are for columns; --pair takes none.", "estimate the pair without them")
     if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
         raise UsageError("--html writes a page of columns, or of one pair.", "write one page for each")
+    from murmure.core.file_format import PLAIN_FILE
+    from murmure.engines.sources.data_file import DataFile
+
+    file = load_file_format(file_format)
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
     with keep_file_names():
         check_outputs(plot, html, source, truth)
     if randomised:
         from murmure.cli.estimate_reports import answer_reports
 
-        answer = answer_reports(mechanism, plan, counts, reports, column, domain, given, target)
+        written = reports if reports is None or file == PLAIN_FILE else DataFile(reports, file)
+        answer = answer_reports(mechanism, plan, counts, written, column, domain, given, target)
     else:
         answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
     if forged > answer.release.estimate.n:
@@ -163,7 +173,7 @@ def estimate(
         )
     answer.allow_forged(forged)
     if truth is not None:
-        answer.compare(truth)
+        answer.compare(truth, file)
         if not answer.release.seeded:
             echo(
                 Phrase(
@@ -270,11 +280,11 @@ class Answer:
             if figure.bars:
                 figure.estimate = figure.estimate.with_forged(forged)
 
-    def compare(self, original: str) -> None:
+    def compare(self, original: str, file: FileFormat) -> None:
         """Put the figures of the original table beside the estimated ones."""
         assert self.schema is not None
         wanted = [f.columns for f in self.figures]
-        counts, self.true_rows, self.true_left_out = count_original(original, self.schema, wanted, self.weights)
+        counts, self.true_rows, self.true_left_out = count_original(original, self.schema, wanted, self.weights, file)
         for figure in self.figures:
             shares = counts[figure.columns] / counts[figure.columns].sum()
             if figure.kind == "mean":
@@ -323,16 +333,18 @@ def answer_table(
 
 
 def count_original(
-    original: str, schema: Any, wanted: Sequence[tuple[str, ...]], weights: str | None
+    original: str, schema: Any, wanted: Sequence[tuple[str, ...]], weights: str | None, file: FileFormat
 ) -> tuple[dict[tuple[str, ...], Any], int, int]:
     """How often each value, or pair of values, occurs in the original; rows outside the schema are left out."""
     import numpy as np
 
     from murmure.core.errors import EmptySource
     from murmure.engines.base.progress import with_progress
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
 
-    table = open_table(original, [*schema.private, *([] if weights is None else [weights])], schema.kinds)
+    wanted_columns = [*schema.private, *([] if weights is None else [weights])]
+    table = open_table(described(original, schema.with_file(file)), wanted_columns, schema.kinds)
     sizes = {columns: math.prod(schema[name].size for name in columns) for columns in wanted}
     counts = {columns: np.zeros(size) for columns, size in sizes.items()}
     rows = left_out = 0

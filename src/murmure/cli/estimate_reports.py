@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -27,7 +28,7 @@ def answer_reports(
     mechanism: str | None,
     plan_file: Path | None,
     counts: str | None,
-    reports: str | None,
+    reports: str | os.PathLike[str] | None,
     column: str | None,
     domain: tuple[Any, Any, Any, Any, Any],
     settings: dict[str, Any],
@@ -72,7 +73,7 @@ def check_options(
     mechanism: str | None,
     plan: Path | None,
     counts: str | None,
-    reports: str | None,
+    reports: str | os.PathLike[str] | None,
     column: str | None,
     domain: tuple[Any, ...],
     settings: dict[str, Any],

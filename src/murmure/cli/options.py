@@ -6,6 +6,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -16,6 +17,7 @@ from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
     from murmure.core.domain import Domain
+    from murmure.core.file_format import FileFormat
 
 F = TypeVar("F", bound=Callable[..., Any])
 MAX_NUMBERS = 1000
@@ -215,6 +217,20 @@ interval_options = option_group(
         help="What intervals are about: these people, or the population they were drawn from.",
     ),
 )
+
+file_format_option = click.option(
+    "--file-format",
+    type=click.Path(path_type=Path),
+    metavar="SCHEMA",
+    help="A schema whose [file] says how the file of rows is written: separator, decimal comma, sheet ...",
+)
+
+
+def load_file_format(schema_file: Path | None) -> FileFormat:
+    from murmure.core.file_format import PLAIN_FILE
+    from murmure.core.schema import Schema
+
+    return PLAIN_FILE if schema_file is None else Schema.load(schema_file).file
 
 
 def require_options(who: str, needed: Mapping[str, Any], example: str, one_of: Sequence[str] = ()) -> None:

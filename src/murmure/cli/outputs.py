@@ -52,15 +52,15 @@ def keep_file_names() -> Iterator[None]:
 
 def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str | None) -> None:
     """Before anything is read: an output may replace an earlier picture or page, and nothing else."""
-    from murmure.engines.sources.tables import open_table
+    from murmure.engines.sources.file_tables import source_paths
     from murmure.run.report.report import check_page_path
 
-    # Tables are opened only to learn their paths; a saved .npz of reports is not a table.
+    # A saved .npz of reports is not a table.
     targets = [path for path in (plot, html) if path is not None]
     tables = [table for table in (source, truth) if table is not None and targets]
     saved = [Path(table) for table in tables if str(table).lower().endswith(".npz")]  # what Reports.save wrote
     tables = [table for table in tables if not str(table).lower().endswith(".npz")]
-    read = [*saved, *(path for table in tables for path in open_table(table).paths)]
+    read = [*saved, *(path for table in tables for path in source_paths(table))]
     for path in targets:
         if any(path.exists() and path.samefile(source_path) for source_path in read if source_path.exists()):
             raise CannotWrite(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, MurmureGroup, UsageError
-from murmure.cli.options import json_option
+from murmure.cli.options import file_format_option, json_option, load_file_format
 from murmure.cli.party_join import join
 from murmure.cli.party_options import (
     FIRST_PATIENCE,
@@ -100,6 +100,7 @@ def _show_card(home: PartyFolder, as_json: bool) -> None:
 @click.argument("url")
 @click.option("--rows", metavar="ROWS", help="Yours: checked as `join` checks them, and counted. They stay here.")
 @click.option("--query", metavar="SQL", help="With a database: one SELECT.")
+@file_format_option
 @home_option
 @connection_options
 @json_option
@@ -107,6 +108,7 @@ def look(
     url: str,
     rows: str | None,
     query: str | None,
+    file_format: Path | None,
     folder: Path,
     ca: Path | None,
     plain_http: bool,
@@ -127,12 +129,13 @@ def look(
     with open_client(url, ca, plain_http, FIRST_PATIENCE) as client:
         study = Study.open(client.study())
     mine, notes = party_key(folder), earlier_disclosures(folder, study)
+    file = load_file_format(file_format)
     if rows is not None:
-        notes += local_warnings(study, open_rows(rows, query))
+        notes += local_warnings(study, open_rows(rows, query, file))
     if not as_json:
         print_study(study, mine, notes)
     if rows is not None:  # what would stop `join` stops here, where the coordinator does not learn of it
-        Policy().check_rows(study, compute_local_sums(study, open_rows(rows, query))[0].rows)
+        Policy().check_rows(study, compute_local_sums(study, open_rows(rows, query, file))[0].rows)
     if as_json:
         fields = study_to_dict(study, lang)
         for entry, member in zip(fields["parties"], study.roster, strict=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.options import json_option
+from murmure.cli.options import file_format_option, json_option, load_file_format
 from murmure.cli.party_options import (
     FIRST_PATIENCE,
     NO,
@@ -32,6 +32,7 @@ from murmure.show.document import Document
 from murmure.show.phrase import Phrase, Quoted
 
 if TYPE_CHECKING:
+    from murmure.core.file_format import FileFormat
     from murmure.parties.http.client import Client
     from murmure.parties.party.ledger_account import StudyAccount
     from murmure.parties.party.runner import RoundSums
@@ -40,8 +41,11 @@ if TYPE_CHECKING:
 
 @click.command(cls=MurmureCommand, short_help="Approve a study and take part.")
 @click.argument("url")
-@click.option("--rows", metavar="ROWS", help="CSV, Parquet, x.duckdb::table, or an address with --query.  [required]")
+@click.option(
+    "--rows", metavar="ROWS", help="CSV, Parquet, workbook, x.duckdb::table, or an address with --query.  [required]"
+)
 @click.option("--query", metavar="SQL", help="With a database: one SELECT.")
+@file_format_option
 @click.option("--yes", is_flag=True, help="Approve without asking; needs one of the next two.")
 @click.option("--approve", metavar="DIGEST", help="Approve this very study, as `party look` names it.")
 @click.option("--coordinator-fingerprint", metavar="F", help="Take studies signed by this key only.")
@@ -101,6 +105,7 @@ def join(
     url: str,
     rows: str | None,
     query: str | None,
+    file_format: Path | None,
     yes: bool,
     approve: str | None,
     coordinator_fingerprint: str | None,
@@ -148,7 +153,7 @@ def join(
     limits: dict[str, Any] = {name: v for name, v in (("budget", budget), ("delta", delta)) if v is not None}
     limits |= {"allow_more_sums": allow_more_sums, "rows_are_public": rows_are_public, "minimum_cell": minimum_cell}
     policy = Policy(minimum_parties, minimum_rows, forbidden, require_noise, guard, **limits)
-    home = open_party(folder)
+    home, file = open_party(folder), load_file_format(file_format)
     with open_client(url, ca, plain_http, patience, verbose) as client:
         # An address that was never met may be mistyped: do not wait long for its first answer.
         known_coordinator = home.store.pinned(client.address.url) is not None
@@ -167,7 +172,7 @@ def join(
         named = known_coordinator or at_terminal or approve is not None or coordinator_fingerprint is not None
         with _declining(terms, client, since, declines and named, at_terminal):
             check_rules(terms)
-        warnings = _row_warnings(terms, rows, query)
+        warnings = _row_warnings(terms, rows, query, file)
         approval = terms.approval(yes)
         if approval is None:
             approval = _ask_approval(terms, client, as_json, warnings)
@@ -175,7 +180,7 @@ def join(
             for line in warnings:
                 say(line, err=True)
         with _declining(terms, client, since, declines and not _no_such_file(rows), at_terminal):
-            local_sums = read_rows(terms, rows, query) if needs_rows(terms) else []
+            local_sums = read_rows(terms, rows, query, file) if needs_rows(terms) else []
         outcomes = join_study(terms, client, local_sums, approval, _stage_printer(study), client.log, wait)
     show_outcomes(study, outcomes, as_json)
 
@@ -250,7 +255,7 @@ def _stage_printer(study: Study) -> Callable[[int, str], None]:
     return print_stage
 
 
-def _row_warnings(terms: Any, rows: str, query: str | None) -> list[Phrase]:
+def _row_warnings(terms: Any, rows: str, query: str | None, file: FileFormat) -> list[Phrase]:
     """Conditions that pick out few of the party's rows: shown to the person who approves, and to nobody else."""
     from murmure.core.errors import MurmureError
     from murmure.parties.party.condition_warnings import local_warnings
@@ -259,7 +264,7 @@ def _row_warnings(terms: Any, rows: str, query: str | None) -> list[Phrase]:
     if terms.home.store.study(terms.study.digest) is not None:
         return []
     try:
-        return local_warnings(terms.study, open_rows(rows, query), terms.policy.minimum_cell)
+        return local_warnings(terms.study, open_rows(rows, query, file), terms.policy.minimum_cell)
     except MurmureError:  # errors in the rows are reported when they are checked
         return []
 

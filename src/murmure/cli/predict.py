@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from murmure.cli.commands import MurmureCommand, UsageError
-from murmure.cli.options import json_option, require_options
+from murmure.cli.options import file_format_option, json_option, load_file_format, require_options
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.terminal import print_json, print_line
 from murmure.core.errors import InvalidParameter, Phrase, Plural
 from murmure.core.files import all_or_nothing
+
+if TYPE_CHECKING:
+    from murmure.core.file_format import FileFormat
 
 EXAMPLE = Phrase("murmure predict model.json others.csv -o predicted.csv")
 
@@ -22,11 +25,18 @@ EXAMPLE = Phrase("murmure predict model.json others.csv -o predicted.csv")
 @click.argument("model", type=click.Path(path_type=Path), required=False)
 @click.argument("source", metavar="DATA", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="OUT", help="A .csv file.  [required]")
+@file_format_option
 @click.option("--proba", is_flag=True, help="Also how likely each class is.")
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @json_option
 def predict(
-    model: Path | None, source: str | None, output: Path | None, proba: bool, force: bool, as_json: bool
+    model: Path | None,
+    source: str | None,
+    output: Path | None,
+    file_format: Path | None,
+    proba: bool,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Predict every row of DATA with MODEL, which `murmure train` wrote, and write the predictions to OUT, in order.
 
@@ -50,7 +60,7 @@ def predict(
     learner: Any = read_model(model)
     if proba and learner.kind != "classifier":
         raise UsageError("{kind} gives no probabilities.", "leave --proba out", kind=type(learner).__name__)
-    rows = read_features(learner, source)
+    rows = read_features(learner, source, load_file_format(file_format))
     predicted = learner.predict(rows)
     columns = {learner._target or "cluster": predicted}
     if proba:
@@ -81,15 +91,16 @@ def read_model(path: Path) -> Any:
     return learner_from_json(text, repr(str(path)))
 
 
-def read_features(learner: Any, source: str) -> dict[str, Any]:
+def read_features(learner: Any, source: str, file: FileFormat) -> dict[str, Any]:
     """The columns of DATA that the model predicts from, in memory."""
     import pyarrow as pa
 
     from murmure.cli.train import column_values
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
 
     schema = learner.schema_
     names = [name for name in schema.private if name != learner._target]
-    table = open_table(source, names, schema.kinds)
+    table = open_table(described(source, schema.with_file(file)), names, schema.kinds)
     whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)
     return {name: column_values(whole.column(name)) for name in names}

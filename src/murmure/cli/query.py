@@ -161,6 +161,7 @@ def query(
     options = QueryOptions(name, names, _parse_keys(keys), where, at, level, target, settings)
     rows = rows_of_one_person(unit, rows_per_person, Phrase("the noise grows"))
     from murmure.core.schema import Schema
+    from murmure.engines.sources.data_file import described
     from murmure.plan.plan import Plan
     from murmure.run.run import run
 
@@ -168,6 +169,7 @@ def query(
     schema.refuse_drafted()
     statistic, curator = options.statistic(schema), build_noise(options.form, epsilon, delta, noise)
     source = single_source(sources)
+    table = described(source, schema)
     session = LedgerSession.open(source, **ledger_settings)
     relation = session.relation(relation)
     plan = Plan(
@@ -178,12 +180,12 @@ def query(
         relation=relation,
     )
     # Everything that can fail is checked before the ledger is charged.
-    check_columns(source, [*(plan.step.columns or ()), *([] if unit == "row" else [unit])], schema.kinds)
+    check_columns(table, [*(plan.step.columns or ()), *([] if unit == "row" else [unit])], schema.kinds)
     with keep_file_names():
         check_plot(plot)
         check_outputs(plot, html, source, None)
     session.ensure_budget(delta, relation, unit)
-    release = run(plan, source, ledger=session.account, rng=session.rng)
+    release = run(plan, table, ledger=session.account, rng=session.rng)
     session.charge = release.charge
     failed = None
     # The answer is paid for: it is shown even if a file cannot be written.

@@ -217,10 +217,11 @@ def _open_accounts(
 
 def _unsanitised_paths(source: Any, schema: Schema) -> tuple[Path, ...]:
     """The files behind the source, which nobody has sanitised before."""
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
     from murmure.run.tables.table_format import PLAN_KEY
 
-    table = open_table(source, list(schema), schema.kinds)
+    table = open_table(described(source, schema), list(schema), schema.kinds)
     if PLAN_KEY in table.metadata:
         raise UsageError(
             "{source_name} is already sanitised.",
@@ -339,9 +340,10 @@ def build_solution(
 
 
 def _count_rows(source: Any, schema: Schema) -> int | None:
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
 
-    return open_table(source, list(schema), schema.kinds).rows or None
+    return open_table(described(source, schema), list(schema), schema.kinds).rows or None
 
 
 def parse_setting(name: str, value: Any, schema: Schema) -> Any:

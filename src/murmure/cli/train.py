@@ -162,9 +162,11 @@ def train(
     learner.set_params(**_parse_settings(learner, settings))
     _check_output(output, force)
     columns = [*schema.private, *([] if unit == "row" else [unit])]
-    check_columns(source, columns, schema.kinds)
+    from murmure.engines.sources.data_file import described
+
+    check_columns(described(source, schema), columns, schema.kinds)
     if test is not None:
-        check_columns(test, schema.private, schema.kinds)
+        check_columns(described(test, schema), schema.private, schema.kinds)
         _refuse_training_rows(test, source, clear)
     learner.check(source)  # what is public fits together; no row is read
     session.ensure_budget(delta, relation, unit)
@@ -234,7 +236,6 @@ def _open_session(source: Any, local: bool, clear: bool, ledger_settings: dict[s
 def used_columns(schema: Schema, features: str | None, target: str | None) -> Schema:
     """The columns that are used."""
     from murmure.cli.query import check_column
-    from murmure.core.schema import Schema
 
     wanted = list(schema.private) if features is None else split_columns(features)
     for name in (*wanted, *([target] if target else ())):
@@ -243,7 +244,7 @@ def used_columns(schema: Schema, features: str | None, target: str | None) -> Sc
         if target in wanted:
             raise UsageError("--features names the target {target!r} too.", "leave it out of --features", target=target)
         wanted.append(target)
-    return Schema({name: schema.column_specs[name] for name in wanted})
+    return schema.with_columns({name: schema.column_specs[name] for name in wanted})
 
 
 def _parse_settings(learner: Learner, settings: Sequence[str]) -> dict[str, Any]:
@@ -289,11 +290,11 @@ def _check_output(output: Path, force: bool) -> None:
 
 def _refuse_training_rows(test: str, source: Any, clear: bool) -> None:
     """An exact score of the training rows would reveal what the noise hides."""
-    from murmure.engines.sources.tables import open_table
+    from murmure.engines.sources.file_tables import source_paths
 
     if clear:
         return
-    learned, tested = open_table(source).paths, open_table(test).paths
+    learned, tested = source_paths(source), source_paths(test)
     if any(_same_bytes(path, other) for path in tested for other in learned):
         raise UsageError(
             "--test {test} holds the rows that the model learns from: an exact score of them undoes the noise.",
@@ -332,11 +333,12 @@ def score_rows(learner: Any, test: str) -> Score:
     import numpy as np
     import pyarrow as pa
 
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.tables import open_table
 
     echo(SCORE_WARNING)
     schema = learner.schema_
-    table = open_table(test, list(schema.private), schema.lenient_kinds, lenient=True)
+    table = open_table(described(test, schema), list(schema.private), schema.lenient_kinds, lenient=True)
     batches, rows = [], 0
     for batch in table.batches():
         _, kept = schema.encode_valid(batch)

@@ -17,6 +17,8 @@ else (engines/sources/spelling.py). Without [file] a CSV is UTF-8, with commas, 
 from __future__ import annotations
 
 import codecs
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
@@ -159,6 +161,11 @@ class FileFormat:
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
     @property
+    def digest(self) -> str:
+        """Of all settings."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
+
+    @property
     def rewrites(self) -> bool:
         """Whether the text of a cell can mean something else than in a file without [file]."""
         plain = FileFormat()
@@ -169,20 +176,15 @@ class FileFormat:
 def _checked_encoding(name: Any) -> str:
     """The codec's own name, of an encoding of text that Python has."""
     try:
-        info = codecs.lookup(name) if isinstance(name, str) else None
-    except (LookupError, ValueError):
-        info = None
-    if info is None or not getattr(info, "_is_text_encoding", True):
+        "".encode(name)  # a LookupError for what is no encoding of text, such as "rot13" or "zip"
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError, TypeError):
         raise InvalidParameter(
             "FileFormat.encoding must be an encoding of text, got {got}.",
             hint='"utf-8", "windows-1252" (Western Windows), "utf-16", "mac-roman"',
             got=shorten(name),
-        )
-    return (
-        "utf-8"
-        if info.name == "utf-8-sig"
-        else {"cp1252": "windows-1252", "iso8859-1": "latin-1"}.get(info.name, info.name)
-    )
+        ) from None
+    return {"utf-8-sig": "utf-8", "cp1252": "windows-1252", "iso8859-1": "latin-1"}.get(found, found)
 
 
 PLAIN_FILE = FileFormat()

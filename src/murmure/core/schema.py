@@ -114,6 +114,14 @@ class Schema(Mapping[str, Domain]):
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a schema does not change: make another Schema to set {name!r}")
 
+    def with_columns(self, columns: Mapping[str, Domain | Column]) -> Schema:
+        """Other columns of the same file."""
+        return Schema(columns, file=self.file)
+
+    def with_file(self, file: FileFormat) -> Schema:
+        """The same columns of a file that is written in another way."""
+        return Schema(self.column_specs, file=file)
+
     # -- what it holds
 
     @property

@@ -20,6 +20,7 @@ from murmure.core.random import random_or_secure
 from murmure.econometrics.errors import FitFailed
 from murmure.econometrics.model import NO_ROWS, digest_of
 from murmure.econometrics.results.provenance import how_of
+from murmure.engines.sources.data_file import described
 from murmure.plan.codec import LEFT_OUT
 from murmure.plan.plan import Plan
 from murmure.plan.privacy import Central, Clear, Local, Secure, check_privacy, noise_in, rules_of
@@ -50,6 +51,7 @@ def ask(
     if data is NO_ROWS:
         return model
     owner = type(model).__name__
+    data = described(data, model.domain)
     privacy, frame, apart, present = resolve_data(owner, privacy, data)
     gate = gate or Gate(random_or_secure(rng, owner))
     noise = noise_in(privacy)

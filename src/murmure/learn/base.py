@@ -10,6 +10,7 @@ import hashlib
 import inspect
 import json
 import math
+import os
 import sys
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import fields, replace
@@ -29,6 +30,7 @@ from murmure.core.notices import rehearsed
 from murmure.core.random import random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate
+from murmure.engines.sources.data_file import described
 from murmure.learn.folds import warn_of_folds
 from murmure.learn.training_table import (
     TrainingTable,
@@ -154,7 +156,7 @@ class Learner(Shown):
         return privacy, rows
 
     def _rows_to_learn(self, X: Any, y: Any, privacy: Privacy) -> TrainingTable:
-        schema = self.schema
+        schema, X = self.schema, described(X, self.schema)
         if schema is not None and not isinstance(schema, Schema):
             raise InvalidParameter(
                 "{kind}.schema must be a Schema, got {got}.", kind=type(self).__name__, got=shorten(schema)
@@ -272,10 +274,10 @@ class Learner(Shown):
                 )
             columns = columns_by_name(X)
             return {name: columns[name] for name in features}
-        if isinstance(X, str):
+        if isinstance(X, str | os.PathLike):
             from murmure.engines.sources.tables import open_table
 
-            table = open_table(X, features, self.schema_.lenient_kinds, lenient=True)
+            table = open_table(described(X, self.schema_), features, self.schema_.lenient_kinds, lenient=True)
             import pyarrow as pa
 
             whole = pa.Table.from_batches(list(table.batches()), schema=table.schema)

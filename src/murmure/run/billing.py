@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from murmure.certify.accounting import sequential
@@ -12,6 +13,7 @@ from murmure.core.blocks import Cost, pure_cost
 from murmure.core.errors import AlreadyPaid, InvalidParameter, LedgerFailed, Phrase, PlanMismatch, PlanRefused
 from murmure.core.random import Random
 from murmure.core.types import Relation
+from murmure.engines.sources.data_file import DataFile
 from murmure.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -60,6 +62,9 @@ class Payment:
         if ledger is None:
             return cls(None, request)
         rng.require_secure(Phrase("a ledger"))
+        if isinstance(frame, DataFile):  # read in another way, the same bytes are another question to the same account
+            name = hashlib.sha256(f"{request.name} {frame.format.digest}".encode()).hexdigest()
+            request = replace(request, name=name)
         return cls(account_for(ledger, frame), request)
 
     def lookup(self) -> PaidAnswers | None:

@@ -17,12 +17,15 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.domain import with_column
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, Phrase, PlanMismatch, PlanRefused, shorten
 from murmure.core.notices import with_assumption
+from murmure.core.schema import Schema
 from murmure.core.types import Release, Total, room_for
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import BatchStep, Task, column_of_batch, unrandomised
 from murmure.engines.sources.column_batches import batches, pick_column
+from murmure.engines.sources.data_file import described
 from murmure.engines.sources.tables import column_names, open_table
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
@@ -221,7 +224,9 @@ def _source(plan: Plan, reports: Any, column: str | None) -> tuple[ReportTallySt
     _refuse_table_of_counts(names, found)
     if on_disk:
         _refuse_headless(plan, reports, names)
-        table = open_table(reports, [found], {found: form.kind})
+        domain: Any = plan.statistic.domain
+        written = described(reports, Schema({found: with_column(domain, None)}))
+        table = open_table(written, [found], {found: form.kind})
         return ReportTallyStep(plan, found), table.batches(), table.rows
     values = reports[found] if isinstance(reports, Mapping) else reports
     return ReportTallyStep(plan, found), batches(values, found), values

@@ -14,6 +14,7 @@ from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.notices import rehearsed
 from murmure.core.random import Random, random_or_secure
 from murmure.core.types import Answer, Release
+from murmure.engines.sources.data_file import described
 from murmure.plan.disclosure_rules import DisclosureRules, check_minimum_cell
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
@@ -77,6 +78,7 @@ def run(
         release = release_reports(plan, reports, engine)
         object.__setattr__(release, "seconds", time.perf_counter() - began)
         return release
+    frame = described(frame, plan.statistic.domain)
     _refuse_as_frame(plan, frame, engine_for(frame, engine))
     if ledger is not None and plan.curator is None:
         raise PlanRefused(

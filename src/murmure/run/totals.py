@@ -98,10 +98,12 @@ def _kinds(plan: Plan, columns: Sequence[str]) -> dict[str, str]:
 
 def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.rows_per_person import RowsPerPerson, refuse_inexact_names, with_unit
     from murmure.engines.sources.tables import column_names, open_table
 
     domain, lenient = plan.statistic.domain, plan.lenient
+    frame = described(frame, domain)
     source: Iterable[Any]
     rows: Any  # how many, or what they are cut from
     people = None

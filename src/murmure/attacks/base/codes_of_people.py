@@ -10,6 +10,7 @@ import numpy as np
 from murmure.core.errors import EmptySource
 from murmure.core.schema import Schema
 from murmure.core.types import Array
+from murmure.engines.sources.data_file import described
 
 
 def codes_of_people(schema: Schema, people: Any) -> list[Array]:
@@ -17,7 +18,7 @@ def codes_of_people(schema: Schema, people: Any) -> list[Array]:
     if isinstance(people, str | os.PathLike) or (isinstance(people, list | tuple) and len(people)):
         from murmure.engines.sources.tables import open_table
 
-        batches = open_table(people, list(schema.private), schema.kinds).batches()
+        batches = open_table(described(people, schema), list(schema.private), schema.kinds).batches()
         encoded = [schema.encode(batch) for batch in batches]
         columns = [np.concatenate(parts) for parts in zip(*encoded, strict=True)]
     else:

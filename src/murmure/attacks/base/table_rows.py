@@ -10,6 +10,7 @@ import numpy as np
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Ints
+from murmure.engines.sources.data_file import described
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class TableRows:
 
         if not isinstance(schema, Schema):
             raise InvalidParameter("schema must be a Schema, got {got}.", got=shorten(schema))
-        reader = open_table(source, list(schema.private), schema.lenient_kinds, lenient=True)
+        reader = open_table(described(source, schema), list(schema.private), schema.lenient_kinds, lenient=True)
         table = pa.Table.from_batches(list(reader.batches()), schema=reader.schema)
         codes, kept = schema.encode_valid(table)
         table = table.filter(pa.array(kept))

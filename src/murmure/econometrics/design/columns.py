@@ -48,7 +48,7 @@ def select_columns(owner: str, schema: Schema, names: Iterable[Any]) -> Schema:
                 "{owner}: column {name!r} is named twice.", hint="use each column once", owner=owner, name=name
             )
         out[name] = schema.column_specs[name]
-    return Schema(out)
+    return schema.with_columns(out)
 
 
 def number_columns(owner: str, schema: Schema, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -350,7 +350,7 @@ def widen_to_grid(schema: Schema, name: str, grid: Any) -> Schema:
         wider = replace(domain, low=Decimal(ends[0]).scaleb(-places), high=Decimal(ends[1]).scaleb(-places))
     else:
         wider = replace(domain, low=ends[0], high=ends[1])
-    return Schema({column: wider if column == name else about for column, about in schema.column_specs.items()})
+    return schema.with_columns({**schema.column_specs, name: wider})
 
 
 def _even_points(owner: str, what: str, cells: int, low: Fraction, high: Fraction, whole: bool) -> list[Fraction]:

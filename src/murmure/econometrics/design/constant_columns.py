@@ -28,7 +28,7 @@ def above_zero(schema: Schema, names: Iterable[str]) -> Schema:
     widened = {
         name: replace(about, domain=Integers(1, 2)) for name, about in schema.column_specs.items() if name in ones
     }
-    return Schema({**schema.column_specs, **widened}) if widened else schema
+    return schema.with_columns({**schema.column_specs, **widened}) if widened else schema
 
 
 def refuse_constant(schema: Schema, name: str, what: str, hint: str) -> None:

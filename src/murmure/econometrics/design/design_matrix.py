@@ -129,7 +129,7 @@ DESIGNS = Codec("design", {"Schema": Schema.from_dict})
 
 def part_of(schema: Schema, names: Sequence[str]) -> Schema:
     """These columns of a schema, in the order of the schema."""
-    return Schema({name: about for name, about in schema.column_specs.items() if name in names})
+    return schema.with_columns({name: about for name, about in schema.column_specs.items() if name in names})
 
 
 def columns_in_words(design: Design) -> str:

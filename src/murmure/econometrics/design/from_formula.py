@@ -126,4 +126,5 @@ def with_columns(design: Design, schema: Schema, *more: str | None) -> Design:
     terms = Terms(schema)
     numbers = [read_expression(text, terms) for text in more if text and text not in schema]
     names = {*design.domain, *columns_in(terms, numbers), *(text for text in more if text in schema)}
-    return replace(design, domain=Schema({name: about for name, about in schema.column_specs.items() if name in names}))
+    kept = {name: about for name, about in schema.column_specs.items() if name in names}
+    return replace(design, domain=schema.with_columns(kept))

@@ -131,7 +131,8 @@ class IV(OneQuestion):
 
     @property
     def _schema(self) -> Schema:
-        return Schema({**self.design.domain.column_specs, **self.instruments.domain.column_specs})
+        both = {**self.design.domain.column_specs, **self.instruments.domain.column_specs}
+        return self.design.domain.with_columns(both)
 
     @property
     def _asks(self) -> CrossProducts:

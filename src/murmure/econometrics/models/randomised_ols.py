@@ -111,7 +111,7 @@ class RandomisedOLS(Model):
         """The schema of the table, in which some columns hold reports."""
         columns: dict[str, Any] = dict(self.design.domain.column_specs)
         columns |= {c.name: Column(c.cells) for c in self.corrected.columns if c.is_number}
-        return Schema(columns)
+        return self.design.domain.with_columns(columns)
 
     def in_words(self) -> str:
         return Phrase(

@@ -17,6 +17,7 @@ from murmure.core.errors import EmptySource, MurmureError, OutsideDomain
 from murmure.core.schema import Schema
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.fit import resolve_data
+from murmure.engines.sources.data_file import described
 from murmure.engines.sources.tables import open_table
 from murmure.plan.privacy import Clear
 from murmure.run.engine_choice import is_elsewhere
@@ -79,7 +80,7 @@ class DirectRows:
 def _batches(domain: Schema, table: Any) -> list[tuple[Codes, ...]]:
     out: list[tuple[Codes, ...]] = []
     rows = 0
-    for batch in open_table(table, domain.private, domain.kinds).batches():
+    for batch in open_table(described(table, domain), domain.private, domain.kinds).batches():
         if batch.num_rows:
             try:
                 out.append(domain.encode(batch))

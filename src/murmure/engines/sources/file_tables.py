@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from murmure.core.errors import EmptySource, InvalidParameter, Phrase, shorten
-from murmure.core.file_format import PLAIN_FILE, FileFormat
+from murmure.core.file_format import PLAIN_FILE
 from murmure.engines.sources.csv_files import csv_file
 from murmure.engines.sources.data_file import DataFile
 from murmure.engines.sources.databases import duckdb_file, sqlite_file
@@ -54,18 +54,22 @@ def format_of(path: Path) -> str | None:
 
 
 def source_paths(source: Any) -> list[Path]:
-    """The files behind a path, a pattern, a folder, several of these or a DataFile; none is opened."""
-    sources = source.paths if isinstance(source, DataFile) else source
-    sources = [sources] if isinstance(sources, str | os.PathLike) else sources
-    return [path for one in sources for path in _paths(one)]
+    """The files behind a path, a pattern, a folder, or several of these; none is opened."""
+    return [path for path, _ in _described_paths(source)]
+
+
+def _described_paths(source: Any) -> list[tuple[Path, DataFile | None]]:
+    """The files, each with the description of its source."""
+    sources = [source] if isinstance(source, str | os.PathLike) else source
+    return [(path, one if isinstance(one, DataFile) else None) for one in sources for path in _paths(one)]
 
 
 def from_files(
     source: Any, wanted: list[str] | None, kinds: dict[str, str], rows: int, lenient: bool = False
 ) -> TableReader:
-    paths = source_paths(source)
-    file = source.format if isinstance(source, DataFile) else PLAIN_FILE
-    reading = Reading(wanted, kinds, rows, lenient, file, source.spellings if isinstance(source, DataFile) else {})
+    described = _described_paths(source)
+    paths = [path for path, _ in described]
+    reading = Reading(wanted, kinds, rows, lenient)
     formats = {format_of(path) for path in paths}
     if len(formats) > 1:
         raise InvalidParameter(
@@ -87,10 +91,10 @@ def from_files(
             )
     open_file = OPENERS[next(iter(formats)) or ""]
     files: list[FileReader] = []
-    for path in paths:
+    for path, data in described:
         with read_errors(path.name, FORMAT_NAMES[format_of(path) or ""]):
             names = wanted or (files[0].schema.names if files else None)
-            files.append(open_file(path, replace(reading, wanted=names, file=_format_for(path, file))))
+            files.append(open_file(path, replace(_described_reading(reading, path, data), wanted=names)))
     schema = _common_schema(paths, files, every=wanted is None)
 
     def read() -> Iterator[Any]:
@@ -103,7 +107,8 @@ def from_files(
     # The total is known only if every file states its rows; a CSV does not.
     counts = [f.rows for f in files]
     total = None if None in counts else sum(n for n in counts if n is not None)
-    return TableReader(name, schema, total, files[0].metadata, tuple(paths), read, rows)
+    rewritten = any(data is not None and data.format.rewrites for _, data in described)
+    return TableReader(name, schema, total, files[0].metadata, tuple(paths), read, rows, rewritten)
 
 
 def _paths(source: Any) -> list[Path]:
@@ -216,9 +221,11 @@ def _common_schema(paths: list[Path], files: list[FileReader], every: bool) -> A
     return pa.schema(fields)
 
 
-def _format_for(path: Path, file: FileFormat) -> FileFormat:
-    tabbed = path.name.lower().endswith(TABBED) and file.separator == PLAIN_FILE.separator
-    return replace(file, separator="\t") if tabbed else file
+def _described_reading(reading: Reading, path: Path, data: DataFile | None) -> Reading:
+    file = PLAIN_FILE if data is None else data.format
+    if path.name.lower().endswith(TABBED) and file.separator == PLAIN_FILE.separator:
+        file = replace(file, separator="\t")
+    return replace(reading, file=file, spellings={} if data is None else data.spellings)
 
 
 def _open_parquet(path: Path, reading: Reading) -> FileReader:

@@ -75,11 +75,11 @@ class RowGroups:
 
 
 def row_groups(table: TableReader) -> RowGroups | None:
-    """The row groups behind a table; None if it is not made of Parquet files."""
+    """The row groups behind a table; None if it is not made of Parquet files, or their cells are rewritten."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not table.paths or not all(path.name.lower().endswith(ENDINGS) for path in table.paths):
+    if table.rewritten or not table.paths or not all(path.name.lower().endswith(ENDINGS) for path in table.paths):
         return None
     groups = []
     for i, path in enumerate(table.paths):

@@ -17,9 +17,10 @@ from typing import Any, Literal
 
 from murmure.core.cells.meaning import BLANKS, NUMBER
 from murmure.core.column import Column
-from murmure.core.domain import Categories, Dates, NumberDomain
+from murmure.core.domain import Categories, Dates
 from murmure.core.file_format import FileFormat
 from murmure.core.schema import Schema
+from murmure.core.types import NumberDomain
 
 SPACES = "\u00a0\u202f\u2007\u2009"  # of fixed width: marks of thousands, and blanks before a unit
 ALL_BLANKS = BLANKS + SPACES

@@ -38,6 +38,7 @@ class TableReader:
     paths: tuple[Path, ...] = field(repr=False)
     raw_batches: Callable[[], Iterable[Any]] = field(repr=False)
     size: int = field(default=ROWS, repr=False)
+    rewritten: bool = field(default=False, repr=False)  # the cells are not those of the files
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from murmure.core.errors import InvalidParameter, MissingExtra, Phrase
 from murmure.engines.sources.column_batches import ROWS
-from murmure.engines.sources.data_file import DataFile, is_path
+from murmure.engines.sources.data_file import is_path
 from murmure.engines.sources.file_tables import from_files
 from murmure.engines.sources.frame_tables import from_frame
 from murmure.engines.sources.table_reader import TableReader, wanted_names
@@ -22,7 +22,7 @@ def column_names(source: Any) -> list[str]:
     """The names of the columns of any source that open_table takes; no cell of a frame is read."""
     if isinstance(source, Mapping):
         return list(source)
-    if isinstance(source, str | os.PathLike | list | tuple | DataFile):
+    if isinstance(source, str | os.PathLike | list | tuple):
         return list(open_table(source, lenient=True).names)
     if hasattr(source, "collect_schema"):  # a lazy frame warns if its schema is read in another way
         return list(source.collect_schema().names())
@@ -60,6 +60,6 @@ def open_table(
     if rows < 1:
         raise InvalidParameter("open_table.rows must be at least 1, got {got!r}.", got=rows)
     wanted = wanted_names(columns)
-    if isinstance(source, DataFile) or is_path(source):
+    if is_path(source):
         return from_files(source, wanted, dict(kinds or {}), rows, lenient)
     return from_frame(source, wanted, rows, dict(kinds or {}))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from murmure.core.errors import InvalidParameter, MurmureError
+from murmure.core.file_format import PLAIN_FILE, FileFormat
 from murmure.core.random import fresh_key
 from murmure.parties.party.history import earlier_conditions
 from murmure.parties.party.local_sums import AllLocalSums, LocalSums, compute_local_sums
@@ -135,12 +136,12 @@ def _recorded(terms: Invitation) -> Iterator[None]:
         raise
 
 
-def read_rows(terms: Invitation, rows: str, query: str | None = None) -> AllLocalSums:
+def read_rows(terms: Invitation, rows: str, query: str | None = None, file: FileFormat = PLAIN_FILE) -> AllLocalSums:
     """This party's sums of every question, once every row is known to be within its bounds."""
     # After joining, an error in the rows is not a decision: the same command may go on with the right rows.
     joined = terms.home.store.study(terms.study.digest) is not None
     with nullcontext() if joined else _recorded(terms):
-        local_sums = compute_local_sums(terms.study, open_rows(rows, query))
+        local_sums = compute_local_sums(terms.study, open_rows(rows, query, file))
         terms.policy.check_rows(terms.study, local_sums[0].rows)
     return local_sums
 

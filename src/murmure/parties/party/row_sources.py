@@ -14,6 +14,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, Phrase, shorten
+from murmure.core.file_format import PLAIN_FILE, FileFormat
+from murmure.engines.sources.data_file import DataFile
 
 DUCKDB_SUFFIXES = (".duckdb", ".ddb")
 TABLE_MARK = "::"  # people.duckdb::patients
@@ -21,8 +23,11 @@ FETCH_ROWS = 1 << 16  # that a server sends at once
 CONNECT_SECONDS = 10  # until a server that does not answer is given up
 
 
-def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
-    """rows.csv, rows.parquet; rows.duckdb::table or --query; postgresql://... or sqlite:///file with a query."""
+def open_rows(where: str | os.PathLike[str], query: str | None = None, file: FileFormat = PLAIN_FILE) -> Any:
+    """rows.csv, rows.xlsx; rows.duckdb::table or --query; postgresql://... or sqlite:///file with a query.
+
+    file: how a file of rows is written.
+    """
     text = os.fspath(where)
     scheme = text.partition("://")[0].lower() if "://" in text else ""
     if scheme in ("postgresql", "postgres"):
@@ -37,13 +42,13 @@ def open_rows(where: str | os.PathLike[str], query: str | None = None) -> Any:
     path, mark, table = text.rpartition(TABLE_MARK)
     if not mark:
         path, table = text, ""
-    if path.lower().endswith(DUCKDB_SUFFIXES):
+    if path.lower().endswith(DUCKDB_SUFFIXES) and file.sheet is None:
         return _duckdb(path, table, query)
     if query is not None:
         raise InvalidParameter(
             "--query is for a database, but these rows are a file.", hint="leave it out, or name a .duckdb file"
         )
-    return Path(text)
+    return Path(text) if file == PLAIN_FILE else DataFile(Path(text), file)
 
 
 def _check_query(query: str | None, where: str) -> str:

@@ -22,6 +22,7 @@ from murmure.core.types import Certificate, Mechanism
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import BatchStep, Task, numbered
 from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type
+from murmure.engines.sources.data_file import described
 from murmure.engines.sources.rows_per_person import InvalidPolicy, RowsPerPerson, refuse_inexact_names, with_unit
 from murmure.engines.sources.table_reader import TableReader
 from murmure.engines.sources.table_writer import METADATA_MARK, write_table
@@ -188,6 +189,7 @@ def sanitise(
             hint="SMP(schema, epsilon=1.0), SPL, RSFD, Plain ...",
             got=shorten(type(mechanism).__name__),
         )
+    source = described(source, schema)
     rng = random_or_secure(rng, "sanitise")
     plan = Plan(Marginals(schema), person=mechanism, unit=unit, rows_per_person=rows_per_person)
     payment = TablePayment.open(ledger, source, plan, rng, out)

@@ -38,7 +38,7 @@ class TermsStatistic(CuratorStatistic[Answer]):
     def _keep_columns_read(self, terms: Terms, numbers: Sequence[int]) -> None:
         """Drop the columns that no term reads: a holder of rows then need not have them, or show them."""
         names = columns_in(terms, numbers) or self.domain.private[:1]
-        terms.schema = Schema({name: self.domain.column_specs[name] for name in names})
+        terms.schema = self.domain.with_columns({name: self.domain.column_specs[name] for name in names})
         object.__setattr__(self, "domain", terms.schema)
 
 

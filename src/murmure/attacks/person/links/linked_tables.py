@@ -11,6 +11,7 @@ from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, P
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
 from murmure.engines.sources.arrow_cells import parse_column
+from murmure.engines.sources.data_file import described
 from murmure.engines.sources.tables import column_names, open_table
 from murmure.laws.records import Records
 from murmure.local.base.record_mechanism import RecordMechanism
@@ -87,7 +88,7 @@ def read_identified(source: Any, schema: Schema) -> tuple[IdentifiedRows, tuple[
     except (TypeError, ValueError):
         raise InvalidParameter("linkage.identified must be a table, got {got}.", got=shorten(source)) from None
     public = tuple(name for name in schema.open if name in names)
-    wanted = open_table(source, (*schema.private, *public), schema.kinds)
+    wanted = open_table(described(source, schema), (*schema.private, *public), schema.kinds)
     codes: list[tuple[Array, ...]] = []
     opened: list[list[Any]] = [[] for _ in public]
     first = 0
