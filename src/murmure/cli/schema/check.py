@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from murmure.cli.schema.detection.detected import Detected
     from murmure.cli.schema.mismatches import ColumnMismatches, Mismatches
     from murmure.cli.schema.row_places import RowPlace
+    from murmure.core.column import Column
     from murmure.core.schema import Schema
 
 Places = Mapping[tuple[str, int], "RowPlace"]
@@ -162,9 +163,8 @@ def check_document(loaded: Schema, found: Mismatches, places: Places, ragged: in
                 name=name,
                 domain=loaded.columns[name].describe(),
             )
-            hint = column.first.hint if column.first is not None else None
-            said = paragraphs([Phrase("Hint: {hint}", hint=hint) if hint else None])
-            blocks.append(Section(title, (_listed(name, column, "invalid", places), *said)))
+            hints = [Phrase("Hint: {hint}", hint=hint) for hint in _hints(loaded.column_specs[name], column)]
+            blocks.append(Section(title, (_listed(name, column, "invalid", places), *paragraphs(hints))))
     for name, column in found.columns.items():
         if column.counts["clamped"]:
             clamped = Plural(
@@ -197,6 +197,31 @@ def check_document(loaded: Schema, found: Mismatches, places: Places, ragged: in
         blocks.append(Paragraph(drafted, "warning"))
     title = Phrase("{valid:,} of {rows:,} rows are valid.", valid=found.valid, rows=found.rows)
     return Document(title, tuple(blocks))
+
+
+def _hints(spec: Column, column: ColumnMismatches) -> list[Phrase]:
+    """Ways out, in the words of schema.toml."""
+    from murmure.core.domain import Categories
+
+    hints = []
+    missing = column.counts["missing"] if spec.missing == "refuse" else 0
+    if missing and isinstance(spec.domain, Categories) and not spec.domain.ordered:
+        hints.append(Phrase('missing = "value" makes an answer of its own of missing values ({n:,} here)', n=missing))
+    elif missing:
+        hints.append(
+            Phrase(
+                'missing = "constant" and a public missing_value say what counts for missing values ({n:,} here)',
+                n=missing,
+            )
+        )
+    if column.counts["invalid"] > missing:
+        words = Phrase('correct the others, or say outside = "drop"')
+        if not isinstance(spec.domain, Categories) or spec.domain.ordered:
+            words = Phrase('correct the others, widen the bounds, or say outside = "clamp" or outside = "drop"')
+        elif column.first is not None and column.first.hint is not None and not missing:
+            words = column.first.hint
+        hints.append(words)
+    return hints
 
 
 def _listed(name: str, column: ColumnMismatches, what: str, places: Places) -> Items:

@@ -54,7 +54,7 @@ NUMBER = re.compile(
 )
 MARK = re.compile(r"[^0-9]")
 # Of shapes, in which every digit is a 9. A number with a point, 12.2024, is a number.
-DAY = re.compile(r"(9{1,2}|9{4})([/.\- ])(9{1,2})\2(9{1,2}|9{4})(?:[ T]9{1,2}:99(?::99(?:\.9+)?)?)?")
+DAY = re.compile(r"(9{1,2}(?=.*\D99)|9{4})([/.\- ])(9{1,2})\2(9{1,2}|9{4})(?:[ T]9{1,2}:99(?::99(?:\.9+)?)?)?")
 MONTH = re.compile(r"(9{1,2})[/\-](9{4})|(9{4})[/\-](9{1,2})")
 NINES = {ord(digit): "9" for digit in "012345678"}
 

@@ -33,9 +33,10 @@ MARKS = (  # longest first: the mark of UTF-32 starts with that of UTF-16
 )
 OF_ONE_BYTE = ("windows-1252", "mac-roman", "cp850")  # of Western Windows, of old Macintosh computers, of DOS
 UNDEFINED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # bytes that windows-1252 has no letter for
-USUAL = frozenset(
-    "éèêëàâäáãåçîïíìôöóòõøùûüúœæñßÿÉÈÊËÀÂÄÁÅÇÎÏÔÖÓØÙÛÜÚŒÆÑ€£°²³«»\u2019\u2018\u201c\u201d\u2013\u2014\u2026\u00a0"
-)
+# How usual letters beyond ASCII are in European text: capitals are rarer, and other signs speak against an encoding.
+SMALL = frozenset("éèêëàâäáãåçîïíìôöóòõøùûüúœæñßÿ")
+CAPITAL = frozenset("ÉÈÊËÀÂÄÁÅÇÎÏÔÖÓØÙÛÜÚŒÆÑ€£°²³«»\u2019\u2018\u201c\u201d\u2013\u2014\u2026\u00a0")
+WEIGHTS = dict.fromkeys(SMALL, 3) | dict.fromkeys(CAPITAL, 1)
 IN_TEXT = frozenset(b"\t\n\r\f\v\x1a\x1b")  # control characters that occur in text
 MAX_CONTROLS = 0.01  # share of control characters; beyond it a file is not text
 SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
@@ -221,7 +222,7 @@ def _of_one_byte(counts: ByteCounts) -> Detected:
         Phrase("encoding: {encoding}, since line {line} is not UTF-8", encoding=encoding, line=line), encoding=encoding
     )
     others = [name for name in scores if name != best and 2 * scores[name] > scores[best]]
-    if best != "windows-1252" or encoding == "latin-1" or others or scores[best] < MOSTLY * high:
+    if best != "windows-1252" or encoding == "latin-1" or others or scores[best] < high:
         found = found.doubting(
             Phrase(
                 "the encoding is a guess, by which letters are usual: look at the accents in names and labels. If they "
@@ -233,6 +234,6 @@ def _of_one_byte(counts: ByteCounts) -> Detected:
 
 
 def _usual_letters(counts: ByteCounts, encoding: str) -> int:
-    """How many letters of the file would be usual ones, less how many would not."""
+    """How usual the letters of the file would be, weighed by how often they occur."""
     letters = bytes(range(128, 256)).decode(encoding, "replace")
-    return sum(int(n) * (1 if c in USUAL else -1) for c, n in zip(letters, counts.histogram[128:], strict=True))
+    return sum(int(n) * WEIGHTS.get(c, -1) for c, n in zip(letters, counts.histogram[128:], strict=True))
