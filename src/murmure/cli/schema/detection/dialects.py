@@ -131,7 +131,7 @@ def _fitting(separator: str, sample: Sequence[Record]) -> tuple[Layout | None, f
 
 def fills_header(fields: Sequence[str]) -> bool:
     """Whether most fields are filled: a title in the first cell of a sheet is not a header."""
-    return 2 * sum(not field.strip() for field in fields) <= len(fields)
+    return 2 * sum(not field.strip() for field in fields) < len(fields)
 
 
 def _one_column(path: Path, encoding: str) -> Layout:
