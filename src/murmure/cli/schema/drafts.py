@@ -313,5 +313,6 @@ class Draft:
         span = (self.last_day - self.first_day).days
         if not span:
             return Phrase("it holds one value only")
-        unit = "month" if self.by_month or span > MAX_DAYS else "day"
-        return Dates(self.first_day, self.last_day, "year" if span > MAX_MONTHS_IN_DAYS else unit)
+        if span > MAX_MONTHS_IN_DAYS:
+            return Dates(self.first_day, self.last_day, "year")
+        return Dates(self.first_day, self.last_day, "month" if self.by_month or span > MAX_DAYS else "day")

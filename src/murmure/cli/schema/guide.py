@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_SHOWN = 20  # labels of a column that are repeated in a question
 LEAVE_OUT = "-"
 PUBLIC = "ok"  # the drafted labels are public, and all that there are
-BETWEEN = re.compile(r"\s*(?:;|\.\.\.?|\s(?:to|and|à|et|bis)\s|\s)\s*")
+BETWEEN = re.compile(r"\s*(?:;|\.\.\.?|\s(?:to|and|\u00e0|et|bis)\s|\s)\s*")
 OUTSIDE = {
     "refuse": "refuse",
     "r": "refuse",
@@ -96,7 +96,8 @@ class Guide:
         self, kept: Mapping[str, Column], left_out: Mapping[str, str], drafts: Mapping[str, Draft]
     ) -> tuple[dict[str, Column], dict[str, str]]:
         """The columns as the answers have them, and those that are left out."""
-        out, without = {}, dict(left_out)
+        out: dict[str, Column] = {}
+        without = dict(left_out)
         if not self.ended:
             echo(
                 Phrase(
@@ -215,7 +216,7 @@ def parse_domain(answer: str, drafted: Domain) -> Any:
         if answer.lower() == PUBLIC:
             return drafted
         labels: list[Any] = split_list(answer)
-        if all(isinstance(value, int) for value in drafted.values if not isinstance(drafted.values, int)):
+        if isinstance(drafted.values, int) or all(isinstance(value, int) for value in drafted.values):
             labels = [int(label) for label in labels]
         return Categories(labels)
     ends = BETWEEN.split(answer.strip())

@@ -62,7 +62,7 @@ def print_notes(drafts: dict[str, Draft], blanks: dict[str, list[str]]) -> None:
     for name, draft in drafts.items():
         if draft.unreadable:
             what = Phrase("dates") if draft.kind == "date" else Phrase("numbers")
-            note = Plural(
+            note: Phrase = Plural(
                 "Note: column {name!r} holds {what}, and {n:,} text that is not ({examples}): murmure schema check "
                 "shows the line.",
                 "Note: column {name!r} holds {what}, and {n:,} texts that are not ({examples}): murmure schema check "
