@@ -136,7 +136,7 @@ def test_a_word_that_the_schema_calls_an_answer_is_none(folder: Path) -> None:
 
 
 SCHEMAS = {
-    "comments": '# mine\noutside = "clamp" # all\n\n# people\n[columns.a]\ntype = "integers"\nlow = 0 # low\nhigh = 9\n',
+    "comments": '# mine\noutside = "clamp" # all\n\n# us\n[columns.a]\ntype = "integers"\nlow = 0 # low\nhigh = 9\n',
     "no blank line": '[columns.a]\ntype = "integers"\nlow = 0\nhigh = 9\n',
     "dotted keys": 'columns.a.type = "integers"\ncolumns.a.low = 0\ncolumns.a.high = 9',
     "one line": 'columns = {a = {type = "integers", low = 0, high = 9}}\n',

@@ -156,7 +156,7 @@ def check_document(loaded: Schema, found: Mismatches, places: Places, ragged: in
     blocks: list[Block] = []
     for name, column in found.columns.items():
         if column.counts["invalid"]:
-            title = Plural(
+            heading = Plural(
                 "{name}: {n:,} row does not match. Wanted: {domain}.",
                 "{name}: {n:,} rows do not match. Wanted: {domain}.",
                 n=column.counts["invalid"],
@@ -164,7 +164,7 @@ def check_document(loaded: Schema, found: Mismatches, places: Places, ragged: in
                 domain=loaded.columns[name].describe(),
             )
             hints = [Phrase("Hint: {hint}", hint=hint) for hint in _hints(loaded.column_specs[name], column)]
-            blocks.append(Section(title, (_listed(name, column, "invalid", places), *paragraphs(hints))))
+            blocks.append(Section(heading, (_listed(name, column, "invalid", places), *paragraphs(hints))))
     for name, column in found.columns.items():
         if column.counts["clamped"]:
             clamped = Plural(

@@ -70,8 +70,8 @@ def _lines_of_sheet(path: Path, file: FileFormat) -> tuple[list[str], Iterator[t
     from murmure.engines.sources.object_rows import text_of_cell
     from murmure.engines.sources.workbooks import open_sheet, sheet_rows
 
-    rows = enumerate(sheet_rows(open_sheet(path, file.sheet)), 1)
-    rows = ((line, row) for line, row in rows if line > file.skip)
+    numbered = enumerate(sheet_rows(open_sheet(path, file.sheet)), 1)
+    rows = ((line, row) for line, row in numbered if line > file.skip)
     names = list(file.names) if file.names else header_names([text_of_cell(c) or "" for c in next(rows)[1]], file)
     full = ((line, row) for line, row in rows if any(cell is not None and cell != "" for cell in row))
     return names, ((line, [text_of_cell(cell) or "" for cell in row]) for line, row in full)

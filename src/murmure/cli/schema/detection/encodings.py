@@ -34,10 +34,9 @@ MARKS = (  # longest first: the mark of UTF-32 starts with that of UTF-16
 OF_ONE_BYTE = ("windows-1252", "mac-roman", "cp850")  # of Western Windows, of old Macintosh computers, of DOS
 UNDEFINED = (0x81, 0x8D, 0x8F, 0x90, 0x9D)  # bytes that windows-1252 has no letter for
 # How usual letters beyond ASCII are in European text: capitals are rarer, and other signs speak against an encoding.
-SMALL = frozenset(map(chr, range(0xE0, 0x100))) - {"\u00f7"} | {"\u0153"}
-CAPITAL = frozenset(map(chr, range(0xC0, 0xDF))) - {"\u00d7"} | frozenset(
-    "\u0152\u20ac\u00a3\u00b0\u00b2\u00b3\u00ab\u00bb\u2018\u2019\u201c\u201d\u2013\u2014\u2026\u00a0"
-)
+SMALL = frozenset(map(chr, (*range(0xE0, 0xF7), *range(0xF8, 0x100), 0x153)))
+SIGNS = (0xA0, 0xA3, 0xAB, 0xB0, 0xB2, 0xB3, 0xBB, 0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x2026, 0x20AC)
+CAPITAL = frozenset(map(chr, (*range(0xC0, 0xD7), *range(0xD8, 0xDF), 0x152, *SIGNS)))
 WEIGHTS = dict.fromkeys(SMALL, 3) | dict.fromkeys(CAPITAL, 1)
 IN_TEXT = frozenset(b"\t\n\r\f\v\x1a\x1b")  # control characters that occur in text
 MAX_CONTROLS = 0.01  # share of control characters; beyond it a file is not text

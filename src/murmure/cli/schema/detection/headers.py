@@ -53,8 +53,10 @@ def with_header(
 ) -> Detected:
     """The settings that say where the names of the columns are; layout.header becomes these names."""
     if layout.skip:
-        words = Plural("{n} line above the header is skipped", "{n} lines above the header are skipped", n=layout.skip)
-        found = found.setting(words, skip=layout.skip)
+        skipped = Plural(
+            "{n} line above the header is skipped", "{n} lines above the header are skipped", n=layout.skip
+        )
+        found = found.setting(skipped, skip=layout.skip)
     if header is None and first_rows and looks_like_a_row(layout.header, evidence, first_rows):
         raise InvalidParameter(
             "the first line of {name!r} looks like a row, and not like the names of its columns: {cells}.",
