@@ -43,6 +43,17 @@ def test_files(tmp_path: Path, wanted: Any) -> None:
         open_rows(tmp_path / "rows.csv", "SELECT 1")
 
 
+def test_a_file_in_the_partys_own_format(tmp_path: Path, wanted: Any) -> None:
+    """The study knows the domains, the party how its file is written: together they read it."""
+    lines = [f"{a};{str(s).replace('.', ',')}" for a, s in zip(AGES, STAYS, strict=True)]
+    (tmp_path / "rows.csv").write_bytes("\n".join(["age;stay", *lines]).encode("utf-16"))
+    file = mu.FileFormat(";", "utf-16", decimal=",")
+
+    assert sums_of(open_rows(tmp_path / "rows.csv", file=file)) == wanted
+    with pytest.raises(InvalidParameter, match="is UTF-16"):
+        sums_of(open_rows(tmp_path / "rows.csv"))
+
+
 # -- DuckDB
 
 
