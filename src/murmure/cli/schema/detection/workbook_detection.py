@@ -23,10 +23,12 @@ FORMULA = re.compile(rb"<f[ >/]")
 def detect_workbook(path: Path, sheet: str | None, header: bool | None) -> Detected:
     found = Detected()
     names = sheet_names(path)
-    chosen = sheet or next((name for name in names if _has_cells(open_sheet(path, name))), None)
+    # The only sheet is opened without its name, as the readers will: it is then loaded once.
+    only = len(names) == 1 and sheet is None
+    chosen = sheet or next((name for name in names if _has_cells(open_sheet(path, None if only else name))), None)
     if chosen is None:
         raise EmptySource("{name!r} has no sheet with anything in it.", name=path.name)
-    opened = open_sheet(path, chosen)
+    opened = open_sheet(path, None if only else chosen)
     if len(names) > 1:
         others = [name for name in names if name != chosen]
         how = Phrase("asked for") if sheet else Phrase("the first that is not empty")
@@ -42,8 +44,7 @@ def detect_workbook(path: Path, sheet: str | None, header: bool | None) -> Detec
     found = _say_merged(found, opened)
     found = _say_formulas(found, path, chosen)
     rows = sheet_rows(opened)
-    above = [next(rows, None) for _ in range(1)]
-    skip, first = 0, above[0]
+    skip, first = 0, next(rows, None)
     while first is not None and not fills_header([text_of_cell(cell) or "" for cell in first]) and skip < MAX_ABOVE:
         skip, first = skip + 1, next(rows, None)
     if first is None or skip == MAX_ABOVE:
