@@ -327,6 +327,20 @@ def test_words_for_missing_values_are_declared(tmp_path: Path) -> None:
     assert schema.column_specs["smoker"].domain == Categories(["no", "yes"])
 
 
+@pytest.mark.parametrize(("words", "labels"), [(("ja", "nein"), ["nein", "ja"]), (("Oui", "non", "o"), ["non", "Oui"])])
+def test_yes_and_no_are_two_labels(words: tuple[str, ...], labels: list[str], tmp_path: Path) -> None:
+    """In the words of the file, no first; other spellings go into [file], and every row has one of the two."""
+    data, out = (
+        write(tmp_path / "d.csv", {"smoker": list(words) * 9, "n": list(range(9)) * len(words)}),
+        tmp_path / "s.toml",
+    )
+    call("init", data, "-o", out)
+    schema = Schema.load(out)
+
+    assert schema.column_specs["smoker"].domain == Categories(labels)
+    assert bool(schema.file.yes) == (len(words) > 2) and call("check", out, data).exit_code == 0
+
+
 def test_an_empty_text_is_noted_and_good_labels_are_not(tmp_path: Path) -> None:
     data, out = tmp_path / "d.csv", tmp_path / "s.toml"
     data.write_text("a,b\n" + 'x,u\n"",v\n,u\n' * 20)

@@ -37,9 +37,10 @@ def test_the_same_people_have_the_same_codes(how: str, tmp_path: Path) -> None:
     result = call("init", data, "-o", out, "--json")
     assert result.exit_code == 0, result.output
 
-    schema = schema_for(Schema.load(out).file)
+    drafted = Schema.load(out)
+    schema = schema_for(drafted.file, drafted.column_specs["fumeur"].domain)  # true and false, or two words
     assert json.loads(result.stdout)["rows"] == len(PEOPLE)
-    assert list(Schema.load(out)) == list(NAMES)
+    assert list(drafted) == list(NAMES)
     assert same_codes(codes_of(data, schema, lenient=False))
     assert same_codes(codes_of(data, schema, lenient=True))
     plain = tmp_path / "plain.toml"

@@ -50,14 +50,17 @@ def _people() -> list[Person]:
 PEOPLE = _people()
 
 
-def schema_for(file: FileFormat) -> Schema:
+TRUTH = Categories([False, True])
+
+
+def schema_for(file: FileFormat, smoker: Categories = TRUTH) -> Schema:
     """Public bounds, whatever the file looks like."""
     return Schema(
         {
             "âge": Column(Integers(0, 120), missing="constant", missing_value=0),
             "région": Categories(list(REGIONS)),
             "revenu": Column(Interval(0.0, 100_000.0, cells=10_000), missing="constant", missing_value=0.0),
-            "fumeur": Categories([False, True]),
+            "fumeur": smoker,
             "né le": Dates("1930-01-01", "2020-12-31"),
             "remarque": Categories(list(REMARKS)),
         },

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from murmure.cli.schema.detection.detected import Detected
 from murmure.core.errors import Phrase
 from murmure.engines.sources.data_file import DataFile
-from murmure.engines.sources.spelling import Kind, Spelling
+from murmure.engines.sources.spelling import Spelling
 
 if TYPE_CHECKING:
     from murmure.cli.schema.detection.cell_evidence import ColumnEvidence
@@ -35,6 +35,7 @@ MAX_DAYS = 370
 MAX_MONTHS_IN_DAYS = 20 * 366
 ISO_DATE = re.compile(r"(\d{4}-\d{2})(-\d{2})?(?:[T ].*)?")
 MAX_EXAMPLES = 3
+LABEL = Spelling()
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def draft_spelling(column: ColumnEvidence) -> Spelling:
         return Spelling("number")
     pair = column.yes_no
     if pair is None:
-        return Spelling()
+        return LABEL
     yes, no = (max((w for w in column.words if w.casefold() in words), key=_as_label) for words in pair)
     return Spelling("label", (no, yes), yes, no)
 
@@ -79,7 +80,7 @@ def draft_columns(
     by_column = {name: draft_spelling(column) for name, column in detected.columns.items()}
     table = open_table(DraftFile(data, detected.format, by_column), columns=wanted)
     text = any(format_of(path) in ("csv", "workbook", "sqlite") for path in table.paths)
-    drafts = {name: Draft(in_text=text, spelled=by_column.get(name, Spelling()).kind) for name in table.names}
+    drafts = {name: Draft(in_text=text, spelling=by_column.get(name, LABEL)) for name in table.names}
     rows = 0
     for batch in with_progress(table.batches(), table.rows, Phrase("reading {table}", table=table.source_name)):
         rows += batch.num_rows
@@ -93,7 +94,7 @@ class Draft:
     """What is known of one column so far; at most MAX_LABELS of its values are kept."""
 
     in_text: bool  # numbers, dates and booleans come as text
-    spelled: Kind = "label"  # as what the text is read
+    spelling: Spelling = LABEL  # as what the text is read
     rows: int = 0
     missing: int = 0
     kind: str | None = None  # "text", "integer", "real", "boolean", "date", or why there is none
@@ -168,9 +169,9 @@ class Draft:
     # -- text, which may be anything
 
     def _add_text(self, different: Any) -> None:
-        if self.in_text and self.spelled == "date":
+        if self.in_text and self.spelling.kind == "date":
             self._add_dates_in_text(different)
-        elif self.in_text and self.spelled == "number":
+        elif self.in_text and self.spelling.kind == "number":
             self._add_numbers_in_text(different)
         else:
             self._add_labels(different)
@@ -300,7 +301,8 @@ class Draft:
                 return Phrase(
                     "it holds more than {most} different texts; list its public labels by hand", most=MAX_LABELS
                 )
-            return Categories(sorted(self.values))
+            pair = (self.spelling.no, self.spelling.yes)  # in this order, as false and true
+            return Categories(pair if self.values == {*pair} else sorted(self.values))
         if whole and self._few(count):
             return Categories(sorted({int(value) for value in self.values or ()}))
         return Integers(int(self.low), int(self.high)) if whole else Interval(self.low, self.high)

@@ -81,6 +81,7 @@ class ColumnEvidence:
     missing: Counter[str] = field(default_factory=Counter)
     words: set[str] = field(default_factory=set)  # other cells, at most MAX_WORDS
     others: int = 0
+    is_truth: bool = False  # declared as true or false
     different: set[str] = field(default_factory=set)  # at most MAX_DIFFERENT
 
     def add(self, cells: Iterable[str]) -> None:
@@ -195,7 +196,7 @@ class ColumnEvidence:
         values = () if not isinstance(domain, Categories) or isinstance(domain.values, int) else domain.values
         labels = {label for label in values if isinstance(label, str)}
         if any(isinstance(value, bool) for value in values):
-            words.words = self.words  # for yes and no; a label is its own word
+            words.words, words.is_truth = self.words, True
         elif not labels:
             return self if self.is_number else words
         for label in labels & words.missing.keys():

@@ -243,7 +243,9 @@ def _looks_like_countries(column: ColumnEvidence) -> bool:
 
 
 def _truth(found: Detected, columns: Columns) -> Detected:
-    pairs = {name: pair for name, column in columns.items() if (pair := column.yes_no) is not None}
+    # Two words are two labels, and need no translation; three are two answers in several spellings.
+    several = {name: column for name, column in columns.items() if column.is_truth or len(column.words) > 2}
+    pairs = {name: pair for name, column in several.items() if (pair := column.yes_no) is not None}
     yes = sorted({word for pair in pairs.values() for word in pair[0]})
     no = sorted({word for pair in pairs.values() for word in pair[1]})
     if not pairs or set(yes) & set(no):
