@@ -114,6 +114,17 @@ def test_missing_words_by_hand(folder: Path) -> None:
     assert schema.column_specs["âge"].missing_value == 40
 
 
+@pytest.mark.parametrize(
+    ("answer", "domain"),
+    [("1;2;3;4;5;9", Categories([1, 2, 3, 4, 5, 9])), ("0 10", Integers(0, 10)), ("ok", Categories([1, 2, 3]))],
+)
+def test_few_whole_numbers_are_labels_or_have_bounds(answer: str, domain: Any, folder: Path) -> None:
+    Path("people.csv").write_text("x,y\n" + "1,a\n2,b\n3,a\n" * 30)
+    call(("", answer, "", "ok", ""))
+
+    assert Schema.load("schema.toml").column_specs["x"] == Column(domain)
+
+
 def test_all_left_out_is_no_schema(folder: Path) -> None:
     result = call(("", *["-"] * 6))
 

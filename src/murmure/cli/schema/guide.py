@@ -21,7 +21,7 @@ from murmure.show.phrase import Several
 if TYPE_CHECKING:
     from murmure.cli.schema.drafts import Draft
     from murmure.core.column import Column
-    from murmure.core.domain import Domain
+    from murmure.core.domain import Categories, Domain
 
 MAX_SHOWN = 20  # labels of a column that are repeated in a question
 LEAVE_OUT = "-"
@@ -50,6 +50,8 @@ class Guide:
         echo(question)
         click.echo("> ", nl=False, err=True)
         line = sys.stdin.readline()
+        if line and not sys.stdin.isatty():  # answers from a file are shown as if they had been typed
+            click.echo(line.rstrip(), err=True)
         if not line:
             self.ended = True
             click.echo("", err=True)
@@ -183,6 +185,13 @@ def _question(domain: Domain) -> Phrase:
     shown: list[Any] = [repr(label) for label in labels[:MAX_SHOWN]]
     if len(labels) > MAX_SHOWN:
         shown.append(Phrase("{more:,} more", more=len(labels) - MAX_SHOWN))
+    if _of_numbers(domain):
+        return Phrase(
+            "  In the data: {labels}.\n  Which whole numbers are possible, by public knowledge? All of them, separated "
+            "by semicolons; or the lowest and the highest, as in 0 120; or {public}, if these are all of them.",
+            labels=Several(shown, Phrase(", ")),
+            public=PUBLIC,
+        )
     return Phrase(
         "  In the data: {labels}.\n  Which answers are possible, by public knowledge? Separated by semicolons; or "
         "{public}, if these are all of them.",
@@ -215,16 +224,23 @@ def parse_domain(answer: str, drafted: Domain) -> Any:
     if isinstance(drafted, Categories):
         if answer.lower() == PUBLIC:
             return drafted
-        labels: list[Any] = split_list(answer)
-        if isinstance(drafted.values, int) or all(isinstance(value, int) for value in drafted.values):
-            labels = [int(label) for label in labels]
-        return Categories(labels)
+        if not _of_numbers(drafted):
+            return Categories(split_list(answer))
+        if ";" in answer:
+            return Categories([int(label) for label in split_list(answer)])
+        low, high = BETWEEN.split(answer)
+        return Integers(int(low), int(high))
     ends = BETWEEN.split(answer.strip())
     if len(ends) != 2:
         raise ValueError
     if isinstance(drafted, Integers):
         return Integers(int(ends[0]), int(ends[1]))
     return Interval(_number(ends[0]), _number(ends[1]))
+
+
+def _of_numbers(domain: Categories) -> bool:
+    """Whether the labels are whole numbers, and not truth values."""
+    return isinstance(domain.values, int) or all(type(value) is int for value in domain.values)
 
 
 def split_list(answer: str) -> list[str]:

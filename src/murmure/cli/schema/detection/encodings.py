@@ -222,8 +222,7 @@ def _of_one_byte(counts: ByteCounts) -> Detected:
     found = Detected().setting(
         Phrase("encoding: {encoding}, since line {line} is not UTF-8", encoding=encoding, line=line), encoding=encoding
     )
-    others = [name for name in scores if name != best and 2 * scores[name] > scores[best]]
-    if best != "windows-1252" or encoding == "latin-1" or others or scores[best] < high:
+    if encoding != "windows-1252" or scores[best] < 0:
         found = found.doubting(
             Phrase(
                 "the encoding is a guess, by which letters are usual: look at the accents in names and labels. If they "
