@@ -572,7 +572,10 @@ def test_a_long_value_is_cut() -> None:
         (lambda: Interval(0.0, 1.0, cells=100_000), r"Interval\.cells must be at most 65536, got 100000"),
         (lambda: Schema({}), r"Schema takes a mapping"),
         (lambda: Schema(["age"]), r"Schema takes a mapping .* got \['age'\]"),
-        (lambda: Schema({"age": 5}), r"Schema column 'age' must be Categories, Integers, Interval or Decimals, got 5"),
+        (
+            lambda: Schema({"age": 5}),
+            r"Schema column 'age' must be Categories, Integers, Interval, Decimals or Dates, got 5",
+        ),
         (lambda: domain_from_dict({"type": "Words"}), r"a domain must be one of .* got 'Words'"),
     ],
 )

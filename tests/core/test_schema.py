@@ -82,7 +82,7 @@ def test_a_schema_in_words() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: Column("no"), r"Column\.domain must be Categories, Integers, Interval or Decimals, got 'no'"),
+        (lambda: Column("no"), r"Column\.domain must be Categories, Integers, Interval, Decimals or Dates, got 'no'"),
         (lambda: Column(SMOKER, missing="drop"), r"Column\.missing must be one of 'refuse', .* got 'drop'"),
         (lambda: Column(SMOKER, missing=None), r"Column\.missing must be one of .* got None"),
         (lambda: Column(SMOKER, missing_value="x"), r"missing values are refused(.|\n)*set missing = "),
@@ -93,8 +93,8 @@ def test_a_schema_in_words() -> None:
         (lambda: Column(SMOKER, missing="value", missing_value=3), r"must be a label, as text, got 3"),
         (lambda: Column(SMOKER, missing="value", missing_value=""), r"must be a label, as text, got ''"),
         (lambda: Column(Categories(2**31), missing="value"), r"at most 1048576 categories"),
-        (lambda: Column(Integers(0, 9), missing="value"), r"is for categories(.|\n)*constant(.|\n)*group the numbers"),
-        (lambda: Column(Interval(0, 9), missing="value"), r"is for categories(.|\n)*group the numbers into categories"),
+        (lambda: Column(Integers(0, 9), missing="value"), r"is for categories(.|\n)*constant(.|\n)*group the values"),
+        (lambda: Column(Interval(0, 9), missing="value"), r"is for categories(.|\n)*group the values into categories"),
         (lambda: Column(Integers(0, 9), missing="constant"), r"needs a missing_value"),
         (lambda: Column(Integers(0, 9), missing="constant", missing_value=10), r"a whole number from 0 to 9, got 10"),
         (lambda: Column(Integers(0, 9), missing="constant", missing_value=True), r"got True"),

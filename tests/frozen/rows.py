@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -43,4 +44,22 @@ def _value(domain: dict[str, Any], at: int) -> Any:
     if kind == "Decimals":
         low, grain = Decimal(domain["low"]), Decimal(1).scaleb(-domain["places"])
         return str(low + grain * (at % (int((Decimal(domain["high"]) - low) / grain) + 1)))
+    if kind == "Dates":
+        return _date(domain["unit"], domain["first"], domain["last"], at)
     raise TypeError(f"no rows are known for {kind}")
+
+
+def _date(unit: str, first: str, last: str, at: int) -> str:
+    """A day, a week, a month or a year, as ISO 8601 writes it."""
+    if unit == "day":
+        low, high = (date.fromisoformat(end).toordinal() for end in (first, last))
+        return date.fromordinal(low + at % (high - low + 1)).isoformat()
+    if unit == "week":
+        low, high = (date.fromisocalendar(int(end[:4]), int(end[6:]), 1).toordinal() for end in (first, last))
+        year, week, _ = date.fromordinal(low + at % ((high - low) // 7 + 1) * 7).isocalendar()
+        return f"{year:04}-W{week:02}"
+    if unit == "month":
+        low, high = (12 * int(end[:4]) + int(end[5:]) - 1 for end in (first, last))
+        year, month = divmod(low + at % (high - low + 1), 12)
+        return f"{year:04}-{month + 1:02}"
+    return f"{int(first) + at % (int(last) - int(first) + 1):04}"

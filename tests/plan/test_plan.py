@@ -176,10 +176,10 @@ def test_a_bad_epsilon_is_refused_by_warner(epsilon: Any) -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: mu.GRR(4, 1.0), r"GRR\.domain must be Categories, Integers, Interval or Decimals, got 4"),
+        (lambda: mu.GRR(4, 1.0), r"GRR\.domain must be Categories, Integers, Interval, Decimals or Dates, got 4"),
         (lambda: mu.Duchi(YES_NO, 1.0), r"Duchi\.domain must be Integers, Interval or Dec.* got Cat.*\n  Hint: .*GRR"),
         (lambda: mu.Mean(YES_NO), r"Mean\.domain must be Integers, Interval or Decimals, got Categories"),
-        (lambda: mu.Histogram("age"), r"Histogram\.domain must be Categories, .* or Decimals, got 'age'"),
+        (lambda: mu.Histogram("age"), r"Histogram\.domain must be Categories, .* or Dates, got 'age'"),
         (lambda: mu.Warner(mu.Categories(3)), r"Warner\.domain must hold two answers, got 3"),
         (lambda: mu.Warner(YES_NO, truth=1.0), r"Warner\.truth must lie strictly between 0 and 1, got 1\.0"),
         (lambda: mu.Warner(YES_NO, yes_coin=math.nan), r"Warner\.yes_coin must lie strictly between 0 and 1, got nan"),

@@ -8,7 +8,7 @@ a condition between two dates, moving a date to the nearest end) knows it. They 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -68,9 +68,11 @@ class Dates(Categories):
       Hint: correct those rows, or write them as ISO dates: 2024-03-05
     """
 
-    first: str  # the labels of the first and the last period
-    last: str
-    unit: DateUnit
+    first: str = ""  # the labels of the first and the last period
+    last: str = ""
+    unit: DateUnit = "day"
+    _first: int = field(init=False, default=0)  # the number of the first period
+    _size: int = field(init=False, default=0)
 
     def __init__(
         self,
@@ -97,15 +99,11 @@ class Dates(Categories):
                 first=texts[0],
                 last=texts[1],
             )
-        held = {"first": texts[0], "last": texts[1], "unit": unit, "column": column, "outside": outside}
-        for name, value in (held | {"absent": None, "_first": ends[0], "_size": ends[1] - ends[0] + 1}).items():
+        settings = {"first": texts[0], "last": texts[1], "unit": unit, "column": column, "outside": outside}
+        for name, value in (settings | {"absent": None, "_first": ends[0], "_size": ends[1] - ends[0] + 1}).items():
             object.__setattr__(self, name, value)
         if absent is not None:
             object.__setattr__(self, "absent", self.constant("Dates.absent", absent))
-
-    if TYPE_CHECKING:
-        _first: int
-        _size: int
 
     def constant(self, name: str, value: object) -> str:
         """A public constant of the domain, as its label."""
@@ -151,7 +149,7 @@ class Dates(Categories):
     def size(self) -> int:
         return self._size
 
-    @cached_property
+    @cached_property  # type: ignore[misc]  # labels are listed where somebody asks for them
     def values(self) -> tuple[str, ...]:  # type: ignore[override]
         return tuple(period_labels(self.unit, self._first, self.size))
 

@@ -268,10 +268,10 @@ class Schema(Mapping[str, Domain]):
         facts = []
         for name, domain in self.columns.items():
             fact = domain.public()
-            if domain.outside == "clamp":
-                dated = isinstance(domain, Dates)
-                beyond = "{values}, dates beyond at the nearest end"
-                fact = Phrase(beyond if dated else "{values}, numbers beyond at the nearest bound", values=fact)
+            if domain.outside == "clamp" and isinstance(domain, Dates):
+                fact = Phrase("{values}, dates beyond at the nearest end", values=fact)
+            elif domain.outside == "clamp":
+                fact = Phrase("{values}, numbers beyond at the nearest bound", values=fact)
             elif domain.outside == "drop":
                 fact = Phrase("{values}, rows with another value left out", values=fact)
             if self.column_specs[name].public:

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from murmure.core.catalogue_entries import MechanismEntry
 from murmure.core.counts import room_for_cells
-from murmure.core.domain import Categories, Domain, Integers
+from murmure.core.domain import Categories, Dates, Domain, Integers
 from murmure.core.types import Array, Ints
 from murmure.laws.tallies import histogram
 from murmure.laws.window import WindowChannel
@@ -54,4 +54,5 @@ EXAMPLES = (
     GRR(Categories(4), 0.5),
     GRR(Categories(["never", "once", "often"]), 3.0),
     GRR(Integers(18, 99), 2.0),
+    GRR(Dates("2023-12-30", "2024-01-02"), 1.0),
 )

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from murmure.core.catalogue_entries import RecordEntry, SolutionForm
-from murmure.core.domain import Categories, Integers, Interval
+from murmure.core.domain import Categories, Dates, Integers, Interval
 from murmure.core.fixed import positive_epsilon, split_budget, times_up
 from murmure.core.schema import Schema
 from murmure.laws.records import Joint
@@ -102,4 +102,5 @@ EXAMPLES = (
     SPL(_MIXED, 4.0, oracle=("SubsetSelection", "GRR", "Piecewise")),
     Plain(_MIXED, 3.0),
     Plain(_SMALL, 0.5, numeric="Window"),
+    SPL(Schema({"born": Dates("1999", "2001", "year"), "smoker": Categories(["no", "yes"])}), 2.0),
 )

@@ -117,7 +117,7 @@ def scale_of(figures: Intervals) -> Scale:
         return Scale(min(low, 0.0), max(high, ticks[-1]), tuple(ticks))
     if figures.bounds is not None:
         low, high = min(low, figures.bounds[0]), max(high, figures.bounds[1])
-        return Scale(low, high, (low, 0.0, high) if figures.zero else (low, high))
+        return Scale(low, high, (low, 0.0, high) if figures.zero else (low, high), names=figures.names)
     ends = [(r.estimate if r.low is None else r.low, r.estimate if r.high is None else r.high) for r in rows]
     low, high = window([e for e in ends if all(map(math.isfinite, e))]) or (low, high)
     if figures.zero:

@@ -132,7 +132,8 @@ def figures(block: Intervals, language: Language) -> dict[str, Any]:
     scale, digits, percent = chart.scale_of(block), cells.interval_digits(block), block.unit == "share"
     has_truth = any(row.truth is not None for row in block.rows)
     long = any(len(row.label) > 14 for row in block.rows)
-    room = min(chart.TABLE_WIDTH * (0.49 - 0.11 * long - 0.1 * has_truth), chart.PHONE_WIDTH)
+    taken = 0.11 * long + 0.1 * has_truth + 0.14 * (block.names is not None)
+    room = min(chart.TABLE_WIDTH * (0.49 - taken), chart.PHONE_WIDTH)
 
     def written(value: float, unit: bool = True) -> str:
         if block.names is not None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import QueryForm, StatisticEntry
 from murmure.core.counts import check_counts, room_for_cells
-from murmure.core.domain import Categories, Domain, Integers, check_few_values
+from murmure.core.domain import Categories, Dates, Domain, Integers, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.estimates.estimate import Estimate
 from murmure.core.types import Affine, Array, FromCounts, Ints, NoAffine, Protectable
@@ -100,4 +100,8 @@ class Histogram(BaseStatistic[Estimate], Protectable[Estimate], FromCounts):
         return np.array([np.mean(x == v) for v in range(self.width)])
 
 
-EXAMPLES = (Histogram(Categories(["no", "yes"])), Histogram(Integers(3, 9)))
+EXAMPLES = (
+    Histogram(Categories(["no", "yes"])),
+    Histogram(Integers(3, 9)),
+    Histogram(Dates("2020-12-21", "2021-01-17", unit="week")),
+)

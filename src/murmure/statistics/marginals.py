@@ -22,7 +22,7 @@ from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import StatisticEntry
 from murmure.core.cells.parsed_columns import one_column
 from murmure.core.cells.parsed_columns import parse_numbers as numbers_in
-from murmure.core.domain import Categories, Integers, Interval, check_few_values
+from murmure.core.domain import Categories, Dates, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.estimates.column_estimates import Estimates, by_mean, numeric_values
 from murmure.core.estimates.noisy_estimators import with_cached_laws
@@ -205,4 +205,5 @@ EXAMPLES = (
     Marginals(
         Schema({"age": Integers(0, 99), "income": Interval(0.0, 1.0), "bmi": Integers(0, 90, absent=20)}), left_out=True
     ),
+    Marginals(Schema({"admitted": Dates("2024-02-27", "2024-03-02"), "born": Dates("1999", "2002", "year")})),
 )

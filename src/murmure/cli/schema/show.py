@@ -54,13 +54,17 @@ def _domain_line(column: Column) -> str:
 
 
 def _column_lines(column: Column) -> list[str]:
+    from murmure.core.domain import Dates
+
     lines = [_domain_line(column)]
     if column.missing == "value":
         lines.append(Phrase("missing answers count as {value!r}", value=column.missing_value))
     elif column.missing == "constant":
         lines.append(Phrase("missing answers count as {value!r}, a public constant", value=column.missing_value))
     if column.outside == "clamp":
-        lines.append(Phrase("other numbers are moved to the nearest bound"))
+        dated = isinstance(column.domain, Dates)
+        numbers = Phrase("other numbers are moved to the nearest bound")
+        lines.append(Phrase("other dates are moved to the nearest end") if dated else numbers)
     elif column.outside == "drop":
         lines.append(Phrase("rows with another value are left out"))
     if column.public:

@@ -38,6 +38,7 @@ WORDS = r"[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]"
 NOTHING = (
     r"(?:[+-]?[nN][aA][nN](?:\([0-9A-Za-z_]*\))?)?"  # also a text of blanks: some readers make null of it, some not
 )
+SUBSTITUTE = "\x1a"  # starts the text of a cell that is not text: no label is so written
 STARTS = frozenset("+-.0123456789iInNtTfF")
 DIGITS = 15
 MAX_15_DIGITS = 10**DIGITS  # whole numbers below it have at most 15 digits

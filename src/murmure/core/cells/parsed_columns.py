@@ -28,7 +28,7 @@ def domain_name(domain: Any) -> str:
 
 
 PARSE_HINT = "correct those rows, or write them as numbers"
-ISO_HINT = "correct those rows, or write them as ISO dates: 2024-03-05"
+ISO_HINT = Phrase("correct those rows, or write them as ISO dates: 2024-03-05")
 UNREADABLE = (PARSE_HINT, ISO_HINT)  # hints of cells that have no nearest value
 WIDEN_HINT = "widen the domain to public bounds, or correct those rows before they are randomised"
 ROUND_HINT = "round the column yourself, or use Interval for numbers with fractions"

@@ -5,6 +5,8 @@
                  around it left out: 2024-03-05, or with a time 2024-03-05T10:20:00
     a period     where the unit is no finer: the text 2024-W10 (weeks), 2024-03 (months, years); and of years the number
                  2024, since file readers turn that text into a number unless some other row is not one
+                 (A source that turns Python's objects into text marks the dates among them, so that no label is like
+                 them: SUBSTITUTE in front.)
     unreadable   anything else: 2024-02-30, 05/03/2024, any other number, a year before 1 or after 9999
 
 A time with a zone counts on the day that its own clock shows: 2024-03-05T00:30+02:00 is the 5th of March, although it
@@ -25,7 +27,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from murmure.core.cells.meaning import BLANKS, UNKNOWN, Unknown, by_type, meaning, numbers_in_cells, numbers_in_text
+from murmure.core.cells.meaning import (
+    BLANKS,
+    SUBSTITUTE,
+    UNKNOWN,
+    Unknown,
+    by_type,
+    meaning,
+    numbers_in_cells,
+    numbers_in_text,
+)
 from murmure.core.cells.parsed_columns import (
     DictionaryPiece,
     NumberColumn,
@@ -64,7 +75,12 @@ _HOUR, _SIXTY = "(?:[01][0-9]|2[0-3])", "[0-5][0-9]"
 _TIME = rf"[T ]{_HOUR}:{_SIXTY}(?::{_SIXTY}(?:\.[0-9]+)?)?(?:Z|[+-]{_HOUR}(?::?{_SIXTY})?)?"
 _DATE = rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:{_TIME})?"
 _MONTH, _WEEK = "[0-9]{4}-[0-9]{2}", "[0-9]{4}-W[0-9]{2}"
-SPELLINGS = {"day": _DATE, "week": f"{_DATE}|{_WEEK}", "month": f"{_DATE}|{_MONTH}", "year": f"{_DATE}|{_MONTH}"}
+SPELLINGS = {
+    "day": _DATE,
+    "week": f"{_DATE}|{_WEEK}",
+    "month": f"{_DATE}|{_MONTH}",
+    "year": f"{_DATE}|{_MONTH}|[0-9]{{4}}",
+}
 LETTERS = 10  # of the date in a text; a time follows
 NOT_A_TIME = "[nN][aA][tT]"
 _SPELLINGS = {unit: re.compile(pattern) for unit, pattern in SPELLINGS.items()}
@@ -80,6 +96,13 @@ def periods_of_days(unit: DateUnit, days: Ints) -> Ints:
         return days
     if unit == "week":  # 1 January 1970 was a Thursday
         return (days + 3) // 7
+    low, high = (int(days.min()), int(days.max())) if len(days) else (0, 0)
+    if high - low >= len(days):
+        return _of_calendar(unit, days)
+    return _of_calendar(unit, np.arange(low, high + 1))[days - low]  # each day once
+
+
+def _of_calendar(unit: DateUnit, days: Ints) -> Ints:
     return days.astype("M8[D]").astype(f"M8[{NUMPY_UNITS[unit]}]").astype(np.int64)
 
 
@@ -102,7 +125,7 @@ def date_meaning(unit: DateUnit, cell: Any) -> int | Unknown | None:
     day: int | None = None
     if isinstance(cell, str | bytes):
         text = cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)
-        word = text.strip(BLANKS)
+        word = text.strip(BLANKS).removeprefix(SUBSTITUTE)
         if _NOT_A_TIME.fullmatch(word):
             return None
         day = _day_of_word(word[:LETTERS]) if _SPELLINGS[unit].fullmatch(word) else None
@@ -115,7 +138,7 @@ def date_meaning(unit: DateUnit, cell: Any) -> int | Unknown | None:
         if np.isnat(cell):
             return None
         if unit in TAKEN_BY.get(np.datetime_data(cell.dtype)[0], (unit,)):
-            day = int(cell.astype("M8[D]").astype(np.int64))
+            day = _day_of_time(cell)
     if day is not None:
         return int(periods_of_days(unit, np.array([day]))[0]) if FIRST_DAY <= day <= LAST_DAY else UNKNOWN
     meant = meaning(cell)
@@ -125,13 +148,26 @@ def date_meaning(unit: DateUnit, cell: Any) -> int | Unknown | None:
 
 
 def _day_of_word(word: str) -> int | None:
-    """The first day of 2024-03-05, 2024-W10 or 2024-03; None: there is no such day."""
+    """The first day of 2024-03-05, 2024-W10, 2024-03 or 2024; None: there is no such day."""
     try:
         if "W" in word:
             return date.fromisocalendar(int(word[:4]), int(word[6:]), 1).toordinal() - EPOCH
-        return date(int(word[:4]), int(word[5:7]), int(word[8:] or 1)).toordinal() - EPOCH
+        return date(int(word[:4]), int(word[5:7] or 1), int(word[8:] or 1)).toordinal() - EPOCH
     except ValueError:
         return None
+
+
+def date_text(cell: Any) -> str:
+    """A text that means the same date as an object; empty for anything else."""
+    if isinstance(cell, np.datetime64):
+        kind = np.datetime_data(cell.dtype)[0]
+        return "" if kind == "W" or not FIRST_DAY <= _day_of_time(cell) <= LAST_DAY else str(cell)[:LETTERS]
+    day = date_meaning("day", cell) if isinstance(cell, date) else UNKNOWN
+    return date.fromordinal(day + EPOCH).isoformat() if isinstance(day, int) else ""
+
+
+def _day_of_time(cell: np.datetime64) -> int:
+    return int(cell.astype("M8[D]").astype(np.int64))
 
 
 # -- many cells --------------------------------------------------------------------------------------------------------
@@ -227,11 +263,12 @@ def _of_texts(unit: DateUnit, texts: Any) -> NumberColumn:
     import pyarrow.compute as pc
 
     def matches(pattern: str) -> Any:
-        return pc.match_substring_regex(texts, rf"^[{BLANKS}]*(?:{pattern})[{BLANKS}]*$")
+        return pc.match_substring_regex(texts, rf"^[{BLANKS}]*{SUBSTITUTE}?(?:{pattern})[{BLANKS}]*$")
 
     spelled = matches(SPELLINGS[unit])
     words = pc.if_else(spelled, texts, pa.scalar(None, texts.type)).cast(pa.large_string())
-    words = pc.utf8_slice_codeunits(pc.ascii_trim_whitespace(words), 0, LETTERS).dictionary_encode()
+    words = pc.ascii_ltrim(pc.ascii_trim_whitespace(words), SUBSTITUTE)
+    words = pc.utf8_slice_codeunits(words, 0, LETTERS).dictionary_encode()
     days = [_day_of_word(word) for word in words.dictionary.to_pylist()]
     known = _of_days(unit, np.array([LAST_DAY + 1 if day is None else day for day in days], np.int64), None)
     indices = from_arrow(words.indices)
@@ -253,25 +290,31 @@ def _of_objects(unit: DateUnit, items: Sequence[Any], missing: Mask | None) -> N
     """Python objects, one type at a time, so that no cell changes how another is read."""
     out, empty, bad = np.zeros(len(items), np.int64), np.zeros(len(items), bool), np.zeros(len(items), bool)
     for kind, at, cells in by_type(items):
-        if issubclass(kind, date):
-            try:
-                days = np.fromiter(map(methodcaller("toordinal"), cells), np.int64, len(cells)) - EPOCH
-                out[at] = periods_of_days(unit, days)
-                continue
-            except Exception:  # as in the definition, cell by cell
-                meant = [date_meaning(unit, cell) for cell in cells]
-        elif issubclass(kind, str | bytes):
-            known = {cell: date_meaning(unit, cell) for cell in set(cells)}  # each distinct text once
-            meant = [known[cell] for cell in cells]
-        elif issubclass(kind, np.datetime64):
-            meant = [date_meaning(unit, cell) for cell in cells]
-        else:
-            numbers, empty[at] = numbers_in_cells(cells)
-            column = _of_numbers(unit, numbers, None)
-            out[at] = column.array
-            bad[at] = False if column.unreadable is None else column.unreadable
-            continue
-        empty[at] = [one is None for one in meant]
-        bad[at] = [one is UNKNOWN for one in meant]
-        out[at] = [one if isinstance(one, int) else 0 for one in meant]
+        part = _of_one_type(unit, kind, cells)
+        out[at] = part.array
+        empty[at] = False if part.missing is None else part.missing
+        bad[at] = False if part.unreadable is None else part.unreadable
     return number_column(out, either(any_of(empty), missing), bad)
+
+
+def _of_one_type(unit: DateUnit, kind: type, cells: Sequence[Any]) -> NumberColumn:
+    if issubclass(kind, str | bytes):
+        places = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}  # each distinct text once
+        indices = np.fromiter(map(places.__getitem__, cells), np.int64, len(cells))
+        return looked_up(_of_meanings([date_meaning(unit, cell) for cell in places]), indices, None)
+    if issubclass(kind, date):
+        try:
+            ordinals = np.fromiter(map(methodcaller("toordinal"), cells), np.int64, len(cells))
+            return _of_days(unit, ordinals - EPOCH, None)
+        except Exception:  # NaT, or somebody's own class: as in the definition
+            return _of_meanings([date_meaning(unit, cell) for cell in cells])
+    if issubclass(kind, np.datetime64):
+        return _of_meanings([date_meaning(unit, cell) for cell in cells])
+    numbers, empty = numbers_in_cells(cells)
+    return _of_numbers(unit, numbers, any_of(empty))
+
+
+def _of_meanings(meant: Sequence[int | Unknown | None]) -> NumberColumn:
+    periods = np.array([one if isinstance(one, int) else 0 for one in meant], np.int64)
+    missing, unknown = (np.array([one is what for one in meant], bool) for what in (None, UNKNOWN))
+    return number_column(periods, any_of(missing), unknown)

@@ -11,10 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.cells.meaning import BLANKS, NUMBER, meaning, meaning_of_text, numbers_in_cells, numbers_in_text
+from murmure.core.cells.meaning import (
+    BLANKS,
+    NUMBER,
+    SUBSTITUTE,
+    meaning,
+    meaning_of_text,
+    numbers_in_cells,
+    numbers_in_text,
+)
+from murmure.core.cells.parsed_dates import date_text
 from murmure.core.errors import InvalidParameter, Phrase
 
-UNKNOWN = "\x1a"  # SUBSTITUTE: a label that no domain holds
 # On each side of the point in a column of decimals: as many as any domain has, and one to show that there were more.
 DECIMAL_DIGITS = 19
 PLAIN_DECIMAL = (
@@ -146,11 +154,14 @@ def arrow_cells(items: Sequence[Any], kind: str) -> Any:
             pass
     if kinds <= {bytes, type(None)}:  # reports of a sanitised table, or encoded text
         return pa.array(items, pa.large_binary())
+    if kinds <= {date, type(None)}:
+        texts = {item: _cell_text(item) for item in set(items)}  # each distinct day once
+        return pa.array([texts[item] for item in items], pa.large_string())
     return pa.array([_cell_text(item) for item in items], pa.large_string())
 
 
 def _cell_text(cell: Any) -> str | None:
-    """A text with the meaning of the cell."""
+    """A text with the meaning of the cell; of a date too, which no label and no number is like."""
     if isinstance(cell, str):
         return str(cell).encode("utf-8", "replace").decode()
     if isinstance(cell, bytes):
@@ -159,10 +170,19 @@ def _cell_text(cell: Any) -> str | None:
     if meant is None:
         return None
     if not isinstance(meant, float):
-        return UNKNOWN
+        return SUBSTITUTE + date_text(cell)
     if isinstance(cell, Decimal) or (isinstance(cell, int | np.integer) and not isinstance(cell, bool)):
         return str(cell)  # all digits, for exact sums; other readers use 15
     return f"{meant:.15g}" if not isinstance(cell, float) else repr(float(cell))
+
+
+def unmarked(column: Any) -> Any:
+    """Dates that were objects, as people write them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    return pc.ascii_ltrim(column, SUBSTITUTE) if text else column
 
 
 def _person_name(cell: Any) -> str | None:

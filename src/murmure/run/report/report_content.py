@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from murmure.core.domain import Dates
 from murmure.core.errors import InvalidParameter, PlanMismatch, shorten
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.estimate import Estimate
@@ -177,7 +178,8 @@ class ReportContent:
         inner: Any = None if self.plan is None else self.plan.statistic
         if not self.curated or isinstance(inner, Nested) or not isinstance(inner, Mean | Quantile):
             return None
-        return float(inner.domain.low), float(inner.domain.high)
+        domain = inner.domain
+        return (0.0, domain.size - 1.0) if isinstance(domain, Dates) else (float(domain.low), float(domain.high))
 
     # -- people ---------------------------------------------------------------------------------------------------
 

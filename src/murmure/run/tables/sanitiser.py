@@ -15,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypedDict, Unpack, overload
 
+from murmure.core.domain import Dates
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
 from murmure.core.types import Certificate, Mechanism
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import BatchStep, Task, numbered
-from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type
+from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type, unmarked
 from murmure.engines.sources.data_file import described
 from murmure.engines.sources.rows_per_person import InvalidPolicy, RowsPerPerson, refuse_inexact_names, with_unit
 from murmure.engines.sources.table_reader import TableReader
@@ -106,6 +107,7 @@ class Sanitiser(BatchStep):
             # leaves both behind, so that neither gets into the sanitised table.
             kinds = schema.carried_kinds
             carried = {name: detached(parse_column(batch.column(name), kinds[name])[0]) for name in schema.open}
+            carried |= {name: unmarked(carried[name]) for name in carried if isinstance(schema[name], Dates)}
             schema.carry(carried)
         except OutsideDomain as error:
             raise (error if task.first is None else error.later(task.first)) from None

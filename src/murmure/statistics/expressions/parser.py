@@ -258,6 +258,11 @@ class _Reader:
 
     def _labelled(self, name: str, other: ast.expr, sign: str) -> int:
         domain: Any = self.schema[name]
+        if sign in ORDERS and domain.ordered:
+            raise self.refuse(
+                Phrase("the dates of column {name!r} are compared by == or != only.", name=name),
+                Phrase("a span of dates is a condition: Where(..., between=(first, last))"),
+            )
         if sign in ORDERS:
             raise self.refuse(
                 Phrase("the labels of column {name!r} have no order.", name=name), Phrase("compare by == or !=")

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from murmure.core.blocks import Block, NoisySum
 from murmure.core.catalogue_entries import SumEntry
-from murmure.core.domain import Categories, Decimals, Domain, Integers, Interval
+from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints, NumberDomain
@@ -497,4 +497,7 @@ EXAMPLES = (
     ClassMoments(_MIXED, "smoker", split="equal"),
     ClassMoments(Schema({"y": Categories(3), "a": Categories(2), "b": Categories(2)}), "y"),
     ClassMoments(Schema({"y": Categories([False, True]), "x": Interval(0.0, 1.0)}), "y", shares=(1.0, 3.0)),
+    ClassMoments(
+        Schema({"y": Categories(2), "admitted": Dates("2024-01", "2024-03", "month"), "x": Integers(0, 9)}), "y"
+    ),
 )
