@@ -32,11 +32,11 @@ CURATOR_RULES = Phrase(
 
 @click.command(cls=MurmureCommand, short_help="Check data against a schema.")
 @click.argument("file", metavar="SCHEMA", type=click.Path(path_type=Path))
-@click.argument("data")
+@click.argument("table", metavar="DATA")  # a file may be called adult.data, which is not this argument
 @click.option("--no-write", is_flag=True, help="Only say how the file is written; leave SCHEMA as it is.")
 @json_option
 @click.pass_context
-def check(ctx: click.Context, file: Path, data: str, no_write: bool, as_json: bool) -> None:
+def check(ctx: click.Context, file: Path, table: str, no_write: bool, as_json: bool) -> None:
     """Check all of DATA against SCHEMA: how many rows of each column do not match, and the first three of them, by the
     line of the file and the cell as it is written there; and how many are moved to the nearest bound or left out, where
     the schema says so (outside = "clamp" or "drop").
@@ -55,19 +55,19 @@ def check(ctx: click.Context, file: Path, data: str, no_write: bool, as_json: bo
     from murmure.engines.sources.tables import open_table
 
     loaded = Schema.load(file)
-    declared, detected = loaded.file, _look(data, loaded)
+    declared, detected = loaded.file, _look(table, loaded)
     undeclared = "[file]" not in _tables(file) and detected.format != declared
     if undeclared:
-        print_detected(data, detected)
+        print_detected(table, detected)
         loaded = Schema(loaded.column_specs, file=detected.format)
     else:
         print_doubts((*detected.doubts, *_disagreements(loaded, detected)))
     # Read as text: a cell of another type is then counted as invalid instead of ending the reading. Rows of a CSV with
     # too many or too few fields are counted by the look at the file.
-    source = DataFile(data, loaded)
+    source = DataFile(table, loaded)
     by_line = {format_of(path) for path in source_paths(source)} == {"csv"}
-    table = open_table(source, columns=list(loaded), kinds=dict.fromkeys(loaded, "text"), lenient=by_line)
-    batches = with_progress(table.batches(), table.rows, Phrase("reading {table}", table=table.source_name))
+    opened = open_table(source, columns=list(loaded), kinds=dict.fromkeys(loaded, "text"), lenient=by_line)
+    batches = with_progress(opened.batches(), opened.rows, Phrase("reading {table}", table=opened.source_name))
     found = Mismatches.count(loaded, batches)
     places = find_places(source, {name: column.listed for name, column in found.columns.items()})
     wrote = undeclared and not no_write

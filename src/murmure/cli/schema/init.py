@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=MurmureCommand, short_help="Draft a schema from a table, to be corrected by hand or by questions.")
-@click.argument("data")
+@click.argument("table", metavar="DATA")  # a file may be called adult.data, which is not this argument
 @click.option(
     "-o",
     "--output",
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
 @json_option
 def init(
-    data: str,
+    table: str,
     output: Path,
     guide: bool,
     columns: str | None,
@@ -70,34 +70,34 @@ def init(
     from murmure.core.schema import Schema
 
     wanted = None if columns is None else split_columns(columns)
-    detected = detect_format(data, sheet, header)
-    print_detected(data, detected)
+    detected = detect_format(table, sheet, header)
+    print_detected(table, detected)
     if guide:
         from murmure.cli.schema.guide import Guide
 
         asked = Guide()
         detected = asked.missing_words(detected)
-    table = DraftedTable.read(data, wanted, detected)
-    if any(output.exists() and path.samefile(output) for path in table.paths):
+    draft = DraftedTable.read(table, wanted, detected)
+    if any(output.exists() and path.samefile(output) for path in draft.paths):
         raise UsageError("{output!r} is the data.", "name another file with -o", output=str(output))
-    kept, left_out = table.columns(data)
+    kept, left_out = draft.columns(table)
     if guide:
-        kept, left_out = asked.columns(kept, left_out, table.drafts)
+        kept, left_out = asked.columns(kept, left_out, draft.drafts)
     drafted = Schema(kept, file=detected.format)
-    text = draft_heading(data, drafted, left_out, detected) + drafted.to_toml()
+    text = draft_heading(table, drafted, left_out, detected) + drafted.to_toml()
     with all_or_nothing(output) as part:
         part.write_text(text, encoding="utf-8")
-    missing = {name: draft.missing for name, draft in table.drafts.items() if draft.missing and name in kept}
+    missing = {name: column.missing for name, column in draft.drafts.items() if column.missing and name in kept}
     print_warnings(drafted, left_out, missing, output)
-    blanks = {name: sorted(draft.blanks) for name, draft in table.drafts.items() if draft.blanks}
-    print_notes({name: draft for name, draft in table.drafts.items() if name in kept}, blanks)
+    blanks = {name: sorted(column.blanks) for name, column in draft.drafts.items() if column.blanks}
+    print_notes({name: column for name, column in draft.drafts.items() if name in kept}, blanks)
     if as_json:
         from murmure.cli.schema.drafts import MAX_LABELS
 
         print_json(
             {
                 "schema": str(output),
-                "rows": table.rows,
+                "rows": draft.rows,
                 "columns": list(drafted),
                 "must_replace": list(drafted.drafted),
                 "left_out": left_out,
@@ -115,8 +115,8 @@ def init(
                 "Wrote {output}: {kept} of {columns} columns, drafted from {rows:,} rows.",
                 output=str(output),
                 kept=len(kept),
-                columns=len(table.drafts),
-                rows=table.rows,
+                columns=len(draft.drafts),
+                rows=draft.rows,
             )
         )
 

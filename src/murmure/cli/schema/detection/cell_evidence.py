@@ -82,7 +82,7 @@ class ColumnEvidence:
     words: set[str] = field(default_factory=set)  # other cells, at most MAX_WORDS
     others: int = 0
     is_truth: bool = False  # declared as true or false
-    different: set[str] = field(default_factory=set)  # at most MAX_DIFFERENT
+    different: set[int] = field(default_factory=set)  # hashes of different cells, at most MAX_DIFFERENT
 
     def add(self, cells: Iterable[str]) -> None:
         """Cells of one shape, 9 for every digit, are looked at together: a column has many cells and few shapes."""
@@ -118,7 +118,7 @@ class ColumnEvidence:
             self.missing[shape] += len(cells)
         else:
             self.cells += len(cells)
-            self.different.update(cells[: MAX_DIFFERENT - len(self.different)])
+            self.different.update(map(hash, cells[: MAX_DIFFERENT - len(self.different)]))
             day, month = DAY.fullmatch(shape), MONTH.fullmatch(shape)
             rest = self._add_days(day, cells) if day else self._add_months(month, cells) if month else cells
             if rest and not self._add_numbers(shape, rest):
