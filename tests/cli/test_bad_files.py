@@ -38,6 +38,16 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
         b"39, State-gov, 77516\n50, Private, 83311\n38, State-gov, 215646\n" * 9,
         "looks like a row",
     ),
+    "blanks before quotes": (
+        "d.csv",
+        b"a, b\n" + b'1, "x, y"\n2, "z"\n' * 30,
+        "blanks between a separator and a quote",
+    ),
+    "marks before numbers": (
+        "d.csv",
+        b"a;b\n" + b"".join(b"$%d;x\n" % i for i in range(2000)),
+        "'a': its numbers have '$' before them",
+    ),
     "a changed separator": (
         "d.csv",
         ("age;income\n" + ROWS + ROWS.replace(",", ".").replace(";", "\t")).encode(),

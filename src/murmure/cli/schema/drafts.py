@@ -81,6 +81,8 @@ def draft_columns(
     table = open_table(DraftFile(data, detected.format, by_column), columns=wanted)
     text = any(format_of(path) in ("csv", "workbook", "sqlite") for path in table.paths)
     drafts = {name: Draft(in_text=text, spelling=by_column.get(name, LABEL)) for name in table.names}
+    for name in drafts.keys() & detected.columns.keys():
+        drafts[name].mark_before = detected.columns[name].mark_before
     rows = 0
     for batch in with_progress(table.batches(), table.rows, Phrase("reading {table}", table=table.source_name)):
         rows += batch.num_rows
@@ -95,6 +97,7 @@ class Draft:
 
     in_text: bool  # numbers, dates and booleans come as text
     spelling: Spelling = LABEL  # as what the text is read
+    mark_before: str | None = None  # of numbers: $12
     rows: int = 0
     missing: int = 0
     kind: str | None = None  # "text", "integer", "real", "boolean", "date", or why there is none
@@ -294,6 +297,11 @@ class Draft:
         if self.kind == "date":
             return self._dates()
         if self.kind == "text":
+            if self.mark_before is not None:
+                return Phrase(
+                    "its numbers have {mark!r} before them, and are read only with a mark behind them or none",
+                    mark=self.mark_before,
+                )
             differing = self.differing if self.values is None else len(self.values)
             if differing > max(MIN_IDENTIFIERS, IDENTIFIER_SHARE * count):
                 return Phrase("almost all of its values differ, as those of an identifier do")

@@ -53,6 +53,7 @@ NUMBER = re.compile(
     rf"[{ALL_BLANKS}]*(?P<unit>[^\s0-9.,+\-][^0-9.,+\-]{{0,5}})?"
 )
 MARK = re.compile(r"[^0-9]")
+MARK_BEFORE = re.compile(r"([\u20ac$\u00a3\u00a5]|[A-Z]{3})[ \u00a0\u202f]?9[9.,]*")  # $ 12, EUR 12
 # Of shapes, in which every digit is a 9. A number with a point, 12.2024, is a number.
 DAY = re.compile(r"(9{1,2}(?=.*\D99)|9{4})([/.\- ])(9{1,2})\2(9{1,2}|9{4})(?:[ T]9{1,2}:99(?::99(?:\.9+)?)?)?")
 MONTH = re.compile(r"(9{1,2})[/\-](9{4})|(9{4})[/\-](9{1,2})")
@@ -71,6 +72,7 @@ class ColumnEvidence:
     thousands: Counter[str] = field(default_factory=Counter)
     either: Counter[str] = field(default_factory=Counter)  # 1,234: a mark of thousands, or of decimals
     units: Counter[str] = field(default_factory=Counter)
+    marks_before: Counter[str] = field(default_factory=Counter)  # $12: no setting of [file] reads it
     dates: int = 0
     year_first: int = 0
     first_part: int = 0  # the largest first and second part of dates that end with the year
@@ -123,6 +125,8 @@ class ColumnEvidence:
             rest = self._add_days(day, cells) if day else self._add_months(month, cells) if month else cells
             if rest and not self._add_numbers(shape, rest):
                 self.others += len(rest)
+                if before := MARK_BEFORE.fullmatch(shape):
+                    self.marks_before[before[1]] += len(rest)
                 self.words.update(rest[: MAX_WORDS - len(self.words)])
 
     def _add_days(self, day: re.Match[str], cells: list[str]) -> list[str]:
@@ -210,6 +214,11 @@ class ColumnEvidence:
     @property
     def is_number(self) -> bool:
         return self.numbers > 0 and self.numbers >= 0.9 * self.cells
+
+    @property
+    def mark_before(self) -> str | None:
+        """The mark that nearly all cells have before a number."""
+        return next((mark for mark, n in self.marks_before.items() if n >= 0.9 * self.cells), None)
 
     @property
     def is_date(self) -> bool:

@@ -67,12 +67,15 @@ def long_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def records(path: Path, encoding: str, separator: str, skip: int = 0) -> Iterator[Record]:
+def records(path: Path, encoding: str, separator: str, skip: int = 0, blanks: bool = False) -> Iterator[Record]:
     """The records of a CSV, each with the line where it starts, as an editor counts lines.
 
-    An empty line is none, but in a file with one column: there it is a person who did not answer.
+    An empty line is none, but in a file with one column: there it is a person who did not answer. blanks: a quote after
+    a separator and blanks opens a field too.
     """
-    reader = csv.reader(itertools.islice(text_lines(path, encoding), skip, None), delimiter=separator)
+    reader = csv.reader(
+        itertools.islice(text_lines(path, encoding), skip, None), delimiter=separator, skipinitialspace=blanks
+    )
     with long_fields():
         start, width = skip + 1, 0
         try:
@@ -104,7 +107,21 @@ def find_layout(path: Path, encoding: str) -> Layout:
         layout, fit = _fitting(separator, sample)
         if layout is not None and round(fit, 1) > best:
             best, found = round(fit, 1), layout
+    if found is None:
+        _refuse_blanks(path, encoding)
     return found or _one_column(path, encoding)
+
+
+def _refuse_blanks(path: Path, encoding: str) -> None:
+    """Refuse a file that would have columns if a quote after blanks opened a field."""
+    for separator in SEPARATORS:
+        sample = list(itertools.islice(records(path, encoding, separator, blanks=True), SAMPLE + MAX_ABOVE))
+        if _fitting(separator, sample)[0] is not None:
+            raise InvalidParameter(
+                "{name!r} has blanks between a separator and a quote, so that the quotes open no field.",
+                hint='write a,"b, c" and not a, "b, c"',
+                name=path.name,
+            )
 
 
 def _fitting(separator: str, sample: Sequence[Record]) -> tuple[Layout | None, float]:
