@@ -104,6 +104,8 @@ ON_PURPOSE = {
     r"(dataset|again|budget|spent|left): is new, .*)",
     "advise and estimate speak of forged reports (issue 18)": r"\[\d+\]/json(/rows\[\d+\]/leverage|/caution|/forged): "
     r"is new, .*",
+    "schema init and check say how a file is written, and name rows (issue 20)": r"\[\d+\]/json/(file|taken|doubts|"
+    r"wrote_file|other_widths|columns/[^/]+/rows): is new, .*",
     "whether noise leaves standard errors depends on the draw": r"\[0\]/json/learned/(bse_|cov_): .* was frozen, .*",
 }
 

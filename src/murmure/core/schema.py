@@ -31,7 +31,6 @@ from murmure.core.batches import (
     check_equal_lengths,
     encode_column,
     inspect_column,
-    parse_column,
     select_columns,
 )
 from murmure.core.cells.parsed_columns import Codes
@@ -239,11 +238,8 @@ class Schema(Mapping[str, Domain]):
     def count_clamped(self, batch: Any, kept: Mask) -> dict[str, int]:
         """How many of the kept rows each private column moves to its nearest bound: exact counts."""
         names = tuple(name for name in self.private if self[name].outside == "clamp")
-        out = {}
-        for name, values in select_columns(batch, names).items():
-            mask = parse_column(self.column_specs[name], self.columns[name], values)[1].clamped
-            out[name] = 0 if mask is None else int((mask & kept).sum())
-        return out
+        found = self.inspect(batch, names)
+        return {name: int((inspection.clamped & kept).sum()) for name, inspection in found.items()}
 
     def carry(self, batch: Any) -> dict[str, Any]:
         """The public columns, checked and unchanged; what is missing stays missing."""
@@ -253,12 +249,12 @@ class Schema(Mapping[str, Domain]):
         check_equal_lengths(lengths)
         return taken
 
-    def inspect(self, batch: Any) -> dict[str, ColumnInspection]:
-        """What becomes of the rows of every column, public ones too.
+    def inspect(self, batch: Any, names: tuple[str, ...] | None = None) -> dict[str, ColumnInspection]:
+        """What becomes of the rows of every column, public ones too, or of those named.
 
         For the holder of the data only, since it reveals what rows hold. A draft is inspected too.
         """
-        taken = select_columns(batch, tuple(self.columns))
+        taken = select_columns(batch, tuple(self.columns) if names is None else names)
         found = {
             name: inspect_column(self.column_specs[name], self.columns[name], values) for name, values in taken.items()
         }

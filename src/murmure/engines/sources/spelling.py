@@ -17,8 +17,7 @@ from typing import Any, Literal
 
 from murmure.core.cells.meaning import BLANKS, NUMBER
 from murmure.core.column import Column
-from murmure.core.dates import Dates
-from murmure.core.domain import Categories
+from murmure.core.domain import Categories, Dates
 from murmure.core.file_format import FileFormat
 from murmure.core.schema import Schema
 from murmure.core.types import NumberDomain
