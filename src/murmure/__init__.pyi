@@ -16,19 +16,22 @@ from murmure.certify.checks.engines import check_engine as check_engine
 from murmure.certify.checks.intervals import check_coverage as check_coverage
 from murmure.certify.checks.mechanisms import check_mechanism as check_mechanism
 from murmure.certify.checks.statistics import check_statistic as check_statistic
+from murmure.core.categories import Categories as Categories
 from murmure.core.column import Column as Column
+from murmure.core.dates import Dates as Dates
 from murmure.core.decimals import Decimals as Decimals
-from murmure.core.domain import Categories as Categories
 from murmure.core.domain import Integers as Integers
 from murmure.core.domain import Interval as Interval
 from murmure.core.errors import MurmureError as MurmureError
 from murmure.core.estimates.column_estimates import Estimates as Estimates
 from murmure.core.estimates.estimate import Estimate as Estimate
+from murmure.core.file_format import FileFormat as FileFormat
 from murmure.core.random import Random as Random
 from murmure.core.schema import Schema as Schema
 from murmure.core.types import Certificate as Certificate
 from murmure.core.types import Release as Release
 from murmure.engines.memory import Memory as Memory
+from murmure.engines.sources.data_file import DataFile as DataFile
 from murmure.engines.spark import Spark as Spark
 from murmure.laws.mapped import Mapped as Mapped
 from murmure.ledger.ledger import Ledger as Ledger
@@ -98,6 +101,8 @@ __all__ = [
     "Clear",
     "Column",
     "Count",
+    "DataFile",
+    "Dates",
     "Decimals",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -105,6 +110,7 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Exponential",
+    "FileFormat",
     "GRR",
     "Geometric",
     "GroupBy",
