@@ -43,8 +43,8 @@ def walk() -> Iterator[Any]:
     """Every member of every tuple EXAMPLES in the package, once."""
     seen = set()
     for info in pkgutil.walk_packages(murmure.__path__, "murmure."):
-        if info.name.endswith("__main__") or info.name.startswith("murmure.attacks."):
-            continue  # examples of attacks are runs: nothing of them is kept
+        if info.name.endswith("__main__") or info.name.startswith(("murmure.attacks.", "murmure.advise.")):
+            continue  # examples of attacks are runs, those of devices proposals: nothing of them is kept
         examples = vars(importlib.import_module(info.name)).get("EXAMPLES")
         if isinstance(examples, tuple) and id(examples) not in seen:  # others are texts for help pages
             seen.add(id(examples))
