@@ -402,7 +402,7 @@ def test_tables_that_cannot_be_read(folder: Path) -> None:
     refused(call("header.csv"), "no rows")
     refused(call("columns.csv"), "no column 'region'", "did you mean 'regions'?")
     refused(call("types.csv"), "row 1, column 'kids' holds 'one'")
-    refused(call("mixed.csv"), "is not UTF-8 text", "iconv")
+    refused(call("mixed.csv"), "is not UTF-8 text", "murmure schema init")
     refused(call("ragged.csv"), "row 1 has 2 fields")
     refused(call("nothing.csv"), "there is no file 'nothing.csv'")
     refused(call("people.parquet", "people.parquet"), "is listed twice")
