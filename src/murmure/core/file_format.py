@@ -45,18 +45,19 @@ class FileFormat:
     number ("age", "age_2").
 
     >>> import murmure as mu
-    >>> schema = mu.Schema.from_toml('''
-    ... [file]
-    ... separator = ";"
-    ... decimal = ","
-    ...
-    ... [columns.income]
-    ... type = "real"
-    ... low = 0.0
-    ... high = 5000.0
-    ... ''')
-    >>> print(schema.file.separator, schema.file.decimal, schema.file.encoding)
-    ; , utf-8
+    >>> file = mu.FileFormat(separator=";", encoding="cp1252", decimal=",")
+    >>> print(mu.Schema({"income": mu.Interval(0, 5000)}, file=file).to_toml())
+    [file]
+    separator = ";"
+    encoding = "windows-1252"
+    decimal = ","
+    <BLANKLINE>
+    [columns.income]
+    type = "real"
+    low = 0.0
+    high = 5000.0
+    cells = 1024
+    <BLANKLINE>
     """
 
     separator: str = ","
