@@ -222,3 +222,10 @@ def test_text_html_and_plots(tmp_path: Path) -> None:
 def test_bad_arguments(call: Any, message: str) -> None:
     with pytest.raises(mu.MurmureError, match=message):
         call(alike(2, 2))
+
+
+def test_a_number_with_many_values_is_advised_about_too() -> None:
+    """A plain table of it takes the window: bounded Laplace has no room for so many values."""
+    schema = mu.Schema({"income": mu.Integers(0, 6000)})
+
+    assert "Plain" in {row["solution"] for row in mu.advise(schema, epsilon=1.0, people=1000).rows}

@@ -32,9 +32,10 @@ from murmure.core.estimates.estimate import CellEstimator, Estimate
 from murmure.core.estimates.margins import check_margin
 from murmure.core.fixed import positive_epsilon
 from murmure.core.schema import Schema
-from murmure.core.types import NoAffine
+from murmure.core.types import NoAffine, NumberDomain
 from murmure.local.base.randomisers import NumericOracle
 from murmure.local.base.record_mechanism import protocol_names
+from murmure.local.bounded_laplace import MAX_GRID_CELLS
 from murmure.local.rsfd import FAKES, RSFD
 from murmure.local.smp import SMP
 from murmure.local.spl import SPL, Plain
@@ -72,7 +73,10 @@ def special_solutions(schema: Schema, epsilon: float) -> dict[str, Any]:
 
 def special_makers(schema: Schema) -> dict[str, Callable[[float], Any]]:
     fakes = {f"RS+FD[{name}]": partial(RSFD, schema, oracle=name) for name in FAKES}
-    return {**fakes, "Plain": partial(Plain, schema)}
+    # Bounded Laplace is a table of all pairs of values; where there are too many, the window does without.
+    domains = [schema[name] for name in schema.private]
+    wide = any(isinstance(domain, NumberDomain) and domain.size > MAX_GRID_CELLS for domain in domains)
+    return {**fakes, "Plain": partial(Plain, schema, numeric="Window") if wide else partial(Plain, schema)}
 
 
 def least_variance(schema: Schema, epsilon: float, people: int, shares: Mapping[str, Any] | None = None) -> Any:
