@@ -570,3 +570,44 @@ def test_data_files() -> None:
             DataFile(bad, schema)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="must be a Schema or a FileFormat"):
         DataFile("x.csv", {})  # type: ignore[arg-type]
+
+
+# -- no row is read for another ----------------------------------------------------------------------------------------
+
+
+def people_counted(path: Path) -> float:
+    plan = mu.Plan(
+        mu.Histogram(mu.Categories(["a", "b", "c"], column="job")),
+        curator=mu.DiscreteLaplace(100.0),
+        unit="id",
+        rows_per_person=1,
+    )
+    return mu.run(plan, path, rng=mu.Random.seeded(1)).estimate.n  # noise is 0 but for e^-100
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [(b"\x81", b"\x82", b"\xff\x01"), ("x", b"\x81x", b"\x82x"), (1, 2, 3.5)],
+    ids=["bytes", "bytes and text", "numbers"],
+)
+def test_people_of_a_database_are_not_mixed_up(ids: tuple[Any, ...], tmp_path: Path) -> None:
+    """Two people of one name would share one bound on their rows: adding one would hide a row of the other."""
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (id, job)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", list(zip(ids, "abc", strict=True)))
+    assert people_counted(path) == 3
+
+
+def test_names_in_text_that_is_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (id, job)")
+        for byte in ("81", "82", "83"):
+            connection.execute(f"INSERT INTO t VALUES (CAST(x'{byte}' AS TEXT), 'a')")
+    assert people_counted(path) == 3
+
+
+def test_a_number_that_a_sheet_cannot_hold_names_nobody(tmp_path: Path) -> None:
+    rows = [["id", "job"], [2**53 + 2, "a"], [2**53 + 3, "b"], [7, "c"]]
+    assert people_counted(workbook(tmp_path / "ids.xlsx", {"Feuil1": rows})) == 1

@@ -28,17 +28,11 @@ from murmure.engines.sources.arrow_cells import is_text
 from murmure.engines.sources.arrow_threads import AheadReader
 from murmure.engines.sources.file_header import header_names
 from murmure.engines.sources.reading import Reading, rewrite_batch
-from murmure.engines.sources.recoded_bytes import RecodedBytes
+from murmure.engines.sources.recoded_bytes import SUBSTITUTE, RecodedBytes
 from murmure.engines.sources.table_reader import FileReader, choose_names
 from murmure.engines.sources.table_writer import METADATA_MARK
 from murmure.engines.sources.typed_text import arrow_schema, parse_lenient, parse_strict
 
-SUBSTITUTE = "murmure.substitute"
-# A byte that is not UTF-8 becomes its number: if all became one mark, different people would have one name.
-codecs.register_error(
-    SUBSTITUTE,
-    lambda error: ("".join(f"\x1a{byte:02x}" for byte in error.object[error.start : error.end]), error.end),  # type: ignore[attr-defined]
-)
 BLOCK = 1 << 21  # bytes that are parsed at once
 MAX_BLOCK_BYTES = 1 << 30
 BEFORE_QUOTE = '\n\r"'  # what may come before a quote that opens a field, beside the separator

@@ -12,6 +12,7 @@ from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, Phr
 from murmure.engines.sources.file_header import header_names
 from murmure.engines.sources.object_rows import object_batches
 from murmure.engines.sources.reading import Reading, rewrite_batch
+from murmure.engines.sources.recoded_bytes import SUBSTITUTE
 from murmure.engines.sources.table_reader import FileReader, choose_names, select_fields
 from murmure.engines.sources.typed_text import arrow_schema
 
@@ -47,7 +48,7 @@ def _sqlite(path: Path) -> Any:
     import sqlite3
 
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    connection.text_factory = lambda data: codecs.decode(data, "utf-8", "replace")  # no row may cause an error
+    connection.text_factory = lambda data: codecs.decode(data, "utf-8", SUBSTITUTE)  # no row may cause an error
     return closing(connection)
 
 
