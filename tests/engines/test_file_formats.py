@@ -611,3 +611,41 @@ def test_names_in_text_that_is_not_utf_8(tmp_path: Path) -> None:
 def test_a_number_that_a_sheet_cannot_hold_names_nobody(tmp_path: Path) -> None:
     rows = [["id", "job"], [2**53 + 2, "a"], [2**53 + 3, "b"], [7, "c"]]
     assert people_counted(workbook(tmp_path / "ids.xlsx", {"Feuil1": rows})) == 1
+
+
+AGE_JOB = {"age": mu.Integers(0, 99), "job": mu.Categories(["a", "b"])}
+NO_HEADER = mu.Schema(AGE_JOB, file=FileFormat(names=("age", "job")))
+
+
+def lenient_codes(path: Path, schema: mu.Schema) -> list[tuple[int, ...]]:
+    table = open_table(described(path, schema), list(schema), schema.lenient_kinds, lenient=True)
+    return [row for b in table.batches() for row in zip(*map(list, encode_schema_lenient(schema, b)), strict=True)]
+
+
+@pytest.mark.parametrize("first", ["1,a,z", "1", "", "1;a", "PAR1,a", "1\0,a", "1," + "a" * 200_000])
+def test_the_first_line_of_a_file_without_a_header_is_a_row_like_any_other(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{first}\n2,b\n3,a\n")
+    assert lenient_codes(path, NO_HEADER)[-2:] == [(2, 1), (3, 0)]
+
+
+@pytest.mark.parametrize("odd", [[1, "a", None, "a note", "another"], [], [None, None, "x"]])
+def test_a_row_that_is_wider_or_empty_changes_no_other_of_a_sheet(odd: list[Any], tmp_path: Path) -> None:
+    headed = workbook(tmp_path / "h.xlsx", {"S": [["age", "job"], odd, [2, "b"], [3, "a"]]})
+    assert lenient_codes(headed, mu.Schema(AGE_JOB))[-2:] == [(2, 1), (3, 0)]
+    bare = workbook(tmp_path / "b.xlsx", {"S": [odd, [2, "b"], [3, "a"]]})
+    assert lenient_codes(bare, NO_HEADER)[-2:] == [(2, 1), (3, 0)]
+
+
+def test_a_sheet_that_is_narrower_than_its_names(tmp_path: Path) -> None:
+    assert lenient_codes(workbook(tmp_path / "n.xlsx", {"S": [[2], [3]]}), NO_HEADER) == [(2, 2), (3, 2)]
+
+
+def test_a_duration_that_nobody_can_hold_is_a_matter_of_its_row(tmp_path: Path) -> None:
+    import openpyxl
+
+    path = workbook(tmp_path / "d.xlsx", {"S": [["age", "job"], [1, "a"], [1e12, "b"], [3, "a"]]})
+    book = openpyxl.load_workbook(path)
+    book["S"]["A3"].number_format = "[h]:mm:ss"
+    book.save(path)
+    assert lenient_codes(path, mu.Schema(AGE_JOB)) == [(1, 0), (3, 0)]

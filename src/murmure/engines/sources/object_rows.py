@@ -30,7 +30,9 @@ def object_batches(
     def text_batches() -> Iterator[Any]:
         for part in _parts(rows, reading.rows):
             columns = [
-                text_column([_cell(row[place], reading.kinds.get(name)) for row in part], reading.spelling(name), reading.file)
+                text_column(
+                    [_cell(row[place], reading.kinds.get(name)) for row in part], reading.spelling(name), reading.file
+                )
                 for name, place in zip(names, places, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(columns, names=names)
