@@ -256,8 +256,8 @@ DEVICES: tuple[Device, ...] = (
             "Assumed: {share} of all mothers were born in January, February or March ({percent:.2f}%), the share of "
             "these days in 400 years of the calendar. It is a public constant, not an estimate. Where "
             "the true share differs by a percentage point, the estimated share does too; where it is smaller, epsilon "
-            "is larger. One question only: a birthday stays the same, so two answers by the same one can rule out what is "
-            "true, whatever epsilon says.",
+            "is larger. One question only: a birthday stays the same, so two answers by the same one can rule out what "
+            "is true, whatever epsilon says.",
             share=str(JANUARY_TO_MARCH),
             percent=float(100 * JANUARY_TO_MARCH),
         ),
