@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import os
@@ -17,12 +18,13 @@ import murmure as mu
 from murmure.core.cells.lenient_encoding import encode_schema_lenient
 from murmure.core.errors import EmptySource, InvalidParameter, MurmureError
 from murmure.core.file_format import FileFormat
-from murmure.engines.sources import csv_files
+from murmure.engines.sources import csv_files, databases, recoded_bytes
 from murmure.engines.sources.data_file import DataFile, described
 from murmure.engines.sources.file_header import header_names
 from murmure.engines.sources.row_groups import row_groups
 from murmure.engines.sources.spelling import Spelling, rewrite
 from murmure.engines.sources.tables import open_table
+from murmure.ledger.fingerprint import files_of, fingerprint
 
 COLUMNS: dict[str, Any] = {
     "Âge": mu.Integers(18, 99),
@@ -570,3 +572,170 @@ def test_data_files() -> None:
             DataFile(bad, schema)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameter, match="must be a Schema or a FileFormat"):
         DataFile("x.csv", {})  # type: ignore[arg-type]
+
+
+# -- no row is read for another ----------------------------------------------------------------------------------------
+
+
+def people_counted(path: Path) -> float:
+    plan = mu.Plan(
+        mu.Histogram(mu.Categories(["a", "b", "c"], column="job")),
+        curator=mu.DiscreteLaplace(100.0),
+        unit="id",
+        rows_per_person=1,
+    )
+    return mu.run(plan, path, rng=mu.Random.seeded(1)).estimate.n  # noise is 0 but for e^-100
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [(b"\x81", b"\x82", b"\xff\x01"), ("x", b"\x81x", b"\x82x"), (1, 2, 3.5)],
+    ids=["bytes", "bytes and text", "numbers"],
+)
+def test_people_of_a_database_are_not_mixed_up(ids: tuple[Any, ...], tmp_path: Path) -> None:
+    """Two people of one name would share one bound on their rows: adding one would hide a row of the other."""
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (id, job)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", list(zip(ids, "abc", strict=True)))
+    assert people_counted(path) == 3
+
+
+def test_names_in_text_that_is_not_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (id, job)")
+        for byte in ("81", "82", "83"):
+            connection.execute(f"INSERT INTO t VALUES (CAST(x'{byte}' AS TEXT), 'a')")
+    assert people_counted(path) == 3
+
+
+def test_a_number_that_a_sheet_cannot_hold_names_nobody(tmp_path: Path) -> None:
+    rows = [["id", "job"], [2**53 + 2, "a"], [2**53 + 3, "b"], [7, "c"]]
+    assert people_counted(workbook(tmp_path / "ids.xlsx", {"Feuil1": rows})) == 1
+
+
+AGE_JOB = {"age": mu.Integers(0, 99), "job": mu.Categories(["a", "b"])}
+NO_HEADER = mu.Schema(AGE_JOB, file=FileFormat(names=("age", "job")))
+
+
+def lenient_codes(path: Path, schema: mu.Schema) -> list[tuple[int, ...]]:
+    table = open_table(described(path, schema), list(schema), schema.lenient_kinds, lenient=True)
+    return [row for b in table.batches() for row in zip(*map(list, encode_schema_lenient(schema, b)), strict=True)]
+
+
+@pytest.mark.parametrize("first", ["1,a,z", "1", "", "1;a", "PAR1,a", "1\0,a", "1," + "a" * 200_000])
+def test_the_first_line_of_a_file_without_a_header_is_a_row_like_any_other(first: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"{first}\n2,b\n3,a\n")
+    assert lenient_codes(path, NO_HEADER)[-2:] == [(2, 1), (3, 0)]
+
+
+@pytest.mark.parametrize("odd", [[1, "a", None, "a note", "another"], [], [None, None, "x"]])
+def test_a_row_that_is_wider_or_empty_changes_no_other_of_a_sheet(odd: list[Any], tmp_path: Path) -> None:
+    headed = workbook(tmp_path / "h.xlsx", {"S": [["age", "job"], odd, [2, "b"], [3, "a"]]})
+    assert lenient_codes(headed, mu.Schema(AGE_JOB))[-2:] == [(2, 1), (3, 0)]
+    bare = workbook(tmp_path / "b.xlsx", {"S": [odd, [2, "b"], [3, "a"]]})
+    assert lenient_codes(bare, NO_HEADER)[-2:] == [(2, 1), (3, 0)]
+
+
+def test_a_sheet_that_is_narrower_than_its_names(tmp_path: Path) -> None:
+    assert lenient_codes(workbook(tmp_path / "n.xlsx", {"S": [[2], [3]]}), NO_HEADER) == [(2, 2), (3, 2)]
+
+
+def test_a_duration_that_nobody_can_hold_is_a_matter_of_its_row(tmp_path: Path) -> None:
+    import openpyxl
+
+    path = workbook(tmp_path / "d.xlsx", {"S": [["age", "job"], [1, "a"], [1e12, "b"], [3, "a"]]})
+    book = openpyxl.load_workbook(path)
+    book["S"]["A3"].number_format = "[h]:mm:ss"
+    book.save(path)
+    assert lenient_codes(path, mu.Schema(AGE_JOB)) == [(1, 0), (3, 0)]
+
+
+def text_encodings() -> list[str]:
+    """Those that FileFormat takes, of all that Python has; UTF-16 and UTF-32 count bytes from the file's start."""
+    import encodings.aliases
+
+    found = set()
+    for name in {*encodings.aliases.aliases.values(), "idna", "punycode", "unicode_escape", "raw_unicode_escape"}:
+        with contextlib.suppress(InvalidParameter):
+            found.add(FileFormat(encoding=name).encoding)
+    return sorted(name for name in found if not name.startswith(("utf-16", "utf-32")))
+
+
+def test_no_bytes_of_a_row_change_how_the_next_is_decoded() -> None:
+    rng = np.random.default_rng(20)
+    tried = text_encodings()
+    assert len(tried) > 50
+    for name in tried:
+        for _ in range(300):
+            junk = rng.integers(0, 256, rng.integers(1, 6), dtype=np.uint8).tobytes()
+            read = (junk + "\n5,a\n".encode(name)).decode(name, recoded_bytes.SUBSTITUTE)
+            assert read.endswith("\n5,a\n"), (name, junk)
+
+
+@pytest.mark.parametrize("name", ["utf-7", "iso-2022-jp", "hz", "unicode_escape", "idna"])
+def test_an_encoding_in_which_rows_depend_on_one_another_is_refused(name: str) -> None:
+    with pytest.raises(InvalidParameter, match="depends on the rows before"):
+        FileFormat(encoding=name)
+
+
+VIEW = "CREATE VIEW seen AS SELECT age - (SELECT min(age) FROM t) AS age, job FROM t"
+
+
+@pytest.mark.parametrize("ending", ["sqlite", "duckdb"])
+def test_a_view_is_not_read_where_no_row_may_change_another(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"people.{ending}"
+    if ending == "sqlite":
+        connection: Any = sqlite3.connect(path)
+    else:
+        connection = pytest.importorskip("duckdb").connect(str(path))
+    for statement in ("CREATE TABLE t (age INTEGER, job VARCHAR)", "INSERT INTO t VALUES (3, 'a'), (5, 'b')", VIEW):
+        connection.execute(statement)
+    if ending == "sqlite":
+        connection.commit()
+    connection.close()
+    schema = mu.Schema(AGE_JOB, file=FileFormat(sheet="seen"))
+    with pytest.raises(InvalidParameter, match="is a view"):
+        lenient_codes(path, schema)
+    assert lenient_codes(path, schema.with_file(FileFormat(sheet="t"))) == [(3, 0), (5, 1)]
+
+    strict = open_table(described(path, schema), list(schema), schema.kinds)
+    assert sum(batch.num_rows for batch in strict.batches()) == 2
+
+
+def test_what_a_database_says_about_a_cell_stays_where_the_rows_are(tmp_path: Path) -> None:
+    """A column that the database computes may fail at one row, and its message quotes that row."""
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t (said VARCHAR, age INTEGER AS (TRY_CAST(said AS INTEGER)), job VARCHAR)")
+        connection.execute("INSERT INTO t (said, job) VALUES ('3', 'a')")
+    assert lenient_codes(path, mu.Schema(AGE_JOB)) == [(3, 0)]
+    error = databases._unreadable(path, duckdb.ConversionException("could not convert 'Alice' to INT32"), private=True)
+    assert "Alice" not in str(error)
+
+
+def test_an_answer_is_never_rewritten_as_another(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("said\noui\no\nOui\nO\nnon\n")
+    schema = mu.Schema(
+        {"said": mu.Categories(["oui", "o", "Oui", "non"])}, file=FileFormat(yes=("oui", "o"), no=("non",))
+    )
+    assert [row for (row,) in lenient_codes(path, schema)] == [0, 1, 2, 0, 3]
+
+
+def test_rows_that_wait_beside_a_database_are_part_of_it(tmp_path: Path) -> None:
+    """SQLite writes new rows into a file of its own first: an answer that was paid for is not that of these rows."""
+    path = tmp_path / "people.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE t (job)")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = fingerprint(files_of(path), b"key")
+    connection.execute("INSERT INTO t VALUES ('a')")
+    connection.commit()
+    after = fingerprint(files_of(path), b"key")
+    connection.close()
+    assert before != after

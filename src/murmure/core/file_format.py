@@ -31,6 +31,8 @@ DECIMALS = (".", ",")
 # A space as mark of thousands is any space of fixed width too, and an apostrophe any apostrophe.
 THOUSANDS = ("", " ", ".", ",", "'", "_")
 SEPARATORS = (",", ";", "\t", "|", ":", "^", "~", " ")
+# With these encodings one row can change how all that follow are read, or hide where it ends.
+STATEFUL = ("iso2022", "hz", "utf_7", "idna", "punycode", "unicode_escape", "raw_unicode_escape")
 MAX_SKIPPED = 10_000  # lines before the header
 
 
@@ -185,6 +187,12 @@ def _checked_encoding(name: Any) -> str:
             hint='"utf-8", "windows-1252" (Western Windows), "utf-16", "mac-roman"',
             got=shorten(name),
         ) from None
+    if found.replace("-", "_").startswith(STATEFUL):
+        raise InvalidParameter(
+            "FileFormat.encoding {got} is not read: what a byte means in it depends on the rows before.",
+            hint="save the file as UTF-8",
+            got=shorten(name),
+        )
     return {"utf-8-sig": "utf-8", "cp1252": "windows-1252", "iso8859-1": "latin-1"}.get(found, found)
 
 

@@ -93,9 +93,17 @@ def file_stamps(paths: Sequence[Path]) -> tuple[tuple[int, ...], ...]:
 
 def files_of(source: str | os.PathLike[str]) -> Sequence[Path]:
     """The files behind a path: itself, or those of a folder or a pattern, as the tables are read."""
-    path = Path(source)
-    if path.is_file():
-        return [path]
     from murmure.engines.sources.file_tables import source_paths
 
-    return source_paths(source)
+    path = Path(source)
+    files = [path] if path.is_file() else source_paths(source)
+    return [one for file in files for one in (file, *_logs_of(file))]
+
+
+def _logs_of(path: Path) -> list[Path]:
+    """Beside a database: the rows that were written, and are not yet in it."""
+    from murmure.engines.sources.file_tables import format_of
+
+    endings = {"sqlite": ("-wal", "-journal"), "duckdb": (".wal",)}.get(format_of(path) or "", ())
+    logs = [path.with_name(path.name + ending) for ending in endings]
+    return [log for log in logs if log.is_file() and log.stat().st_size]

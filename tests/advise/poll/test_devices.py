@@ -101,3 +101,21 @@ def test_unknown_devices_are_refused() -> None:
         device_named("roulette", 2)
     with pytest.raises(InvalidParameter, match="two-coins does not work for 3 answers; wanted 2"):
         device_named("two-coins", 3)
+
+
+def test_one_birthday_for_two_questions_is_warned_against() -> None:
+    """Why the remark says one question only: the reports (yes, no) are impossible for somebody who holds (no, yes)."""
+    device = next(device for device in DEVICES if device.name == "birthday")
+    coin, birthday = device.draws(2)
+    truth = coin.chance(next(rule for rule in coin.rules if rule.then == "truth"))
+
+    def chance(reports: tuple[int, int], holds: tuple[int, int]) -> Fraction:
+        return sum(
+            birthday.chance(rule)
+            * (truth * (reports[0] == holds[0]) + (1 - truth) * (reports[0] == rule.then))
+            * (truth * (reports[1] == holds[1]) + (1 - truth) * (reports[1] == rule.then))
+            for rule in birthday.rules
+        )
+
+    assert chance((1, 0), (0, 1)) == 0 < chance((1, 0), (0, 0))
+    assert "One question only" in str(device.remark)

@@ -186,7 +186,7 @@ def _slips(k: int, blank: int) -> tuple[DeviceDraw, ...]:
     thing = Thing((("blank", blank), *_each(*(str(i + 1) for i in range(k)))))
     return (
         DeviceDraw(
-            Phrase("Draw a slip from the bag."),
+            Phrase("Shake the bag and draw a slip."),
             thing,
             (truth, *answers),
             Phrase("A slip with an answer on it: say that answer, whatever is true."),
@@ -255,7 +255,9 @@ DEVICES: tuple[Device, ...] = (
         remark=Phrase(
             "Assumed: {share} of all mothers were born in January, February or March ({percent:.2f}%), the share of "
             "these days in 400 years of the calendar. It is a public constant, not an estimate. Where "
-            "the true share differs by a percentage point, the estimated share does too.",
+            "the true share differs by a percentage point, the estimated share does too; where it is smaller, epsilon "
+            "is larger. One question only: a birthday stays the same, so two answers by the same one can rule out what "
+            "is true, whatever epsilon says.",
             share=str(JANUARY_TO_MARCH),
             percent=float(100 * JANUARY_TO_MARCH),
         ),

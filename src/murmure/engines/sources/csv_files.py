@@ -28,17 +28,11 @@ from murmure.engines.sources.arrow_cells import is_text
 from murmure.engines.sources.arrow_threads import AheadReader
 from murmure.engines.sources.file_header import header_names
 from murmure.engines.sources.reading import Reading, rewrite_batch
-from murmure.engines.sources.recoded_bytes import RecodedBytes
+from murmure.engines.sources.recoded_bytes import SUBSTITUTE, RecodedBytes
 from murmure.engines.sources.table_reader import FileReader, choose_names
 from murmure.engines.sources.table_writer import METADATA_MARK
 from murmure.engines.sources.typed_text import arrow_schema, parse_lenient, parse_strict
 
-SUBSTITUTE = "murmure.substitute"
-# A byte that is not UTF-8 becomes its number: if all became one mark, different people would have one name.
-codecs.register_error(
-    SUBSTITUTE,
-    lambda error: ("".join(f"\x1a{byte:02x}" for byte in error.object[error.start : error.end]), error.end),  # type: ignore[attr-defined]
-)
 BLOCK = 1 << 21  # bytes that are parsed at once
 MAX_BLOCK_BYTES = 1 << 30
 BEFORE_QUOTE = '\n\r"'  # what may come before a quote that opens a field, beside the separator
@@ -69,7 +63,7 @@ def csv_file(path: Path, reading: Reading) -> FileReader:
     in_file = _read_header(path, lenient, file)
     header = header_names(in_file, file)
     names = choose_names(header, reading.wanted, path.name)
-    as_written = header == in_file  # otherwise pyarrow gets the names, and skips those of the file
+    as_written = not file.names and header == in_file  # otherwise pyarrow gets the names, and skips those of the file
     chosen = arrow_schema(names, kinds, lenient)
     as_text = pa.schema([(f.name, f.type if is_text(f.type) else pa.string()) for f in chosen])
     by_pyarrow = pa.schema([(f.name, pa.string() if kinds.get(f.name) == "decimal" else f.type) for f in chosen])
@@ -282,6 +276,8 @@ class LenientCsvBytes(CsvBytes):
 
 def _read_header(path: Path, lenient: bool, file: FileFormat) -> list[str]:
     """The names in the first line, checked before pyarrow reads: it accepts two columns of one name, and any bytes."""
+    if file.names and lenient:  # the first line is a person's, and no row may cause an error
+        return list(file.names)
     with (LenientCsvBytes if lenient else CsvBytes)(path, file) as raw:
         start = raw.file.read(MAX_HEADER_BYTES)
         if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -294,7 +290,7 @@ def _read_header(path: Path, lenient: bool, file: FileFormat) -> list[str]:
                     name=path.name,
                     what=what,
                 )
-        if b"\0" in start.partition(b"\n")[0] if lenient else b"\0" in start:
+        if b"\0" in re.split(b"[\r\n]", start, maxsplit=1)[0] if lenient else b"\0" in start:
             raise raw.no_text(start)
         text = start.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
         try:

@@ -12,6 +12,7 @@ from murmure.core.errors import EmptySource, InvalidParameter, MissingExtra, Phr
 from murmure.engines.sources.file_header import header_names
 from murmure.engines.sources.object_rows import object_batches
 from murmure.engines.sources.reading import Reading, rewrite_batch
+from murmure.engines.sources.recoded_bytes import SUBSTITUTE
 from murmure.engines.sources.table_reader import FileReader, choose_names, select_fields
 from murmure.engines.sources.typed_text import arrow_schema
 
@@ -22,6 +23,8 @@ def sqlite_file(path: Path, reading: Reading) -> FileReader:
 
     with _sqlite(path) as connection:
         table = _choose(path, sqlite_tables(path), file.sheet)
+        views = connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'").fetchall()
+        _refuse_view(path, table, views, reading)
         try:
             cursor = connection.execute(f"SELECT * FROM {_quoted(table)} LIMIT 0")
             count = connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0]
@@ -38,7 +41,7 @@ def sqlite_file(path: Path, reading: Reading) -> FileReader:
                 cells = connection.execute(f"SELECT * FROM {_quoted(table)}")
                 yield from object_batches(cells, places, names, reading, f"{path.name}, {table}")
             except sqlite3.Error as error:
-                raise _unreadable(path, error) from None
+                raise _unreadable(path, error, reading.lenient) from None
 
     return FileReader(header, arrow_schema(names, kinds, reading.lenient), count, {}, read)
 
@@ -47,7 +50,7 @@ def _sqlite(path: Path) -> Any:
     import sqlite3
 
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    connection.text_factory = lambda data: codecs.decode(data, "utf-8", "replace")  # no row may cause an error
+    connection.text_factory = lambda data: codecs.decode(data, "utf-8", SUBSTITUTE)  # no row may cause an error
     return closing(connection)
 
 
@@ -69,6 +72,8 @@ def duckdb_file(path: Path, reading: Reading) -> FileReader:
     duckdb = _duckdb_library()
     with _duckdb(path) as connection:
         table = _choose(path, duckdb_tables(path), reading.file.sheet)
+        views = connection.sql("SELECT table_name FROM information_schema.tables WHERE table_type = 'VIEW'").fetchall()
+        _refuse_view(path, table, views, reading)
         try:
             schema = connection.sql(f"SELECT * FROM {_quoted(table)} LIMIT 0").to_arrow_table().schema
             count = connection.sql(f"SELECT count(*) FROM {_quoted(table)}").fetchall()[0][0]
@@ -84,7 +89,7 @@ def duckdb_file(path: Path, reading: Reading) -> FileReader:
                 for batch in reader:
                     yield rewrite_batch(batch, reading)
             except duckdb.Error as error:
-                raise _unreadable(path, error) from None
+                raise _unreadable(path, error, reading.lenient) from None
 
     return FileReader(schema.names, select_fields(schema, names), count, {}, read)
 
@@ -138,14 +143,26 @@ def _choose(path: Path, tables: list[str], name: str | None) -> str:
     return name or tables[0]
 
 
+def _refuse_view(path: Path, table: str, views: list[Any], reading: Reading) -> None:
+    """A view computes its cells: from other rows too, and with an error at one that cannot be computed."""
+    if reading.lenient and (table,) in views:
+        raise InvalidParameter(
+            "{table!r} of {file!r} is a view: one row may change what its other rows hold, or cause an error.",
+            hint="copy it into a table in which each row is about one person: CREATE TABLE ... AS SELECT ...",
+            table=table,
+            file=path.name,
+        )
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _unreadable(path: Path, error: Exception) -> InvalidParameter:
+def _unreadable(path: Path, error: Exception, private: bool = False) -> InvalidParameter:
+    """private: the database's own words may quote a cell, and this message may leave the holder."""
     return InvalidParameter(
         "{name!r} cannot be read: {error}.",
         hint="it is in use, damaged, or not in the format that its name says",
         name=path.name,
-        error=shorten(str(error).split("\n")[0].rstrip("."), 160),
+        error=type(error).__name__ if private else shorten(str(error).split("\n")[0].rstrip("."), 160),
     )

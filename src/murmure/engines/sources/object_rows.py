@@ -12,7 +12,9 @@ from typing import Any
 
 from murmure.core.cells.meaning import MAX_15_DIGITS
 from murmure.core.file_format import FileFormat
+from murmure.engines.sources.arrow_cells import EXACT_FLOAT_LIMIT
 from murmure.engines.sources.reading import Reading
+from murmure.engines.sources.recoded_bytes import SUBSTITUTE
 from murmure.engines.sources.spelling import Spelling, rewrite
 from murmure.engines.sources.typed_text import arrow_schema, parse_lenient, parse_strict
 
@@ -28,7 +30,9 @@ def object_batches(
     def text_batches() -> Iterator[Any]:
         for part in _parts(rows, reading.rows):
             columns = [
-                text_column([row[place] for row in part], reading.spelling(name), reading.file)
+                text_column(
+                    [_cell(row[place], reading.kinds.get(name)) for row in part], reading.spelling(name), reading.file
+                )
                 for name, place in zip(names, places, strict=True)
             ]
             yield pa.RecordBatch.from_arrays(columns, names=names)
@@ -48,6 +52,12 @@ def _parts(rows: Iterable[Sequence[Any]], size: int) -> Iterator[list[Sequence[A
                 part = []
     if part:
         yield part
+
+
+def _cell(cell: Any, kind: str | None) -> Any:
+    """The cell; a float that is the nearest to several whole numbers names nobody, since it may be several people."""
+    inexact = kind == "name" and isinstance(cell, float) and abs(cell) >= EXACT_FLOAT_LIMIT
+    return None if inexact else cell
 
 
 def text_column(cells: Sequence[Any], spelling: Spelling, file: FileFormat) -> Any:
@@ -76,5 +86,5 @@ def text_of_cell(cell: Any) -> str | None:
     if isinstance(cell, date | time):
         return cell.isoformat()
     if isinstance(cell, bytes):
-        return cell.decode("utf-8", "replace")
+        return cell.decode("utf-8", SUBSTITUTE)
     return str(cell.total_seconds()) if isinstance(cell, timedelta) else str(cell)

@@ -24,7 +24,8 @@ class Reading:
     spellings: Mapping[str, Spelling] = field(default_factory=dict)  # a column that is not described is a label
 
     def spelling(self, name: str) -> Spelling:
-        return self.spellings.get(name, Spelling())
+        # A name of a person is compared as it is written, whatever the schema says about its column.
+        return Spelling() if self.kinds.get(name) == "name" else self.spellings.get(name, Spelling())
 
 
 def rewrite_batch(batch: Any, reading: Reading) -> Any:

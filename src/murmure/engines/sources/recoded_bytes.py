@@ -9,6 +9,13 @@ from typing import Any
 from murmure.core.errors import InvalidParameter
 from murmure.core.file_format import FileFormat
 
+SUBSTITUTE = "murmure.substitute"
+# A byte that is not text becomes its number: if all became one mark, different people would have one name.
+codecs.register_error(
+    SUBSTITUTE,
+    lambda error: ("".join(f"\x1a{byte:02x}" for byte in error.object[error.start : error.end]), error.end),  # type: ignore[attr-defined]
+)
+
 
 class RecodedBytes:
     """Reads a file of any encoding as UTF-8, block by block; no answer is longer than what was asked for."""

@@ -94,7 +94,11 @@ def rewrite(column: Any, spelling: Spelling, file: FileFormat) -> Any:
     if spelling.kind == "truth":
         return _words(trimmed, trimmed, file, "true", "false")
     plain = trimmed if file.trim else text
-    return plain if spelling.yes is None else _words(plain, trimmed, file, spelling.yes, spelling.no)
+    if spelling.yes is None:
+        return plain
+    # A text that is an answer itself stays that answer: "o" beside "oui".
+    answer = pc.is_in(plain, pa.array(spelling.labels, pa.string()))
+    return pc.if_else(answer, plain, _words(plain, trimmed, file, spelling.yes, spelling.no))
 
 
 def _numbers(text: Any, file: FileFormat) -> Any:

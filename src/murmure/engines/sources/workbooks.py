@@ -7,6 +7,7 @@ nothing for an error such as #N/A: each is a matter of that cell alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,14 +24,17 @@ from murmure.engines.sources.typed_text import arrow_schema
 def workbook_file(path: Path, reading: Reading) -> FileReader:
     kinds, file = reading.kinds, reading.file
     sheet = open_sheet(path, file.sheet)
-    in_file = _header(sheet, file, path)
+    in_file = list(file.names) if file.names and reading.lenient else _header(sheet, file, path)
     header = header_names(in_file, file)
     names = choose_names(header, reading.wanted, path.name)
     places = [header.index(name) for name in names]
     first = file.skip + (0 if file.names else 1)
 
     def read() -> Iterator[Any]:
-        cells = (row for number, row in enumerate(sheet_rows(sheet)) if number >= first)
+        # How wide a sheet is depends on its rows: one that is narrower than the header has empty cells there.
+        cells = (
+            row + [""] * (len(header) - len(row)) for number, row in enumerate(sheet_rows(sheet)) if number >= first
+        )
         yield from object_batches(cells, places, names, reading, f"{path.name}, {sheet.name}")
 
     return FileReader(header, arrow_schema(names, kinds, reading.lenient), None, {}, read)
@@ -46,7 +50,10 @@ def _header(sheet: Any, file: FileFormat, path: Path) -> list[str]:
             name=path.name,
             line=file.skip + 1,
         )
-    return [text_of_cell(cell) or "" for cell in start[file.skip]]
+    names = [text_of_cell(cell) or "" for cell in start[file.skip]]
+    while names and not names[-1] and not file.numbered:  # somebody wrote a note beside a row further down
+        names.pop()
+    return names
 
 
 def sheet_rows(sheet: Any) -> Iterator[list[Any]]:
@@ -56,7 +63,14 @@ def sheet_rows(sheet: Any) -> Iterator[list[Any]]:
     left = [""] * (sheet.start[1] if sheet.start is not None else 0)
     for _ in range(before):
         yield [""] * width
-    for row in sheet.iter_rows():
+    rows = sheet.iter_rows()
+    while True:
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except OverflowError:  # a duration of more days than Python knows: that row is left out, no other
+            row = [""] * width
         yield left + row if len(row) < width else row
 
 
@@ -88,7 +102,8 @@ def _loaded_sheet(path: Path, stamp: tuple[int, ...], name: str | None) -> Any:
             name=name,
             names=shorten(names, 120),
         )
-    sheet = _workbook(path).get_sheet_by_name(name)
+    with _calamine_errors(path):
+        sheet = _workbook(path).get_sheet_by_name(name)
     now = path.stat()
     if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != stamp:
         raise InvalidParameter(
@@ -116,8 +131,16 @@ def _workbook(path: Path) -> Any:
         import python_calamine
     except ImportError:
         raise MissingExtra(Phrase("reading a workbook"), "python-calamine", "tables") from None
-    try:
+    with _calamine_errors(path):
         return python_calamine.CalamineWorkbook.from_path(path)
+
+
+@contextmanager
+def _calamine_errors(path: Path) -> Iterator[None]:
+    import python_calamine
+
+    try:
+        yield
     except python_calamine.PasswordError:
         raise InvalidParameter(
             "{name!r} is protected by a password.",
