@@ -53,6 +53,17 @@ def test_the_first_three_by_line(folder: Path) -> None:
     assert Schema.load("s.toml").file == FileFormat(separator=";", encoding="windows-1252", thousands=" ")
 
 
+@pytest.mark.parametrize("rows", ["20\n460\n", '20\n460\n""\n'], ids=["outside", "outside and missing"])
+def test_the_hint_fits_with_and_without_missing_values(folder: Path, rows: str) -> None:
+    """There is no word about others where nothing was named before."""
+    Path("s.toml").write_text(AGES, "utf-8")
+    Path("d.csv").write_text("âge\n" + rows, "utf-8")
+    said = " ".join(call("schema", "check", "s.toml", "d.csv").stdout.split())
+
+    assert 'Hint: correct wrong values, widen the bounds, or say outside = "clamp" or outside = "drop"' in said
+    assert ("missing_value say what counts for missing values (1 here)" in said) == ('""' in rows)
+
+
 def test_the_line_of_a_sheet(folder: Path) -> None:
     """Lines above the header and empty lines count, as in a spreadsheet."""
     write_workbook(folder / "d.xlsx", [["Titre"], [], ["âge", "note"], [20, "a"], [], [17.5, "a"], ["x", "b"]])

@@ -65,6 +65,17 @@ def test_answers_make_a_schema(folder: Path) -> None:
     assert checked.exit_code == 0, checked.output
 
 
+def test_the_question_about_dates_names_the_units(folder: Path) -> None:
+    """Its example is an answer: months, although the draft has another unit."""
+    answers = list(ANSWERS)
+    answers[answers.index("1930-01-01 .. 2029-12-31 day")] = "2000-01-01 2029-12-31 month"
+    asked = call(answers).stderr
+    born = Schema.load("schema.toml").column_specs["né le"].domain
+
+    assert "by day, week, month or year? As in 2000-01-01 2029-12-31 month." in asked
+    assert born == Dates("2000-01-01", "2029-12-31", "month")
+
+
 def test_enter_accepts_nothing_from_the_data(folder: Path) -> None:
     """All columns stay marked; and the questions do not even show the bounds of the data."""
     result = call([""] * 40)

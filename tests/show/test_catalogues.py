@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import shutil
 from pathlib import Path
 
 import pytest
+from tests.core.error_sentences import SOURCES
 from tests.show.catalogues import paths, problems, read, typography, update
 from tests.show.sentences import sentences
 
@@ -25,6 +27,19 @@ def test_every_sentence_is_found() -> None:
     assert "discrete Gaussian noise" in found
     assert any(isinstance(key, tuple) for key in found)
     assert any(str(key).startswith("Statistics about people") for key in found)
+
+
+def test_a_hint_with_a_name_is_a_sentence_too() -> None:
+    """NAME_HINT = "..." would be shown in English whatever the language: it must be a Phrase, which is found."""
+    plain = []
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [ast.unparse(target).lower() for target in node.targets] if isinstance(node, ast.Assign) else []
+            if any(name.endswith("hint") for name in names) and isinstance(node.value, ast.Constant):
+                plain += [f"{path.name}:{node.lineno}"] if isinstance(node.value.value, str) else []
+
+    assert plain == []
+    assert {"add that label to the domain, or correct those rows"} <= set(sentences())
 
 
 @pytest.mark.parametrize("path", paths(), ids=lambda path: path.parts[-3])

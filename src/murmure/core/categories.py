@@ -147,7 +147,9 @@ class Categories(Domain):
         return None
 
     ordered = False
-    missing_hint = 'drop those rows, or give missing answers a label of their own, as Column(..., missing="value") does'
+    missing_hint = Phrase(
+        'drop those rows, or give missing answers a label of their own, as Column(..., missing="value") does'
+    )
 
     def public(self) -> str:
         if isinstance(self.values, int):

@@ -11,7 +11,9 @@ from murmure.core.types import NumberDomain
 
 Outside = Literal["refuse", "clamp", "drop"]  # what becomes of a value that a domain does not hold
 MAX_SIZE = 1 << 31  # values, where noise is on single values
-MISSING_NUMBER_HINT = 'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+MISSING_NUMBER_HINT = Phrase(
+    'drop those rows, or name a public constant: Column(..., missing="constant", missing_value=...)'
+)
 
 
 def check_whole(owner: str, name: str, value: object, low: int, hint: str | None) -> int:

@@ -215,9 +215,9 @@ def _hints(spec: Column, column: ColumnMismatches) -> list[Phrase]:
             )
         )
     if column.counts["invalid"] > missing:
-        words = Phrase('correct the others, or say outside = "drop"')
+        words = Phrase('correct wrong values, or say outside = "drop"')
         if not isinstance(spec.domain, Categories) or spec.domain.ordered:
-            words = Phrase('correct the others, widen the bounds, or say outside = "clamp" or outside = "drop"')
+            words = Phrase('correct wrong values, widen the bounds, or say outside = "clamp" or outside = "drop"')
         elif column.first is not None and column.first.hint is not None and not missing:
             words = column.first.hint
         hints.append(words)

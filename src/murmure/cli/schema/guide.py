@@ -178,9 +178,13 @@ class Guide:
 def _question(domain: Domain) -> Phrase:
     from murmure.core.domain import Categories
 
-    if not isinstance(domain, Categories) or domain.ordered:
-        example = "2000-01-01 2029-12-31" if isinstance(domain, Categories) else "0 120"
-        return Phrase("  Which lowest and highest value are public? As in {example}.", example=example)
+    if not isinstance(domain, Categories):
+        return Phrase("  Which lowest and highest value are public? As in {example}.", example="0 120")
+    if domain.ordered:
+        return Phrase(
+            "  Which first and last date are public, and by day, week, month or year? As in {example}.",
+            example="2000-01-01 2029-12-31 month",
+        )
     labels = [str(label) for label in domain.labels()]
     shown: list[Any] = [repr(label) for label in labels[:MAX_SHOWN]]
     if len(labels) > MAX_SHOWN:

@@ -27,12 +27,12 @@ def domain_name(domain: Any) -> str:
     return Phrase("column {column!r}", column=domain.column) if domain.column is not None else type(domain).__name__
 
 
-PARSE_HINT = "correct those rows, or write them as numbers"
+PARSE_HINT = Phrase("correct those rows, or write them as numbers")
 ISO_HINT = Phrase("correct those rows, or write them as ISO dates: 2024-03-05")
 UNREADABLE = (PARSE_HINT, ISO_HINT)  # hints of cells that have no nearest value
-WIDEN_HINT = "widen the domain to public bounds, or correct those rows before they are randomised"
-ROUND_HINT = "round the column yourself, or use Interval for numbers with fractions"
-ADD_HINT = "add that label to the domain, or correct those rows"
+WIDEN_HINT = Phrase("widen the domain to public bounds, or correct those rows before they are randomised")
+ROUND_HINT = Phrase("round the column yourself, or use Interval for numbers with fractions")
+ADD_HINT = Phrase("add that label to the domain, or correct those rows")
 TYPE_HINT = Phrase("dates are Dates(first, last); write similar values as text or as numbers")
 
 
