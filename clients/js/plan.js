@@ -20,11 +20,11 @@ const isObject = value => value !== null && typeof value === "object" && !Array.
 export class Plan {
   /** From the text of Plan.to_json. `digest`: the one that is expected, from a link that the server did not write. */
   constructor(text, { digest = null } = {}) {
-    const document = parse(text);
+    const json = parse(text);
     this.digest = digestOf(text);
     if (digest !== null && digest !== this.digest) throw new Refusal("digest", { wanted: digest, got: this.digest });
-    check(document);
-    const { person, statistic } = document;
+    check(json);
+    const { person, statistic } = json;
     this.mechanism = person.type;
     this.epsilon = person.epsilon ?? null; // what the plan says; the integers decide
     this.ofRecords = Object.hasOwn(RECORDS, person.type);
@@ -64,23 +64,23 @@ export class Plan {
 
 function parse(text) {
   if (typeof text !== "string") throw new Refusal("not-a-plan", { reason: `${typeof text} instead of text` });
-  let document;
+  let json;
   try {
-    document = JSON.parse(text);
+    json = JSON.parse(text);
   } catch {
     throw new Refusal("not-a-plan", { reason: "it is not JSON" });
   }
-  if (!isObject(document) || !Object.hasOwn(document, "murmure")) {
+  if (!isObject(json) || !Object.hasOwn(json, "murmure")) {
     throw new Refusal("not-a-plan", { reason: "it has no version" });
   }
-  return document;
+  return json;
 }
 
-function check(document) {
-  if (document.murmure !== VERSION) throw new Refusal("version", { got: shown(document.murmure), wanted: VERSION });
-  const unknown = Object.keys(document).filter(name => !SLOTS.includes(name));
+function check(json) {
+  if (json.murmure !== VERSION) throw new Refusal("version", { got: shown(json.murmure), wanted: VERSION });
+  const unknown = Object.keys(json).filter(name => !SLOTS.includes(name));
   if (unknown.length) throw new Refusal("slots", { got: unknown.join(", ") });
-  const { person = null, statistic, curator = null, parties = null, relation = null, missing = null } = document;
+  const { person = null, statistic, curator = null, parties = null, relation = null, missing = null } = json;
   if (curator !== null || parties !== null || relation !== null || missing !== null) {
     throw new Refusal("curator", { got: shown((curator ?? parties)?.type ?? relation ?? missing) });
   }

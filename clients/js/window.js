@@ -26,6 +26,12 @@ export class WindowLaw {
       const wanted = "small enough that likely reports are no rarer than the others";
       throw new Refusal("integers", { owner, name: "outside", wanted, got: `${this.outside}` });
     }
+    // It stops at the ends of as many reports as inputs, or slides over all reports, from the first to the last.
+    const stops = this.outputs === inputs && this.step === 1;
+    if (!stops && !(this.shift === 0 && this.step * (inputs - 1) === this.outputs - this.length)) {
+      const wanted = "such that the window moves over all reports";
+      throw new Refusal("integers", { owner, name: "step", wanted, got: `${this.step}` });
+    }
     this.reports = this.outputs;
   }
 

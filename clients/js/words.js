@@ -24,10 +24,6 @@ export class Range {
   big(index) {
     return (BigInt(this.halves[2 * index + 1]) << 32n) | BigInt(this.halves[2 * index]);
   }
-
-  last() {
-    return this.big(this.halves.length / 2 - 1);
-  }
 }
 
 function fresh(count) {
@@ -60,10 +56,14 @@ export class FreshWords {
     this.drawn = [];
   }
 
-  take(main, deep = 0) {
-    const halves = fresh(main);
+  take(main) {
+    return new Range(this.draw(main), () => this.draw(1)); // each deep word is asked for once at most
+  }
+
+  draw(count) {
+    const halves = fresh(count);
     this.drawn.push(halves);
-    return new Range(halves, () => fresh(1));
+    return halves;
   }
 
   takePublic(main) {

@@ -328,6 +328,10 @@ def cases(person: Any) -> list[dict[str, Any]]:
             add(x, Edit())
             for edit, number in record_edits(person.channel, x) if place in (1, 2) else ():
                 add(x, edit, number)
+        for place in range(max(sizes)) if '"g"' in json.dumps(person.channel.integers()) else ():
+            x = [min(place, size - 1) for size in sizes]  # every row of a table has thresholds of its own
+            for edit, number in record_edits(person.channel, x):
+                add(x, edit, number)
         return out
     for x in few_codes(person.domain.size):
         add([x], Edit())
