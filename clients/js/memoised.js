@@ -9,7 +9,7 @@ import { parseVerbatim, pythonText } from "./json_text.js";
 import { keystream } from "./keystream.js";
 import { Refusal, kindOf, shown } from "./refusal.js";
 import { sha256 } from "./sha256.js";
-import { FreshWords } from "./words.js";
+import { FreshWords, withWords } from "./words.js";
 
 const FIELDS = { // of a domain, in the order in which Python writes them
   Categories: ["type", "values", "column", "absent", "outside"],
@@ -60,14 +60,13 @@ export class MemoisedClient {
   /** The same from given words, for vectors. */
   reportFrom(value, words) {
     const { law, digest } = this.plan, kept = this.#kept(value);
-    const report = law.instant(kept, words.take(law.instantWords, law.instantDeep));
-    words.finish();
-    return { plan: digest, report };
+    const draw = () => law.instant(kept, words.take(law.instantWords, law.instantDeep));
+    return { plan: digest, report: withWords(words, draw) };
   }
 
   #kept(value) {
     const { domain } = this.plan;
-    // Always an answer of the person, never a substitute for a missing or an unknown one.
+    // An unknown answer is refused, whatever the plan does with one elsewhere: bits are kept about answers only.
     const strict = Object.assign(Object.create(Object.getPrototypeOf(domain)), domain, { outside: "refuse" });
     const x = strict.encode(value);
     if (!this.#seen.has(x) && this.#seen.size >= this.values) throw new Refusal("values-spent", { got: this.#seen.size });

@@ -4,6 +4,7 @@
 //   const plan = new Plan(await (await fetch("plan.json")).text());
 //   const report = plan.report("yes"); // { plan: digest, report: ... }: this is what is sent, and all that is sent
 
-export { MemoisedClient } from "./memoised.js";
 export { Plan } from "./plan.js";
 export { MESSAGES, Refusal } from "./refusal.js";
+
+// Repeated waves: import { MemoisedClient } from "./memoised.js"; it is not here, so that other pages load less.

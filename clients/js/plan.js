@@ -9,7 +9,7 @@ import { MECHANISMS, RECORDS, STATISTICS } from "./mechanisms.js";
 import { JointLaw, SampledLaw } from "./records.js";
 import { Refusal, shown } from "./refusal.js";
 import { Schema } from "./schema.js";
-import { FreshWords } from "./words.js";
+import { FreshWords, withWords } from "./words.js";
 
 const VERSION = 1;
 const SLOTS = ["murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"];
@@ -56,9 +56,7 @@ export class Plan {
   /** The same from given words, for vectors: whoever has a report and its words has the answer. */
   reportFrom(answers, words, number) {
     const x = this.domain.encode(answers); // everything that can be refused is refused before a word is drawn
-    const report = this.law.draw(x, words, number);
-    words.finish();
-    return { plan: this.digest, report };
+    return { plan: this.digest, report: withWords(words, () => this.law.draw(x, words, number)) };
   }
 }
 

@@ -75,13 +75,28 @@ export class FreshWords {
     return new Range(halvesOf(given));
   }
 
-  /** Called when the report is made: what was drawn is gone, and what was given is used up. */
-  finish() {
+  /** Called in the end, also after an error: nothing that was drawn is left. */
+  wipe() {
     for (const halves of this.drawn) halves.fill(0);
     this.drawn = [];
+  }
+
+  /** Called when the report is made: what was given must be used up. */
+  finish() {
     if (this.coins !== null && this.spent !== this.coins.length) {
       throw new Refusal("coins", { wanted: `${this.spent} words`, got: `${this.coins.length} of them` });
     }
+  }
+}
+
+/** A report from words that nobody reads again. */
+export function withWords(words, draw) {
+  try {
+    const report = draw(words);
+    words.finish();
+    return report;
+  } finally {
+    words.wipe();
   }
 }
 
@@ -104,6 +119,8 @@ export class GivenWords {
   takePublic(main) {
     return this.take(main);
   }
+
+  wipe() {}
 
   finish() {
     if (2 * this.at !== this.main.length || 2 * this.deepAt !== this.deepWords.length) {

@@ -9,7 +9,8 @@ import { inspect } from "node:util";
 const load = name => import(pathToFileURL(`${process.env.CLIENT}/${name}.js`));
 const read = name => JSON.parse(readFileSync(process.env[name], "utf-8"));
 const { plans, domains, bad, memoised } = read("VECTORS");
-const runner = await load("runner"), { MESSAGES, MemoisedClient, Plan, Refusal } = await load("murmure");
+const runner = await load("runner"), { MESSAGES, Plan, Refusal } = await load("murmure");
+const { MemoisedClient } = await load("memoised");
 const planOf = name => new Plan(plans.find(one => one.name === name).text);
 
 for (const one of plans) test(`plan ${one.name}`, () => assert.deepEqual(runner.checkPlan(one), []));
@@ -48,6 +49,19 @@ for (const { name } of plans) {
     assert.deepEqual(Object.keys(result), ["plan", "report"]);
   });
 }
+
+test("no word is left after an error either", () => {
+  const plan = planOf("SMP of hashes"), answers = { smoker: "no", "âge": 20, region: 1, cost: 1 };
+  const { result, filled } = watched(() => {
+    try {
+      return plan.report(answers, { coins: ["ffffffffffffffff", "0000000000000000"] }); // two coins are too many
+    } catch (error) {
+      return error.code;
+    }
+  });
+  assert.equal(result, "coins");
+  assert.ok(filled.length > 0 && filled.every(array => array.every(half => half === 0)));
+});
 
 test("more words than one call of getRandomValues gives", () => {
   const text = plans.find(one => one.name === "OUE of 128").text.replaceAll('"values": 128', '"values": 100000');

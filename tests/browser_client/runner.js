@@ -3,7 +3,8 @@
 
 import { readDomain } from "./domains.js";
 import { digestOf } from "./json_text.js";
-import { MemoisedClient, Plan } from "./murmure.js";
+import { MemoisedClient } from "./memoised.js";
+import { Plan } from "./murmure.js";
 import { GivenWords } from "./words.js";
 
 const DEEP_SEED = 1000000, u64 = n => BigInt.asUintN(64, n);

@@ -60,7 +60,7 @@ def report_from(plan: Plan[Any], answers: Any, rng: Random, number: int = 0) -> 
         data = plan.person.report({name: [value] for name, value in answers.items()}, rng, number)
     if len(data) == 0:
         raise OutsideDomain(
-            "the answer lies outside {domain}, and this plan leaves such rows out.",
+            "the answer is not {domain}, and this plan leaves such rows out.",
             hint="nothing was randomised, and there is nothing to send",
             domain=plan.person.domain.describe(),
         )
