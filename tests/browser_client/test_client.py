@@ -129,7 +129,7 @@ def test_every_mechanism_has_browser_code(client: Path) -> None:
 
 def test_every_statistic_that_takes_reports_is_known(client: Path) -> None:
     taken = set()
-    for name, module in catalogue.QUESTIONS.items():
+    for module in catalogue.QUESTIONS.values():
         for statistic in importlib.import_module(module).EXAMPLES:
             mechanism = mu.SPL if isinstance(statistic.domain, Schema) else mu.GRR
             try:
@@ -165,7 +165,7 @@ def test_a_report_of_a_thousand_values_takes_less_than_five_milliseconds(client:
     assert told.keys() == texts.keys()
 
 
-# -- what the modules are --------------------------------------------------------------------------------------------------
+# -- what the modules are ----------------------------------------------------------------------------------------------
 
 
 def code_of(text: str) -> str:
@@ -219,7 +219,33 @@ def test_the_published_digests_are_current() -> None:
     assert client_digest() in printed
 
 
-# -- in a browser ---------------------------------------------------------------------------------------------------------------
+PAGES = (client_folder() / "README.md", client_folder().parents[1] / "docs" / "how-to-randomise-in-a-browser.md")
+AROUND = """
+const text = {text}, location = {{ hash: "#{digest}" }}, fetch = async () => ({{ text: async () => text }});
+{code}
+console.log(JSON.stringify(report));
+"""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_of_a_page_runs(page: Path, client: Path) -> None:
+    """Every block of JavaScript, with a plan that the page would have loaded."""
+    domain = mu.Categories(["no", "yes"])
+    plan = mu.Plan(mu.Histogram(domain), person=mu.Warner(domain, epsilon=1.0))
+    blocks = re.findall(r"^```js\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+    assert blocks
+    for code in blocks:
+        module = client / "page_block.mjs"
+        module.write_text(
+            AROUND.format(text=json.dumps(plan.to_json()), digest=plan.digest, code=code), encoding="utf-8"
+        )
+
+        report = json.loads(run_node(client, str(module)))
+
+        assert report["plan"] == plan.digest and report["report"] in (0, 1)
+
+
+# -- in a browser ------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

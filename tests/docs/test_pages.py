@@ -30,7 +30,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))  # those in French too, in docs/fr
 READMES = [ROOT / "README.md", ROOT / "README.fr.md"]
 LOCALE_NAMES = {"LANGUAGE", "LANG", "LC_ALL", "LC_MESSAGES"}
-LANGUAGES = {"python", "text", "bash", "sh", "json"}
+LANGUAGES = {"python", "text", "bash", "sh", "js", "json"}  # js: tests/browser_client/test_client.py
 
 
 class Block(NamedTuple):

@@ -1,7 +1,7 @@
 """What a browser must send, from Python: `python -m tests.vectors.make_browser` writes browser.json.
 
-    plans     each example of each mechanism: its plan as text, answers, words, and the report that they give. Words come
-              from a seed (`stream`), some of them replaced by words at a threshold of the law and one below.
+    plans     each example of each mechanism: its plan as text, answers, words, and the report that they give. Words
+              come from a seed (`stream`), some of them replaced by words at a threshold of the law and one below.
     domains   what a domain makes of an answer: its code, or the kind of refusal.
     bad       plans and answers that must be refused, and the code of the refusal.
     memoised  a device's key, a question, and reports over time.
@@ -17,7 +17,6 @@ import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +40,8 @@ from murmure.laws.tagged import Tagged
 from murmure.laws.window import WindowChannel
 from murmure.local.rappor import MemoisedClient
 from murmure.plan.codec import part_to_dict
-from murmure.plan.sent_reports import sent
 from murmure.plan.reports import Reports
+from murmure.plan.sent_reports import sent
 
 FILE = Path(__file__).with_name("browser.json")
 MASK = WORD - 1
@@ -51,7 +50,7 @@ MAIN_WORDS, DEEP_WORDS = 400, 800  # more than any of these laws uses
 DEEP_SEED = 1_000_000  # added to the seed of the main words
 
 
-# -- words ---------------------------------------------------------------------------------------------------------------
+# -- words -------------------------------------------------------------------------------------------------------------
 
 
 def stream(seed: int, count: int) -> list[int]:
@@ -105,7 +104,7 @@ class GivenRandom(Random):
         return given
 
 
-# -- thresholds ------------------------------------------------------------------------------------------------------------
+# -- thresholds --------------------------------------------------------------------------------------------------------
 
 
 def around(*numbers: int) -> list[int]:
@@ -223,7 +222,9 @@ def hidden_edits(law: Hidden, x: list[int]) -> Iterator[Edit]:
             yield from (edit.moved(main).also(tags[i]) for edit in edits(part.real, x[i]))
             yield from (edit.also(other) for edit in words_at(main, cut_words(part.fake)))
         elif isinstance(part, FakeValue):
-            yield from (edit.also(tag) for tag in (tags[i], other) for edit in words_at(main, around(part.real.yes_true)))
+            yield from (
+                edit.also(tag) for tag in (tags[i], other) for edit in words_at(main, around(part.real.yes_true))
+            )
             yield from (edit.also(other) for edit in words_at(main + 1, cut_words(part.fake)))
         main += part.words
     if law.unary:
@@ -235,7 +236,7 @@ def hidden_edits(law: Hidden, x: list[int]) -> Iterator[Edit]:
             yield from (edit.also(tags[i]) for edit in words_at(main, around(part.real.yes_true)))
 
 
-# -- plans -------------------------------------------------------------------------------------------------------------------
+# -- plans -------------------------------------------------------------------------------------------------------------
 
 
 def examples() -> Iterator[tuple[str, Any]]:
@@ -272,7 +273,7 @@ def more_examples() -> Iterator[tuple[str, Any]]:
 
 
 def document_of(person: Any) -> tuple[str, str]:
-    """The plan's text and digest. Reports that answer no statistic, such as bounded numbers, get a plan all the same."""
+    """The plan's text and digest. Bounded numbers answer no statistic, and get a plan all the same."""
     schema = isinstance(person.domain, Schema)
     for statistic in (mu.Marginals,) if schema else (mu.Histogram, mu.Mean):
         try:
@@ -288,7 +289,9 @@ def document_of(person: Any) -> tuple[str, str]:
         "curator": None,
     }
     compact = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False), hashlib.sha256(compact.encode()).hexdigest()
+    return json.dumps(values, indent=1, sort_keys=True, ensure_ascii=False), hashlib.sha256(
+        compact.encode()
+    ).hexdigest()
 
 
 def answer_of(domain: Any, code: int) -> Any:
@@ -397,15 +400,15 @@ def plan_vectors() -> list[dict[str, Any]]:
     return out
 
 
-# -- domains -------------------------------------------------------------------------------------------------------------------
+# -- domains -----------------------------------------------------------------------------------------------------------
 
 ANSWERS: tuple[Any, ...] = (
-    None, "", "nan", " NaN ", True, False, "true", "False", 0, 1, 2, 3, -1, 0.5, 1.5, 2.5, 0.1, 0.3, 1e300, "inf", "-Infinity",
-    "1", " 1 ", "01", "1.0", "1e0", "+1", "-0", "\u00a01", "0x1", "1_0", "yes", "no", "Yes", "yes ", "perhaps", "l'été", "missing",
-    2.0000000000000004, 1.9999999999999998, 0.30000000000000004, 0.29999999999999999, 0.1 + 0.7, 3.3000000000000003, 4.35, 0.15,
-    0.25, 0.35, 0.45, 1.005, 2.675, -0.05, -1.25, -1.5, 9.999999999999999, 10, 10.000000000000002, 10.1, 12, 17, 18, 99, 100,
-    100000000000000.5, 100000000000001.5, 9007199254740993, 1e15, "0.1", "0.30", "10.0000000000000001", "2.50", "٣", "1,5",
-    [1], {"a": 1},
+    None, "", "nan", " NaN ", True, False, "true", "False", 0, 1, 2, 3, -1, 0.5, 1.5, 2.5, 0.1, 0.3, 1e300, "inf",
+    "-Infinity", "1", " 1 ", "01", "1.0", "1e0", "+1", "-0", "\u00a01", "0x1", "1_0", "yes", "no", "Yes", "yes ",
+    "perhaps", "l'été", "missing", 2.0000000000000004, 1.9999999999999998, 0.30000000000000004, 0.29999999999999999,
+    0.1 + 0.7, 3.3000000000000003, 4.35, 0.15, 0.25, 0.35, 0.45, 1.005, 2.675, -0.05, -1.25, -1.5,
+    9.999999999999999, 10, 10.000000000000002, 10.1, 12, 17, 18, 99, 100, 100000000000000.5, 100000000000001.5,
+    9007199254740993, 1e15, "0.1", "0.30", "10.0000000000000001", "2.50", "\u0663", "1,5", [1], {"a": 1},
 )  # fmt: skip
 
 
@@ -435,7 +438,9 @@ def grid_answers(domain: Any) -> list[Any]:
     if isinstance(domain, mu.Categories):
         return []
     low, step, _ = (float(v) for v in domain.scale())
-    edges = [low + step * (i + half) for i in range(0, domain.size, max(1, domain.size // 12)) for half in (-0.5, 0, 0.5)]
+    edges = [
+        low + step * (i + half) for i in range(0, domain.size, max(1, domain.size // 12)) for half in (-0.5, 0, 0.5)
+    ]
     return [float(v) for edge in edges for v in (edge, np.nextafter(edge, -np.inf), np.nextafter(edge, np.inf))]
 
 
@@ -455,7 +460,7 @@ def domain_vectors() -> list[dict[str, Any]]:
     return out
 
 
-# -- what must be refused --------------------------------------------------------------------------------------------------------
+# -- what must be refused ----------------------------------------------------------------------------------------------
 
 
 def bad_vectors() -> list[dict[str, Any]]:
@@ -549,8 +554,8 @@ def bad_vectors() -> list[dict[str, Any]]:
         f"{slot}__domain__order": ["region", "region"] for slot in ("person", "statistic")
     })  # fmt: skip
     outside = json.loads(texts["GRR"])["person"]["law"]["outside"]
-    for number in (int(outside), float(outside), "0", f"-{outside}", f" {outside}", f"0{outside}", "1e3", "0x10", None, "",
-                   str(WORD), str(WORD - 1), [outside]):  # fmt: skip
+    texts_of_it = [f"-{outside}", f" {outside}", f"0{outside}"]
+    for number in (int(outside), float(outside), [outside], *texts_of_it, "0", "1e3", "0x10", None, "", str(WORD - 1)):
         bad(f"outside {number!r}", "integers", person__law__outside=number)
     bad("an integer left out", "integers", person__law__outside=...)
     bad("an integer too many", "integers", person__law__inside="1")
@@ -592,7 +597,7 @@ def bad_vectors() -> list[dict[str, Any]]:
     return out
 
 
-# -- over time ---------------------------------------------------------------------------------------------------------------------
+# -- over time ---------------------------------------------------------------------------------------------------------
 
 
 def memoised_vectors() -> list[dict[str, Any]]:

@@ -32,7 +32,9 @@ from murmure.local.base.report_columns import ReportColumnCodec
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
 
-MADE_BY = Phrase("reports are made by murmure.plan.sent_reports.answer and by clients/js, with the plan that reads them")
+MADE_BY = Phrase(
+    "reports are made by murmure.plan.sent_reports.answer and by clients/js, with the plan that reads them"
+)
 
 
 def answer(plan: Plan[Any], answers: Any, rng: Random | None = None, number: int = 0) -> dict[str, Any]:
