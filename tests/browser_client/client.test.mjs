@@ -17,6 +17,7 @@ for (const one of plans) test(`plan ${one.name}`, () => assert.deepEqual(runner.
 for (const [i, one] of domains.entries()) test(`domain ${i} ${one.domain.type}`, () => assert.deepEqual(runner.checkDomain(one), []));
 for (const one of bad) test(`refused: ${one.name}`, () => assert.deepEqual(runner.checkBad(one), []));
 for (const [i, one] of memoised.entries()) test(`memoised ${i}`, () => assert.deepEqual(runner.checkMemoised(one), []));
+for (const one of read("LAWS")) test(`law ${one.name}`, () => assert.deepEqual(runner.checkLaw(one), []));
 test("digests of all plans", () => assert.deepEqual(read("PLANS").flatMap(runner.checkDigest), []));
 
 /** Every array that crypto.getRandomValues fills while some work is done. */

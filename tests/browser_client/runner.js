@@ -3,6 +3,7 @@
 
 import { readDomain } from "./domains.js";
 import { digestOf } from "./json_text.js";
+import { readLaw } from "./laws.js";
 import { MemoisedClient } from "./memoised.js";
 import { Plan } from "./murmure.js";
 import { GivenWords } from "./words.js";
@@ -94,6 +95,20 @@ export function checkMemoised({ text, key, question, reports }) {
     const client = new MemoisedClient(plan, { key: bytes, question, values: 1 });
     const got = outcome(() => client.reportFrom(one.answer, wordsOf(one)).report);
     return got === one.report ? [] : [`${question}, ${JSON.stringify(one.answer)}: ${got}, Python has ${one.report}`];
+  });
+}
+
+/** A vector of tests/vectors/laws.json: 14 inputs of one law; bits are packed into words of 64, hashes into 16. */
+export function checkLaw({ name, inputs, integers, x, main, deep, reports }) {
+  const law = readLaw(integers, inputs, name);
+  const bytes = (text, length) => text.match(/../g).reverse().join("").slice(0, length);
+  return x.flatMap((code, i) => {
+    const words = new GivenWords(main[i], deep?.[i] ?? []), got = law.draw(code, words), wanted = reports[i];
+    words.finish();
+    const octets = Array.isArray(wanted)
+      ? wanted.map(word => bytes(typeof word === "string" ? word : word.toString(16).padStart(4, "0"))).join("").slice(0, got.length)
+      : wanted;
+    return got === octets ? [] : [`${name}, row ${i}: ${got}, Python has ${octets}`];
   });
 }
 

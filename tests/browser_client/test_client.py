@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import os
 import re
 import shutil
@@ -42,7 +43,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_node(client: Path, *arguments: str, **files: Path) -> str:
-    paths = {"CLIENT": client, "VECTORS": FILE, "PLANS": PLANS} | files
+    paths = {"CLIENT": client, "VECTORS": FILE, "PLANS": PLANS, "LAWS": FILE.with_name("laws.json")} | files
     env = {name: str(path) for name, path in paths.items()}
     done = subprocess.run([node.find_or_skip(), *arguments], env=env, capture_output=True, encoding="utf-8", cwd=client)
     return done.stdout + done.stderr
@@ -139,6 +140,30 @@ def test_every_statistic_that_takes_reports_is_known(client: Path) -> None:
             taken.add(type(statistic).__name__)
 
     assert taken == set(known_names(client)["STATISTICS"])
+
+
+def test_the_odds_that_a_page_shows_are_those_of_the_certificate(client: Path) -> None:
+    """Read off the integers in the browser, and by `certify` here: the same for every example, and never less."""
+    odds = json.loads(run_node(client, str(client / "odds.mjs")))
+    for name, person in examples():
+        epsilon = mu.certify(person).epsilon
+
+        assert math.exp(epsilon) * (1 - 1e-12) <= odds[name] <= math.exp(epsilon) * (1 + 1e-9), name
+
+
+def test_a_law_that_was_changed_shows_in_the_odds(client: Path, tmp_path: Path) -> None:
+    """A plan that states epsilon = 1 and tells the truth nearly always."""
+    domain = mu.Categories(4)
+    text = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, 1.0)).to_json()
+    changed = json.loads(text)
+    changed["person"]["law"]["outside"] = "1000"
+    vectors = tmp_path / "changed.json"
+    plans = [{"name": "as it was", "text": text}, {"name": "changed", "text": json.dumps(changed)}]
+    vectors.write_text(json.dumps({"plans": plans}))
+
+    odds = json.loads(run_node(client, str(client / "odds.mjs"), VECTORS=vectors))
+
+    assert odds["as it was"] == pytest.approx(math.e) and odds["changed"] > 1e16
 
 
 def test_every_vector_of_a_mechanism_is_there() -> None:
