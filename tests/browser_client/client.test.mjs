@@ -153,6 +153,38 @@ test("kept bits are kept: reports of one value resemble one another, and another
   assert.ok(total(key => key + 1) > 6); // the kept bits of these keys, which never change
 });
 
+/** Every place in a JSON value: what holds it, and its key. */
+function* places(value) {
+  if (value === null || typeof value !== "object") return;
+  for (const key of Object.keys(value)) {
+    yield [value, key];
+    yield* places(value[key]);
+  }
+}
+
+const GARBAGE = [null, 0, -1, 1.5, 1e308, "", "x", "1", true, [], {}, [[]], { law: "window" }, { toString: 1 }, undefined];
+
+for (const { name, text, cases } of plans.filter(({ text }) => text.length < 4000)) {
+  test(`${name}: whatever is broken in a plan is refused in words`, () => {
+    const json = JSON.parse(text);
+    let refused = 0;
+    for (const [holder, key] of [...places(json)]) {
+      const kept = holder[key];
+      for (const garbage of GARBAGE) {
+        holder[key] = garbage;
+        try {
+          new Plan(JSON.stringify(json)).report(cases[0].answers, { number: 0 });
+        } catch (error) {
+          assert.ok(error instanceof Refusal, `${key} = ${JSON.stringify(garbage)}: ${error.stack}`);
+          refused += 1;
+        }
+      }
+      holder[key] = kept;
+    }
+    assert.ok(refused > 50);
+  });
+}
+
 test("refusals can be said in another language", () => {
   const french = { "no-person": ["Plan refusé : {got} rien à envoyer.", "demander un autre plan"] };
   const refusal = new Refusal("no-person", { got: "donc" });

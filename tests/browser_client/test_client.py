@@ -19,10 +19,20 @@ import pytest
 from tests import node
 from tests.pages import chromium
 from tests.pages.browser import Browser
-from tests.vectors.make_browser import FILE, browser_text, examples, shift_mutants
+from tests.vectors.make_browser import (
+    FILE,
+    browser_text,
+    code_of,
+    merged,
+    person_of,
+    replayed,
+    shift_mutants,
+    written_vectors,
+)
 
 import murmure as mu
 from murmure import catalogue
+from murmure.core.domain import domain_from_dict
 from murmure.core.errors import MurmureError
 from murmure.core.schema import Schema
 from murmure.plan.browser_client import client_digest, client_folder, client_modules, module_digests
@@ -53,10 +63,25 @@ def run_tests(client: Path, vectors: Path = FILE) -> str:
     return run_node(client, "--test", "--test-reporter=tap", str(client / "client.test.mjs"), VECTORS=vectors)
 
 
-def test_the_vectors_are_what_python_draws() -> None:
-    """After a change that is meant, `python -m tests.vectors.make_browser`; a changed report breaks clients."""
-    assert FILE.read_text(encoding="utf-8") == browser_text()
+def test_every_example_has_its_vectors() -> None:
+    """After a new example: `python -m tests.vectors.make_browser`, which changes no vector that is there."""
+    written = written_vectors()
+
+    assert FILE.read_text(encoding="utf-8") == browser_text(merged(written))
     assert FILE.stat().st_size < 1_500_000
+
+
+@pytest.mark.parametrize("vector", written_vectors()["plans"], ids=lambda vector: vector["name"])
+def test_the_vectors_are_what_python_draws(vector: dict[str, Any]) -> None:
+    """Also those of examples that are gone: their plans are still answered."""
+    assert replayed(vector) == [case["report"] for case in vector["cases"]]
+
+
+@pytest.mark.parametrize("vector", written_vectors()["domains"], ids=lambda vector: vector["domain"]["type"])
+def test_the_codes_are_those_of_python(vector: dict[str, Any]) -> None:
+    domain = domain_from_dict(vector["domain"])
+
+    assert [code_of(domain, answer) for answer in vector["answers"]] == vector["codes"]
 
 
 def test_the_client_equals_python(client: Path) -> None:
@@ -89,8 +114,8 @@ def test_a_changed_vector_is_found(client: Path, tmp_path: Path) -> None:
 def integers_without_effect() -> set[tuple[str, tuple[str, ...], int]]:
     """Integers of shifted tables whose last unit vanishes in the flooring: moved, they give the same weights."""
     out = set()
-    for name, person in examples():
-        channel = person.channel
+    for vector in written_vectors()["plans"]:
+        name, channel = vector["name"], person_of(vector["text"]).channel
         for i, part in enumerate(getattr(channel, "parts", [channel])):
             if "g" in getattr(part, "rule", {}):
                 path = ("parts", str(i)) if hasattr(channel, "parts") else ()
@@ -145,8 +170,8 @@ def test_every_statistic_that_takes_reports_is_known(client: Path) -> None:
 def test_the_odds_that_a_page_shows_are_those_of_the_certificate(client: Path) -> None:
     """Read off the integers in the browser, and by `certify` here: the same for every example, and never less."""
     odds = json.loads(run_node(client, str(client / "odds.mjs")))
-    for name, person in examples():
-        epsilon = mu.certify(person).epsilon
+    for vector in written_vectors()["plans"]:
+        name, epsilon = vector["name"], mu.certify(person_of(vector["text"])).epsilon
 
         assert math.exp(epsilon) * (1 - 1e-12) <= odds[name] <= math.exp(epsilon) * (1 + 1e-9), name
 
@@ -193,7 +218,7 @@ def test_a_report_of_a_thousand_values_takes_less_than_five_milliseconds(client:
 # -- what the modules are ----------------------------------------------------------------------------------------------
 
 
-def code_of(text: str) -> str:
+def bare_code(text: str) -> str:
     """Without comments and texts."""
     return re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', "", text, flags=re.S)
 
@@ -215,11 +240,11 @@ BANNED = re.compile(
 @pytest.mark.parametrize("name", sorted(client_modules()))
 def test_a_module_sends_stores_and_logs_nothing(name: str) -> None:
     """Nor does it compute an exponential, or take chance from anywhere but the operating system."""
-    assert BANNED.findall(code_of(client_modules()[name].decode())) == []
+    assert BANNED.findall(bare_code(client_modules()[name].decode())) == []
 
 
 def test_the_check_of_modules_finds_what_it_looks_for() -> None:
-    code = code_of('fetch("/x"); // document\nconst a = Math.exp(1); /* eval */ log(windows)')
+    code = bare_code('fetch("/x"); // document\nconst a = Math.exp(1); /* eval */ log(windows)')
 
     assert [found.group() for found in BANNED.finditer(code)] == ["fetch", "Math.exp"]
 

@@ -1,4 +1,4 @@
-"""What a browser must send, from Python: `python -m tests.vectors.make_browser` writes browser.json.
+"""Adds to what a browser must send: `python -m tests.vectors.make_browser` writes browser.json. What is written stays.
 
     plans     each example of each mechanism: its plan as text, answers, words, and the report that they give. Words
               come from a seed (`stream`), some of them replaced by words at a threshold of the law and one below.
@@ -39,7 +39,7 @@ from murmure.laws.table import TableChannel, alias_tables, shift_weights
 from murmure.laws.tagged import Tagged
 from murmure.laws.window import WindowChannel
 from murmure.local.rappor import MemoisedClient
-from murmure.plan.codec import part_to_dict
+from murmure.plan.codec import part_from_dict, part_to_dict
 from murmure.plan.reports import Reports
 from murmure.plan.sent_reports import sent
 
@@ -626,15 +626,63 @@ def memoised_vectors() -> list[dict[str, Any]]:
     return out
 
 
-def lines(values: list[Any]) -> str:
-    return "[\n" + ",\n".join(json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values) + "\n]"
+# -- the file ---------------------------------------------------------------------------------------------------------
 
 
-def browser_text() -> str:
+def person_of(text: str) -> Any:
+    """The mechanism of a plan, also of one that answers no statistic."""
+    written = json.loads(text)["person"]
+    return part_from_dict(written, {**catalogue.MECHANISMS, **catalogue.RECORDS}, ignored=("law",))
+
+
+def replayed(vector: dict[str, Any]) -> list[Any]:
+    """What Python reports today from the words of a plan's vector."""
+    person = person_of(vector["text"])
+    return [
+        replay(person, case["answers"], case["seed"], edit_of(case), case.get("number", 0))[2]
+        for case in vector["cases"]
+    ]
+
+
+def edit_of(case: dict[str, Any]) -> Edit:
+    planes = tuple((at, deep_at, width, int(value, 16)) for at, deep_at, width, value in case.get("planes", ()))
+    return Edit({int(at): int(word, 16) for at, word in case.get("main", {}).items()}, planes)
+
+
+KEYS = {"plans": "digest", "domains": "domain", "bad": "name", "memoised": "question"}
+
+
+def merged(written: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """What was written once stays as it is; what is new is added. If its name is taken, its digest is part of it."""
+    computed = {
+        "plans": plan_vectors(),
+        "domains": domain_vectors(),
+        "bad": bad_vectors(),
+        "memoised": memoised_vectors(),
+    }
+    out = {}
+    for part, key in KEYS.items():
+        old = written.get(part, [])
+        known, names = [one[key] for one in old], {one.get("name") for one in old}
+        new = [one for one in computed[part] if one[key] not in known]
+        for one in new if part == "plans" else ():
+            one["name"] += f" ({one['digest'][:8]})" if one["name"] in names else ""
+        out[part] = [*old, *new]
+    return out
+
+
+def browser_text(parts: dict[str, list[Any]]) -> str:
     """The whole file: one line for each vector."""
-    parts = {"plans": plan_vectors(), "domains": domain_vectors(), "bad": bad_vectors(), "memoised": memoised_vectors()}
-    return "{\n" + ",\n".join(f'"{name}": {lines(values)}' for name, values in parts.items()) + "\n}\n"
+
+    def lines(values: list[Any]) -> str:
+        return ",\n".join(json.dumps(value, ensure_ascii=False, separators=(",", ":")) for value in values)
+
+    return "{\n" + ",\n".join(f'"{name}": [\n{lines(values)}\n]' for name, values in parts.items()) + "\n}\n"
+
+
+def written_vectors() -> dict[str, list[Any]]:
+    return json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
 
 
 if __name__ == "__main__":
-    FILE.write_text(browser_text(), encoding="utf-8")
+    FILE.write_text(browser_text(merged(written_vectors())), encoding="utf-8")
