@@ -72,7 +72,7 @@ export function hexOfBits(lanes, size) {
 
 export class BitsLaw {
   constructor(law, inputs, owner) {
-    exactly(law, owner, ["law", "yes_true", "yes_false"]);
+    exactly(law, owner, ["law", "yes_true", "yes_false"], "bits");
     this.inputs = inputs;
     this.yesTrue = bigInteger(law, "yes_true", owner);
     this.yesFalse = bigInteger(law, "yes_false", owner);
@@ -95,7 +95,7 @@ export class BitsLaw {
 /** Bits drawn once and kept, then each kept bit randomised again for every report. */
 export class ChainedBitsLaw {
   constructor(law, inputs, owner) {
-    exactly(law, owner, ["law", "permanent", "yes_one", "yes_zero"]);
+    exactly(law, owner, ["law", "permanent", "yes_one", "yes_zero"], "chained bits");
     this.permanent = new BitsLaw(law.permanent, inputs, `${owner}.permanent`);
     this.inputs = inputs;
     this.yesOne = bigInteger(law, "yes_one", owner);

@@ -5,7 +5,7 @@ import { bigInteger, bitLength, exactly, smallInteger } from "./integers.js";
 
 export class HadamardLaw {
   constructor(law, inputs, owner) {
-    exactly(law, owner, ["law", "order", "keep"]);
+    exactly(law, owner, ["law", "order", "keep"], "hadamard");
     this.inputs = inputs;
     this.log = BigInt(bitLength(inputs));
     this.reports = smallInteger(law, "order", owner, 2 ** bitLength(inputs), 2 ** bitLength(inputs));

@@ -7,7 +7,7 @@ import { WindowLaw } from "./window.js";
 
 export class HashedLaw {
   constructor(law, inputs, owner) {
-    exactly(law, owner, ["law", "seed_bits", "bins"]);
+    exactly(law, owner, ["law", "seed_bits", "bins"], "hashed");
     this.inputs = inputs;
     const bins = this.bins = new WindowLaw(law.bins, law.bins?.outputs, `${owner}.bins`), g = bins.outputs;
     const power = g === 2 ** (bitLength(g) - 1), bits = power ? bitLength(g) - 1 : Math.min(16, bitLength(g) + 9);

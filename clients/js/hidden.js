@@ -26,7 +26,7 @@ function readPart(part, size, owner) {
 
 export class HiddenLaw {
   constructor(law, sizes, owner) {
-    exactly(law, owner, ["law", "chances", "parts"]);
+    exactly(law, owner, ["law", "chances", "parts"], "hidden");
     this.parts = readParts(law, sizes, owner, readPart);
     this.chances = Cut.read(law.chances, sizes.length, `${owner}.chances`);
     this.unary = this.parts.filter(({ kind }) => kind !== "fake code");

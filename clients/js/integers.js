@@ -22,12 +22,13 @@ export function smallInteger(law, name, owner, low, high) {
   throw new Refusal("integers", { owner, name, wanted: `a whole number from ${low} to ${high}`, got: shown(value) });
 }
 
-/** Refuse a law that has other fields than these. */
-export function exactly(law, owner, names) {
+/** Refuse a law of another kind, or with other fields than these. */
+export function exactly(law, owner, names, kind = undefined) {
   const fields = law !== null && typeof law === "object" && !Array.isArray(law) ? Object.keys(law).sort() : null;
   if (fields === null || fields.join() !== [...names].sort().join()) {
     throw new Refusal("integers", { owner, name: "law", wanted: `the fields ${names.join(", ")}`, got: shown(fields ?? law) });
   }
+  if (law.law !== kind) throw new Refusal("law", { owner, got: shown(law.law), wanted: kind });
 }
 
 /** The least number of bits that writes n. */

@@ -17,7 +17,7 @@ export function readParts(law, sizes, owner, read) {
 /** Every attribute randomised separately, all of them shown. */
 export class JointLaw {
   constructor(law, sizes, owner) {
-    exactly(law, owner, ["law", "parts"]);
+    exactly(law, owner, ["law", "parts"], "joint");
     this.parts = readParts(law, sizes, owner, readLaw);
     this.strings = stringsOf(this.parts);
   }
@@ -57,7 +57,7 @@ function stringsOf(parts) {
 /** A public draw says which attributes are shown. */
 export class SampledLaw {
   constructor(law, sizes, owner) {
-    exactly(law, owner, ["law", "draw", "parts"]);
+    exactly(law, owner, ["law", "draw", "parts"], "sampled");
     exactly(law.draw, `${owner}.draw`, ["take", "in_turn", "cut"]);
     this.parts = readParts(law, sizes, owner, readLaw);
     this.take = smallInteger(law.draw, "take", `${owner}.draw`, 1, sizes.length);

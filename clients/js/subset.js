@@ -6,7 +6,7 @@ import { bigInteger, exactly, smallInteger } from "./integers.js";
 
 export class SubsetLaw {
   constructor(law, inputs, owner) {
-    exactly(law, owner, ["law", "size", "keep"]);
+    exactly(law, owner, ["law", "size", "keep"], "subset");
     this.inputs = inputs;
     this.size = smallInteger(law, "size", owner, 1, inputs - 1);
     this.keep = bigInteger(law, "keep", owner);

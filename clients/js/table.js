@@ -9,7 +9,7 @@ const MAX_CELLS = 4096;
 export class TableLaw {
   constructor(law, inputs, owner) {
     this.inputs = inputs;
-    const read = "rows" in law ? readRows : "g" in law ? readShifts : readRamp;
+    const read = law?.rows !== undefined ? readRows : law?.g !== undefined ? readShifts : readRamp;
     [this.row, this.reports] = read(law, inputs, owner);
     this.owner = owner;
   }
@@ -46,7 +46,7 @@ function listOf(law, name, owner, length) {
 
 /** A small law given row by row. */
 function readRows(law, inputs, owner) {
-  exactly(law, owner, ["law", "rows"]);
+  exactly(law, owner, ["law", "rows"], "table");
   const rows = listOf(law, "rows", owner, inputs);
   const reports = Array.isArray(rows[0]) ? rows[0].length : 0;
   if (reports < 2) throw new Refusal("integers", { owner, name: "rows", wanted: "rows of two or more", got: shown(rows[0]) });
@@ -57,7 +57,7 @@ function readRows(law, inputs, owner) {
 
 /** Two reports; report 1 has weight first + step x, a straight line in the input. */
 function readRamp(law, inputs, owner) {
-  exactly(law, owner, ["law", "first", "step"]);
+  exactly(law, owner, ["law", "first", "step"], "table");
   const first = bigInteger(law, "first", owner), step = bigInteger(law, "step", owner, -WORD, WORD);
   const last = first + step * BigInt(inputs - 1);
   if (last < 1n || last >= WORD) {
@@ -68,7 +68,7 @@ function readRamp(law, inputs, owner) {
 
 /** P[y | x] proportional to g[|y - x|]: the weight is the high word of g[|y - x|] r[x], times 2**shift. */
 function readShifts(law, inputs, owner) {
-  exactly(law, owner, ["law", "g", "r", "shift"]);
+  exactly(law, owner, ["law", "g", "r", "shift"], "table");
   if (inputs > MAX_CELLS) {
     throw new Refusal("integers", { owner, name: "g", wanted: `at most ${MAX_CELLS} integers`, got: `${inputs}` });
   }

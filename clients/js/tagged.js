@@ -7,7 +7,7 @@ import { WindowLaw } from "./window.js";
 
 export class TaggedLaw {
   constructor(law, inputs, owner) {
-    exactly(law, owner, ["law", "coin", "first", "second"]);
+    exactly(law, owner, ["law", "coin", "first", "second"], "tagged");
     this.inputs = inputs;
     this.coin = bigInteger(law, "coin", owner);
     this.first = new WindowLaw(law.first, inputs, `${owner}.first`);

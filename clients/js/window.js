@@ -7,10 +7,8 @@ import { Refusal } from "./refusal.js";
 const MAX = 2 ** 40; // outputs; a grid has far fewer
 
 export class WindowLaw {
-  static fields = ["law", "outputs", "length", "step", "shift", "outside"];
-
   constructor(law, inputs, owner) {
-    exactly(law, owner, WindowLaw.fields);
+    exactly(law, owner, ["law", "outputs", "length", "step", "shift", "outside"], "window");
     this.inputs = inputs;
     this.outputs = smallInteger(law, "outputs", owner, 2, MAX);
     this.length = smallInteger(law, "length", owner, 1, this.outputs - 1);
