@@ -23,7 +23,7 @@ function add(a, array, from) {
 /** v[a] = (v[a] XOR v[b]), turned right by so many bits. */
 function xorTurn(a, b, by) {
   const low = v[2 * a] ^ v[2 * b], high = v[2 * a + 1] ^ v[2 * b + 1];
-  const [one, other] = by >= 32 ? [high, low] : [low, high], rest = by % 32;
+  const one = by >= 32 ? high : low, other = by >= 32 ? low : high, rest = by % 32;
   v[2 * a] = rest ? (one >>> rest) | (other << (32 - rest)) : one;
   v[2 * a + 1] = rest ? (other >>> rest) | (one << (32 - rest)) : other;
 }
@@ -39,36 +39,52 @@ function compress(h, block, length, last) {
     v[29] = ~v[29];
   }
   for (let round = 0; round < 12; round++) {
-    QUADS.forEach(([a, b, c, d], i) => {
-      const [x, y] = ORDER[round % 10].slice(2 * i, 2 * i + 2);
+    const order = ORDER[round % 10];
+    for (let i = 0; i < 8; i++) {
+      const quad = QUADS[i], a = quad[0], b = quad[1], c = quad[2], d = quad[3];
       add(a, v, b);
-      add(a, m, x);
+      add(a, m, order[2 * i]);
       xorTurn(d, a, 32);
       add(c, v, d);
       xorTurn(b, c, 24);
       add(a, v, b);
-      add(a, m, y);
+      add(a, m, order[2 * i + 1]);
       xorTurn(d, a, 16);
       add(c, v, d);
       xorTurn(b, c, 63);
-    });
+    }
   }
   for (let i = 0; i < 16; i++) h[i] ^= v[i] ^ v[i + 16];
 }
 
-/** The first 32 bytes under a key of 1 to 64 bytes; person: at most 16 bytes of text in ASCII. */
-export function blake2b(message, key, person) {
-  const parameters = new Uint8Array(64), h = Uint32Array.from(START);
+/**
+ * The first 32 bytes under a key of 1 to 64 bytes; person: at most 16 bytes of text in ASCII. The message comes in two
+ * parts, prefix and end: the prefix, which may be long, is worked through once, and the function that is returned takes
+ * an end.
+ */
+export function blake2b(prefix, key, person) {
+  const parameters = new Uint8Array(64), start = Uint32Array.from(START);
   parameters.set([32, key.length, 1, 1]);
   parameters.set(new TextEncoder().encode(person), 48);
   const view = new DataView(parameters.buffer);
-  for (let i = 0; i < 16; i++) h[i] ^= view.getUint32(4 * i, true);
-  const bytes = new Uint8Array(128 * (1 + Math.ceil(message.length / 128))); // the key is the first block
+  for (let i = 0; i < 16; i++) start[i] ^= view.getUint32(4 * i, true);
+  const bytes = new Uint8Array(128 + prefix.length); // the key is the first block
   bytes.set(key);
-  bytes.set(message, 128);
+  bytes.set(prefix, 128);
+  let done = 0;
+  // The last block is compressed in another way, so one that may be the last is left to the end.
+  for (; done + 128 < bytes.length; done += 128) compress(start, bytes.subarray(done, done + 128), done + 128, false);
+  const tail = bytes.slice(done);
+  return end => finished(start.slice(), done, tail, end);
+}
+
+function finished(h, done, tail, end) {
+  const length = tail.length + end.length, bytes = new Uint8Array(128 * Math.max(1, Math.ceil(length / 128)));
+  bytes.set(tail);
+  bytes.set(end, tail.length);
   for (let at = 0; at < bytes.length; at += 128) {
     const last = at + 128 === bytes.length;
-    compress(h, bytes.subarray(at, at + 128), last ? 128 + message.length : at + 128, last);
+    compress(h, bytes.subarray(at, at + 128), done + (last ? length : at + 128), last);
   }
   v.fill(0);
   m.fill(0);

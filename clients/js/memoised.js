@@ -19,7 +19,7 @@ const FIELDS = { // of a domain, in the order in which Python writes them
 };
 
 export class MemoisedClient {
-  #key;
+  #streamOf; // from the text of a code to the key of its kept bits; the device's key is in here, and nowhere else
   #seen;
 
   /**
@@ -43,8 +43,8 @@ export class MemoisedClient {
       throw new Refusal("key", { name: "seen", wanted: `at most ${values} codes of this domain`, got: kindOf(seen) });
     }
     Object.assign(this, { plan, question, values });
-    this.#key = key.slice();
     this.#seen = codes;
+    this.#streamOf = blake2b(new TextEncoder().encode(aboutOf(plan, question)), sha256(key), "murmure keep 1");
   }
 
   /** Codes of the values reported on so far: keep them with the key, and as secret. */
@@ -72,20 +72,19 @@ export class MemoisedClient {
     if (!this.#seen.has(x) && this.#seen.size >= this.values) throw new Refusal("values-spent", { got: this.#seen.size });
     this.#seen.add(x);
     const permanent = this.plan.law.permanent;
-    const stream = blake2b(new TextEncoder().encode(this.#about(x)), sha256(this.#key), "murmure keep 1");
+    const stream = this.#streamOf(new TextEncoder().encode(`, ${x}]`));
     return permanent.lanes(x, keystream(stream, permanent.words));
   }
+}
 
-  /** What the kept bits are about, in the very bytes that Python hashes. */
-  #about(x) {
-    const { domain, law } = parseVerbatim(this.plan.text).person;
-    const entries = (object, names) => ({ entries: names.filter(n => n in object).map(n => [n, object[n]]) });
-    const parts = [
-      { text: this.question },
-      entries(domain, FIELDS[domain.type.text]),
-      entries(law.permanent, ["law", "yes_true", "yes_false"]),
-      { number: String(x) },
-    ];
-    return pythonText(parts);
-  }
+/** What kept bits are about, in the very text that Python hashes, up to the code of the value. */
+function aboutOf(plan, question) {
+  const { domain, law } = parseVerbatim(plan.text).person;
+  const entries = (object, names) => ({ entries: names.filter(name => name in object).map(name => [name, object[name]]) });
+  const parts = [
+    { text: question },
+    entries(domain, FIELDS[domain.type.text]),
+    entries(law.permanent, ["law", "yes_true", "yes_false"]),
+  ];
+  return pythonText(parts).slice(0, -1);
 }

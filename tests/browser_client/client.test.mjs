@@ -1,6 +1,7 @@
 // The browser's client against Python's vectors, and what vectors cannot say. Run by tests/browser_client/test_client.py.
 
 import assert from "node:assert/strict";
+import { createCipheriv, createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -151,6 +152,27 @@ test("kept bits are kept: reports of one value resemble one another, and another
   const keys = [1, 2, 3, 4, 5, 6], total = other => keys.reduce((sum, key) => sum + apart(mean(key), mean(other(key))), 0);
   assert.ok(total(key => key) < 2); // 36 bits that differ by chance, by 0.03 each
   assert.ok(total(key => key + 1) > 6); // the kept bits of these keys, which never change
+});
+
+test("SHA-256 and AES are those of OpenSSL, and BLAKE2b does not see where its message is cut", async () => {
+  const { hexOf, sha256 } = await load("sha256"), { keystream } = await load("keystream"), { blake2b } = await load("blake2b");
+  const bytes = Uint8Array.from({ length: 300 }, (_, i) => (i * i + 7) % 256);
+  for (let length = 0; length <= 300; length++) {
+    const message = bytes.slice(0, length);
+    assert.equal(hexOf(sha256(message)), createHash("sha256").update(message).digest("hex"));
+    const whole = hexOf(blake2b(message, bytes.slice(0, 32), "murmure keep 1")(new Uint8Array(0)));
+    for (const at of [0, 1, 127, 128, 129, 256].filter(at => at <= length)) {
+      assert.equal(hexOf(blake2b(message.slice(0, at), bytes.slice(0, 32), "murmure keep 1")(message.slice(at))), whole);
+    }
+  }
+  for (let start = 0; start < 200; start += 20) {
+    const key = bytes.slice(start, start + 32), range = keystream(key, 101);
+    const openssl = (lane, size) => createCipheriv("aes-256-ctr", key, Buffer.from([0, 0, 0, lane, ...Array(12).fill(0)])).update(Buffer.alloc(size));
+    const words = Array.from({ length: 101 }, (_, i) => range.big(i));
+    assert.deepEqual(words, Array.from({ length: 101 }, (_, i) => openssl(0, 816).readBigUInt64LE(8 * i)));
+    const deep = openssl(1, 816);
+    for (const i of [0, 1, 2, 99, 100]) assert.deepEqual([...range.deep(i)], [deep.readUInt32LE(8 * i), deep.readUInt32LE(8 * i + 4)]);
+  }
 });
 
 /** Every place in a JSON value: what holds it, and its key. */
