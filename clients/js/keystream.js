@@ -20,49 +20,57 @@ for (let p = 1, q = 1; ; ) {
 }
 SBOX[0] = 0x63;
 
+// SubBytes and MixColumns of one byte: the column (2, 1, 1, 3) times its S-box, the first in the top byte.
+const MIX = Uint32Array.from(SBOX, byte => (double(byte) << 24) | (byte << 16) | (byte << 8) | (byte ^ double(byte)));
 const ROUNDS = 14;
 
-/** The round keys of a key of 32 bytes. */
+const turn = (word, by) => (word >>> by) | (word << (32 - by));
+const substitute = word =>
+  (SBOX[word >>> 24] << 24) | (SBOX[(word >>> 16) & 255] << 16) | (SBOX[(word >>> 8) & 255] << 8) | SBOX[word & 255];
+
+/** The round keys of a key of 32 bytes, four words a round. */
 function expand(key) {
-  const out = new Uint8Array(16 * (ROUNDS + 1));
-  out.set(key);
-  for (let at = 32, constant = 1; at < out.length; at += 4) {
-    let word = [...out.subarray(at - 4, at)];
-    if (at % 32 === 0) {
-      word = [SBOX[word[1]] ^ constant, SBOX[word[2]], SBOX[word[3]], SBOX[word[0]]];
+  const view = new DataView(key.buffer, key.byteOffset, 32), words = new Uint32Array(4 * (ROUNDS + 1));
+  for (let i = 0; i < 8; i++) words[i] = view.getUint32(4 * i);
+  for (let i = 8, constant = 1; i < words.length; i++) {
+    let word = words[i - 1];
+    if (i % 8 === 0) {
+      word = substitute(turn(word, 24)) ^ (constant << 24);
       constant = double(constant);
-    } else if (at % 32 === 16) {
-      word = word.map(byte => SBOX[byte]);
+    } else if (i % 8 === 4) {
+      word = substitute(word);
     }
-    word.forEach((byte, i) => (out[at + i] = byte ^ out[at + i - 32]));
+    words[i] = words[i - 8] ^ word;
   }
-  return out;
+  return words;
 }
 
+/** A block of four words, in place. */
 function encrypt(keys, block) {
-  const state = block.map((byte, i) => byte ^ keys[i]), moved = new Uint8Array(16);
+  const moved = new Uint32Array(4);
+  for (let i = 0; i < 4; i++) block[i] ^= keys[i];
   for (let round = 1; round <= ROUNDS; round++) {
-    for (let i = 0; i < 16; i++) moved[i] = SBOX[state[(i + 4 * (i % 4)) % 16]]; // row r turns by r columns
-    for (let column = 0; column < 16; column += 4) {
-      const all = moved[column] ^ moved[column + 1] ^ moved[column + 2] ^ moved[column + 3];
-      for (let row = 0; row < 4; row++) {
-        const byte = moved[column + row], next = moved[column + ((row + 1) % 4)];
-        state[column + row] = (round < ROUNDS ? byte ^ all ^ double(byte ^ next) : byte) ^ keys[16 * round + column + row];
-      }
+    for (let i = 0; i < 4; i++) { // row r of a column comes from the column r further on
+      const a = block[i] >>> 24, b = (block[(i + 1) & 3] >>> 16) & 255, c = (block[(i + 2) & 3] >>> 8) & 255;
+      const d = block[(i + 3) & 3] & 255;
+      moved[i] = round < ROUNDS
+        ? MIX[a] ^ turn(MIX[b], 8) ^ turn(MIX[c], 16) ^ turn(MIX[d], 24)
+        : (SBOX[a] << 24) | (SBOX[b] << 16) | (SBOX[c] << 8) | SBOX[d];
     }
+    for (let i = 0; i < 4; i++) block[i] = moved[i] ^ keys[4 * round + i];
   }
-  return state;
 }
+
+/** The bytes of a word the other way round: words of the stream are read with the low byte first. */
+const swapped = word => (turn(word, 24) & 0x00ff00ff) | (turn(word, 8) & 0xff00ff00);
 
 /** The words of one range of a key's stream, the first of each lane on: `main` of them at once, deep ones when asked. */
 export function keystream(key, main) {
   const keys = expand(key), halves = new Uint32Array(2 * main + 2); // an odd number of words ends inside a block
   const block = (lane, index) => {
-    const counter = new Uint8Array(16), view = new DataView(counter.buffer);
-    view.setUint32(0, lane);
-    view.setUint32(12, index);
-    const out = new DataView(encrypt(keys, counter).buffer);
-    return [0, 4, 8, 12].map(at => out.getUint32(at, true)); // words are read with the low byte first
+    const words = Uint32Array.of(lane, 0, 0, index);
+    encrypt(keys, words);
+    return words.map(swapped);
   };
   for (let i = 0; 2 * i < main; i++) halves.set(block(0, i), 4 * i);
   const deep = index => block(1, Math.floor(index / 2)).slice(index % 2 ? 2 : 0, index % 2 ? 4 : 2);
