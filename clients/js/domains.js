@@ -2,6 +2,7 @@
 // An answer that the domain does not hold is refused, or moved to the nearest where the plan says so ("clamp"). Rows
 // that a table would leave out ("drop") are refused too: here is only one, and its author can correct it.
 
+import { UNITS, dateMeaning, labelOf } from "./dates.js";
 import { CLOSE, MAX_15_DIGITS, UNKNOWN, meaning, rint, rounded } from "./meaning.js";
 import { Refusal, kindOf, shown } from "./refusal.js";
 
@@ -11,6 +12,7 @@ const FIELDS = {
   Integers: ["low", "high"],
   Interval: ["low", "high", "cells"],
   Decimals: ["low", "high", "places", "rounding"],
+  Dates: ["first", "last", "unit"],
 };
 export const OUTSIDE = Symbol("outside"); // the place of an answer that is a number, and not one of the domain
 
@@ -25,10 +27,17 @@ export function readDomain(json, owner) {
   if (!wanted.every(name => fields.includes(name)) || !fields.every(name => [...wanted, ...optional].includes(name))) {
     throw new Refusal("domain", { owner, wanted: `${kind} with ${wanted.slice(1).join(", ")}`, got: shown(fields) });
   }
-  return new { Categories, Integers, Interval, Decimals }[kind](json, owner);
+  const domain = new { Categories, Integers, Interval, Decimals, Dates }[kind](json, owner);
+  const { absent } = domain; // what a missing answer counts as
+  if (absent !== null && !Number.isInteger(domain.code(domain.meant(absent)))) {
+    domain.refuse(owner, `one whose constant for missing answers is ${domain.describe()}`, absent);
+  }
+  return domain;
 }
 
 class Domain {
+  another = "another number"; // what an answer outside is called
+
   constructor({ column, absent = null, outside = "refuse" }, owner) {
     this.owner = column ?? owner;
     this.absent = absent;
@@ -50,7 +59,7 @@ class Domain {
     const code = this.code(meant);
     if (Number.isInteger(code)) return code;
     if (code === OUTSIDE && this.outside === "clamp") return this.nearest(meant);
-    const got = typeof meant === "number" ? "another number" : typeof meant === "string" ? "another text" : kindOf(answer);
+    const got = typeof meant === "number" ? this.another : typeof meant === "string" ? "another text" : kindOf(answer);
     throw new Refusal("outside", { owner: this.owner, wanted: this.describe(), got });
   }
 
@@ -219,6 +228,41 @@ class Decimals extends NumberDomain {
   describe() {
     const range = `a number from ${this.lowText} to ${this.highText}`;
     return this.rounds ? range : `${range} with at most ${this.places} decimals`;
+  }
+}
+
+/** A day, week, month or year between two ends. */
+class Dates extends Domain {
+  another = "another date";
+
+  constructor(json, owner) {
+    super(json, owner);
+    const { first, last, unit } = json;
+    if (!UNITS.includes(unit)) this.refuse(owner, `dates of one of ${UNITS.join(", ")}`, unit);
+    Object.assign(this, { first, last, unit });
+    const [low, high] = [first, last].map(end => dateMeaning(unit, end));
+    // Python writes ends as labels, so that equal domains are equal texts.
+    const good = [[low, first], [high, last]].every(([end, text]) => Number.isInteger(end) && labelOf(unit, end) === text);
+    if (!good || high <= low) this.refuse(owner, "dates with first < last", [first, last]);
+    this.low = low;
+    this.size = high - low + 1;
+  }
+
+  meant(answer) {
+    return dateMeaning(this.unit, answer);
+  }
+
+  code(meant) {
+    if (typeof meant !== "number") return undefined;
+    return meant >= this.low && meant - this.low < this.size ? meant - this.low : OUTSIDE;
+  }
+
+  nearest(meant) {
+    return Math.min(Math.max(meant - this.low, 0), this.size - 1);
+  }
+
+  describe() {
+    return `a ${this.unit === "day" ? "date" : this.unit} from ${this.first} to ${this.last}`;
   }
 }
 

@@ -10,7 +10,7 @@ export const CLOSE = 1e-14; // a number moves by less than this part of itself w
 
 const NUMBER = /^[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF](?:[iI][nN][iI][tT][yY])?)$/;
 const NOTHING = /^(?:[+-]?[nN][aA][nN](?:\([0-9A-Za-z_]*\))?)?$/;
-const BLANKS = /^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g; // not trim(), which takes other spaces too
+const BLANKS = /^[ \t\n\r\f\v]+|[ \t\n\r\f\v]+$/g;
 
 export function meaning(cell) {
   if (cell === null || cell === undefined) return null;
@@ -20,10 +20,15 @@ export function meaning(cell) {
 }
 
 function meaningOfText(text) {
-  const word = text.replace(BLANKS, "");
+  const word = stripped(text);
   if (NUMBER.test(word)) return rounded(numberOf(word));
   if (NOTHING.test(word)) return null;
   return /^[tT][rR][uU][eE]$/.test(word) ? 1 : /^[fF][aA][lL][sS][eE]$/.test(word) ? 0 : text;
+}
+
+/** Without the blanks around it; not trim(), which takes other spaces too. */
+export function stripped(text) {
+  return text.replace(BLANKS, "");
 }
 
 function numberOf(word) {

@@ -16,6 +16,7 @@ const FIELDS = { // of a domain, in the order in which Python writes them
   Integers: ["type", "low", "high", "column", "absent", "outside"],
   Interval: ["type", "low", "high", "cells", "column", "absent", "outside"],
   Decimals: ["type", "low", "high", "places", "rounding", "column", "absent", "outside"],
+  Dates: ["type", "first", "last", "unit", "column", "absent", "outside"],
 };
 
 export class MemoisedClient {

@@ -17,6 +17,7 @@ import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,21 @@ def more_examples() -> Iterator[tuple[str, Any]]:
     yield "SMP of hashes", mu.SMP(survey, 2.0, oracle=("OLH", "OLH", "HadamardResponse", "Piecewise"), sample=2)
     yield "RSFD of bits", mu.RSFD(bits, 2.0, oracle=("OUE-z", "OUE-r", "GRR"))
     yield "SPL of bits", mu.SPL(bits, 3.0, oracle="OUE")
+    visit = mu.Schema(
+        {
+            "day": mu.Column(mu.Dates("2024-02-28", "2024-03-02"), missing="constant", missing_value="2024-02-29"),
+            "week": mu.Dates("2020-W52", "2021-W02", unit="week"),
+            "month": mu.Dates("2023-11", "2024-02", unit="month", outside="clamp"),
+            "year": mu.Dates("1969", "1971", unit="year"),
+        }
+    )
+    yield "GRR of a year of days", mu.GRR(mu.Dates("2024-01-01", "2024-12-31"), 4.0)
+    yield "OLH of weeks", mu.OLH(mu.Dates("2020-W01", "2021-W52", unit="week"), 2.0)
+    yield "SPL of dates", mu.SPL(visit, 4.0)
+    yield "GRR of a die", mu.GRR(mu.Categories(["no", "yes"]), truth=Fraction(4, 6))
+    yield "GRR of a bag", mu.GRR(mu.Categories(7), truth=Fraction(1, 10))
+    yield "GRR of a device for months", mu.GRR(mu.Dates("2024-01", "2024-12", unit="month"), truth=Fraction(1, 3))
+    yield "GRR of a truth as a float", mu.GRR(mu.Integers(0, 4), truth=0.7)
 
 
 def document_of(person: Any) -> tuple[str, str]:
@@ -412,6 +428,31 @@ ANSWERS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+# What forms give for dates (date, month, week, datetime-local, a year), the ends of months, leap years and ISO years,
+# and what is no date.
+DATES = (
+    "2024-03-05", " 2024-03-05\n", "2024-03-05T10:20", "2024-03-05 23:59:59", "2024-03-05T00:30:00.123+02:00",
+    "2024-03-05T23:30:00Z", "2024-03-05T10:20-0330", "2024-03-05T24:00", "2024-03-05T10", "2024-03-05T10:60",
+    "2024-03-05t10:20", "\x1a2024-03-05", "\x1a\x1a2024-03-05", "\x1a 2024-03-05",
+    "\u00a02024-03-05", "NaT", " nat ", "\x1anat", "natal", "a nat",
+    "2024-02-28", "2024-02-29", "2024-02-30", "2024-03-01", "2023-02-28", "2023-02-29", "2000-02-29", "1900-02-29",
+    "2100-02-29",
+    "2024-04-31", "2024-06-30", "2024-13-01", "2024-00-10", "2024-12-00", "2024-12-32", "2024-01-01", "2024-12-31",
+    "2023-12-31", "2025-01-01", "2019-12-29", "2019-12-30", "2019-12-31", "2020-01-05", "2020-01-06", "2020-12-27",
+    "2020-12-28", "2020-12-31", "2021-01-01", "2021-01-03", "2021-01-04", "2015-12-31", "2016-01-01", "1970-01-01",
+    "1969-12-31", "1969-12-29", "1969-12-28", "1600-01-01", "0001-01-01", "0000-12-31", "0024-03-05", "9999-12-31",
+    "10000-01-01", "12024-03-05", "-2024-03-05", "+2024-03-05", "2024-3-5", "24-03-05", "20240305", "2024/03/05",
+    "05/03/2024", "5 March 2024", "2024-W10", "2024-W01", "2024-W52", "2024-W53", "2020-W52", "2020-W53", "2021-W53",
+    "2015-W53", "2026-W53", "2020-W54", "2024-W00", "2024-W1", "2024-w10", "2024W10", "2024-W10-2", "0001-W01",
+    "0000-W52", "9999-W52", "9999-W53", "2024-03", "2024-01", "2024-12", "2023-12", "2025-01", "2024-00", "2024-13",
+    "2024-3",
+    "1969-12", "0001-01", "9999-12", "2024-03-", "2024", " 2024 ", "2023", "2025", "1969", "0001", "0000", "9999",
+    "10000", "24",
+    "2024.0", "2.024e3", "2024.5", "+2024", "\u0662\u0660\u0662\u0664", "2024-\u0660\u0663-05", 2024, 2024.0, 2024.5,
+    2023, 2025, 2024.0000000000002, 2023.9999999999998, 2024.000001, 0, 1, 9999, 10000, -2024, 1709596800, 19787,
+)  # fmt: skip
+
+
 def domains() -> list[Any]:
     return [
         mu.Categories(["no", "yes", "l'été"]),
@@ -430,6 +471,18 @@ def domains() -> list[Any]:
         mu.Decimals("-1.5", "2.5", 2, rounding="nearest"),
         mu.Decimals("0.5", "100.5", 1, outside="clamp"),
         mu.Decimals(-1, 10, 0, rounding="nearest", outside="clamp"),
+        mu.Dates("2024-01-01", "2024-12-31"),
+        mu.Dates("1969-12-28", "2100-03-01", outside="clamp"),
+        mu.Dates("0001-01-01", "9999-12-31", absent="2024-02-29"),
+        mu.Dates("2020-W52", "2021-W01", unit="week"),
+        mu.Dates("0001-W01", "9999-W52", unit="week", outside="drop"),
+        mu.Dates("2015-12-31", "2024-W10", unit="week", absent="2020-W53", outside="clamp"),
+        mu.Dates("2023-12", "2024-12", unit="month"),
+        mu.Dates("0001-01", "9999-12", unit="month", absent="1969-12"),
+        mu.Dates("1969-11", "2024-02", unit="month", outside="clamp"),
+        mu.Dates("2023", "2024", unit="year"),
+        mu.Dates("0001", "9999", unit="year", outside="drop"),
+        mu.Dates("1969", "2023", unit="year", absent="1970", outside="clamp"),
     ]
 
 
@@ -455,7 +508,7 @@ def code_of(domain: Any, answer: Any) -> Any:
 def domain_vectors() -> list[dict[str, Any]]:
     out = []
     for domain in domains():
-        answers = [*ANSWERS, *grid_answers(domain)]
+        answers = [*ANSWERS, *(DATES if isinstance(domain, mu.Dates) else grid_answers(domain))]
         out.append({"domain": domain.to_dict(), "answers": answers, "codes": [code_of(domain, a) for a in answers]})
     return out
 
@@ -464,7 +517,7 @@ def domain_vectors() -> list[dict[str, Any]]:
 
 
 def bad_vectors() -> list[dict[str, Any]]:
-    four, age = mu.Categories(4), mu.Integers(18, 99)
+    four, age, spring = mu.Categories(4), mu.Integers(18, 99), mu.Dates("2024-03-20", "2024-06-20")
     schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "region": mu.Categories(3)})
     base = {
         "GRR": mu.Plan(mu.Histogram(four), person=mu.GRR(four, 1.0)),
@@ -477,6 +530,7 @@ def bad_vectors() -> list[dict[str, Any]]:
         "SMP": mu.Plan(mu.Marginals(schema), person=mu.SMP(schema, 1.0, weights=(2.0, 1.0))),
         "turns": mu.Plan(mu.Marginals(schema), person=mu.SMP(schema, 1.0, draw="round-robin")),
         "RSFD": mu.Plan(mu.Marginals(schema), person=mu.RSFD(schema, 1.0)),
+        "Dates": mu.Plan(mu.Histogram(spring), person=mu.GRR(spring, truth=Fraction(1, 2))),
     }
     texts = {name: plan.to_json() for name, plan in base.items()}
     out: list[dict[str, Any]] = []
@@ -540,6 +594,25 @@ def bad_vectors() -> list[dict[str, Any]]:
     bad("a field too many", "domain", **both(two | {"colour": "red"}))
     bad("an unknown rule", "domain", **both(two | {"outside": "guess"}))
     bad("labels clamped", "domain", **both(two | {"outside": "clamp"}))
+    months = mu.Dates("2023-12", "2024-03", unit="month").to_dict()
+    for name, change in {
+        "another unit": {"unit": "quarter"},
+        "a unit of every object": {"unit": "constructor"},
+        "no unit": {"unit": None},
+        "ends of another unit": {"unit": "day"},
+        "an end with a day": {"first": "2023-12-31"},
+        "an end with blanks": {"first": " 2023-12"},
+        "an end that is no month": {"last": "2024-13"},
+        "an end as a number": {"first": 2023},
+        "an end that is missing": {"last": None},
+        "ends reversed": {"first": "2024-04"},
+        "ends that are one": {"first": "2024-03"},
+        "an absent date outside": {"absent": "2024-04"},
+        "an absent date that is none": {"absent": "never"},
+    }.items():
+        bad(f"dates: {name}", "domain", **both(months | change))
+    bad("dates: ends that suit no law", "integers", **both(months | {"last": "2024-04"}))
+    bad("an absent label that is none", "domain", **both(two | {"values": 4, "absent": 4}))
     reversed_bounds = {"type": "Integers", "low": 9, "high": 3, "column": None}
     bad("bounds reversed", "domain", **both(reversed_bounds))
     bad("a schema for one question", "domain", **both(json.loads(texts["SMP"])["person"]["domain"]))
@@ -582,6 +655,12 @@ def bad_vectors() -> list[dict[str, Any]]:
     answers("half a number", "outside", 1.5)
     answers("a word", "outside", "yes")
     answers("a list of answers", "outside", [1])
+    answers("no date", "missing", "", of="Dates")
+    answers("a date outside", "outside", "2024-06-21", of="Dates")
+    answers("a date that does not exist", "outside", "2024-04-31", of="Dates")
+    answers("a date as elsewhere", "outside", "04/05/2024", of="Dates")
+    answers("a month for a day", "outside", "2024-04", of="Dates")
+    answers("a year for a day", "outside", 2024, of="Dates")
     answers("an answer for several", "answers", "yes", of="SMP")
     answers("answers as a list", "answers", ["yes", 1], of="SMP")
     answers("a column left out", "answers", {"smoker": "yes"}, of="SMP")
@@ -607,6 +686,7 @@ def memoised_vectors() -> list[dict[str, Any]]:
         mu.Categories(70),
         mu.Interval(-1.0, 1e16, cells=5),
         mu.Decimals("0.5", "2.5", 1, absent="0.5", outside="clamp"),
+        mu.Dates("2020-12-20", "2021-01-10", unit="week", column="visité", absent="2020-W53", outside="clamp"),
     ]
     out = []
     for place, domain in enumerate(domains_over_time):
