@@ -1,4 +1,8 @@
-"""The build compiles message catalogues: locale/*/LC_MESSAGES/murmure.po to .mo, for wheels and editable installs."""
+"""The build compiles message catalogues, locale/*/LC_MESSAGES/murmure.po to .mo, for wheels and editable installs.
+
+A wheel also gets the modules of the browser's client (clients/js), which a collector serves; an editable install finds
+them in the checkout.
+"""
 
 from __future__ import annotations
 
@@ -19,3 +23,5 @@ class CompileCatalogues(BuildHookInterface):
                 catalogue = read_po(file, abort_invalid=True)
             with source.with_suffix(".mo").open("wb") as file:
                 write_mo(file, catalogue)
+        if self.target_name == "wheel" and version != "editable":
+            build_data["force_include"][str(Path(self.root, "clients/js"))] = "murmure/clients/js"

@@ -31,7 +31,7 @@ PAGES = sorted(DOCS.rglob("*.md"))  # those in French too, in docs/fr
 READMES = [ROOT / "README.md", ROOT / "README.fr.md"]
 BESIDE_README = [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "CITATION.cff")]
 LOCALE_NAMES = {"LANGUAGE", "LANG", "LC_ALL", "LC_MESSAGES"}
-LANGUAGES = {"python", "text", "bash", "sh", "json"}
+LANGUAGES = {"python", "text", "bash", "sh", "js", "json"}  # js: tests/browser_client/test_client.py
 
 
 class Block(NamedTuple):

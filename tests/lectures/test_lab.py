@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests import node
 from tests.vectors.make_lab import FILE, lab_vectors
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,14 +51,11 @@ def nudged(wanted: Any) -> Any:
 
 def run_node(folder: Path, vectors: Path) -> str:
     """What `node --test` says. The files are copied to where a package.json calls them modules, for older versions."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("no node: install Node.js 20 to check the lab's numbers without a browser")
     for path in LAB.glob("*.js"):
         shutil.copy(path, folder)
     (folder / "package.json").write_text('{"type": "module"}')
     tests = shutil.copy(Path(__file__).with_name("lab.test.mjs"), folder)
-    command = [node, "--test", "--test-reporter=tap", tests]
+    command = [node.find_or_skip(), "--test", "--test-reporter=tap", tests]
     env = {"LAB": str(folder), "VECTORS": str(vectors)}
     return subprocess.run(command, env=env, capture_output=True, encoding="utf-8", cwd=folder).stdout
 

@@ -104,13 +104,21 @@ def shift_family(g: list[int]) -> TableChannel:
     ends = list(itertools.accumulate(g))
     r = [(WORD * (WORD - 1)) // (ends[x] + ends[K - 1 - x] - g[0]) for x in range(K)]  # sum of g * r < 2**128
     shift = max(0, max(r).bit_length() - 64)
-    rs = np.array([v >> shift for v in r], np.uint64)
+    rs = [v >> shift for v in r]
+    return TableChannel(
+        shift_weights(g, rs, shift), {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": shift}
+    )
+
+
+def shift_weights(g: list[int], r: list[int], shift: int) -> Words64:
+    """The rows of `shift_family`, from the integers that a plan carries."""
+    K, rs = len(g), np.array(r, np.uint64)
     distance = np.abs(np.arange(K)[:, None] - np.arange(K)[None, :])
     weights = mulhi(np.array(g, np.uint64)[distance], np.broadcast_to(rs[:, None], (K, K))) << np.uint64(shift)
     weights = np.maximum(weights, np.uint64(1))  # no report is impossible: at a huge epsilon the law saturates
     diagonal = np.arange(K)
     weights[diagonal, diagonal] -= weights.sum(axis=1, dtype=np.uint64)  # wraps: adds 2**64 - sum
-    return TableChannel(weights, {"g": [str(v) for v in g], "r": [str(v) for v in rs], "shift": shift})
+    return weights
 
 
 def alias_tables(weights: Words64) -> tuple[Words64, Array, int]:
