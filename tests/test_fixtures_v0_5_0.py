@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.frozen.compare import differences
 
 import murmure as mu
 from murmure.cli import main
@@ -103,7 +104,7 @@ def test_plans_of_every_kind_are_among_the_fixtures() -> None:
 
 @pytest.mark.parametrize("file", REPORTS)
 def test_reports_are_added_up_and_read_as_before(file: str) -> None:
-    """The same sum of the same reports, and the same estimates to the last bit."""
+    """The same sum of the same reports, and the same estimates; their last bits are the processor's (BLAS)."""
     meaning = REPORTS[file]
     plan, reports = mu.Plan.from_json(PLANS[meaning["plan"]]["text"]), mu.Reports.load(FOLDER / "plans" / file)
     total = plan.tally(reports)
@@ -115,7 +116,8 @@ def test_reports_are_added_up_and_read_as_before(file: str) -> None:
     )
 
     assert (len(reports), reports.seeded, total.n) == (meaning["reports"], meaning["seeded"], meaning["n"])
-    assert total.sum.tolist() == meaning["sum"] and means == meaning["means"]
+    assert total.sum.tolist() == meaning["sum"]
+    assert not differences(meaning["means"], means)
 
 
 # -- sanitised tables --------------------------------------------------------------------------------------------------

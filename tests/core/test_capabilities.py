@@ -61,6 +61,7 @@ PROBED = {
         "run/report/report_content.py": "items",
     },
     SYSTEM: {
+        "lectures/course/interrupts.py": "pthread_sigmask",
         "cli/terminal.py": "reconfigure",
         "core/random.py": "register_at_fork",
         "engines/sources/csv_files.py": "fileobj",

@@ -71,20 +71,24 @@ def test_several_extras_name_a_package_once() -> None:
 
 def test_from_a_wheel(environment: Path) -> None:
     """No index has murmure; those of its extras are on one. `python` is the one that runs."""
-    assert install_command("tables") == 'python -m pip install "pyarrow>=18"'
+    assert install_command("tables") == 'python -m pip install "pyarrow>=18" "python-calamine>=0.4"'
     assert install_command("postgres") == 'python -m pip install "psycopg[binary]>=3.2"'
 
 
 def test_another_python_is_named_by_its_path(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
-    assert install_command("tables") == f'"{environment}/bin/python" -m pip install "pyarrow>=18"'
+    assert (
+        install_command("tables") == f'"{environment}/bin/python" -m pip install "pyarrow>=18" "python-calamine>=0.4"'
+    )
 
 
 def test_with_pipx(environment: Path) -> None:
     (environment / "pipx_metadata.json").write_text("{}")
 
-    assert install_command("tables", "plots") == 'pipx inject an environment "pyarrow>=18" "matplotlib>=3.9"'.replace(
+    assert install_command(
+        "tables", "plots"
+    ) == 'pipx inject an environment "pyarrow>=18" "python-calamine>=0.4" "matplotlib>=3.9"'.replace(
         "an environment", environment.name
     )
 
@@ -92,7 +96,10 @@ def test_with_pipx(environment: Path) -> None:
 def test_with_uv_tool(environment: Path) -> None:
     (environment / "uv-receipt.toml").write_text("")
 
-    assert install_command("tables") == f'uv pip install --python "{environment}/bin/python" "pyarrow>=18"'
+    assert (
+        install_command("tables")
+        == f'uv pip install --python "{environment}/bin/python" "pyarrow>=18" "python-calamine>=0.4"'
+    )
 
 
 def test_without_pip(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +121,7 @@ def test_in_another_environment_of_a_clone(environment: Path, tmp_path: Path, mo
     """script/setup would fill the clone's .venv, which is not the one that runs."""
     clone(tmp_path, monkeypatch, "elsewhere")
 
-    assert install_command("tables") == 'python -m pip install "pyarrow>=18"'
+    assert install_command("tables") == 'python -m pip install "pyarrow>=18" "python-calamine>=0.4"'
 
 
 def test_without_being_installed(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +139,7 @@ def test_the_error_says_it(environment: Path) -> None:
 
     assert str(error) == (
         "reading tables needs pyarrow, which is not installed.\n"
-        '  Hint: install it (the extra tables) with: python -m pip install "pyarrow>=18"'
+        '  Hint: install it (the extra tables) with: python -m pip install "pyarrow>=18" "python-calamine>=0.4"'
     )
 
 

@@ -298,9 +298,12 @@ def test_the_scan_sees_what_it_looks_for(tmp_path: Path) -> None:
         assert uses_other_randomness(imports_and_names(path)) == expected
 
 
-ATTACKERS = {  # what attackers and victims draw protects nobody
+ATTACKERS = {  # what attackers and victims, or people who do not exist, draw protects nobody
     "attacks/curator/float_noise/inverse_cdf.py": "NumPy's own Laplace noise is the one under attack",
     "attacks/person/forgery/forged_reports.py": "forgers need no secret; their generator is keyed by ours",
+    "cli/starters/invented_people.py": "people who do not exist have nothing to protect",
+    "cli/starters/people_table.py": "people who do not exist have nothing to protect",
+    "cli/starters/study.py": "people who do not exist have nothing to protect",
     "lectures/experiments/listings_000.py": "the split of the lecture's listing, by its seed",
     "lectures/record_attacks/survey_runs.py": "the surveys of the published code, by its seeds",
 }

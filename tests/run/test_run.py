@@ -246,7 +246,7 @@ def test_an_absent_column_is_named(kind: str, tmp_path: Path) -> None:
         (None, "neither a frame nor reports"),
         (set(ANSWERS), "cannot read rows from 'set'"),
         ("nowhere.csv", "there is no file 'nowhere.csv'"),
-        ("table.xlsx", r"cannot read 'table\.xlsx': wanted a file ending in \.parquet, \.csv"),
+        ("table.docx", r"cannot read 'table\.docx': wanted a file ending in \.parquet, \.csv"),
         ("often", "cannot read 'often'"),
     ],
     ids=["generator", "int", "None", "set", "no file", "another kind", "text"],

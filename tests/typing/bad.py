@@ -14,7 +14,7 @@ release = mu.run(mu.Plan(mu.Histogram(question), person=mu.GRR(question, epsilon
 print(mu.Categorie(["no", "yes"]))  # WRONG
 print(mu.GRR(question, epsillon=1))  # WRONG
 print(mu.GRR(question, epsilon="a lot"))  # WRONG
-print(mu.GRR(question))  # WRONG
+print(mu.OUE(question))  # WRONG
 print(mu.GRR("smoker", epsilon=1.0))  # WRONG
 print(mu.SMP(question, epsilon=1.0))  # WRONG
 print(mu.Mean(question))  # WRONG

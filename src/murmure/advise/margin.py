@@ -16,6 +16,7 @@ from typing import Any
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.estimates.margins import margin_of
+from murmure.local.base.record_mechanism import RecordMechanism
 
 MIN_EPSILON, MAX_EPSILON = 0.001, 8.0  # beyond, a report tells nothing, or gives its answer away
 STEP = 1.1  # from one epsilon of the first search to the next
@@ -66,10 +67,9 @@ def smallest_epsilon(
 
 def settings_of(mechanism: Any) -> Any:
     """The whole numbers and protocols that it chose for itself at this epsilon."""
-    parts = getattr(mechanism, "parts", None)
-    if parts is None:
-        return type(mechanism).__name__, mechanism.detail
-    return tuple((type(part).__name__, getattr(part, "detail", "")) for part in parts)
+    if isinstance(mechanism, RecordMechanism):
+        return tuple((type(part).__name__, part.detail) for part in mechanism.parts)
+    return type(mechanism).__name__, mechanism.detail
 
 
 def _breaks(at: Any, low: float, high: float) -> Iterator[float]:

@@ -62,20 +62,20 @@ class FileFormat:
     <BLANKLINE>
     """
 
-    separator: str = ","
-    encoding: str = "utf-8"
-    decimal: str = "."
-    thousands: str = ""
-    units: tuple[str, ...] = ()
-    dates: DateOrder = "year-month-day"
-    missing: tuple[str, ...] = ()
-    yes: tuple[str, ...] = ()
-    no: tuple[str, ...] = ()
-    trim: bool = False
-    numbered: bool = False
-    skip: int = 0
-    names: tuple[str, ...] = ()
-    sheet: str | None = None
+    separator: str = ","  # between two columns of a CSV
+    encoding: str = "utf-8"  # of the text of a CSV
+    decimal: str = "."  # before the decimals of a number
+    thousands: str = ""  # between its thousands
+    units: tuple[str, ...] = ()  # marks behind a number, which are left out
+    dates: DateOrder = "year-month-day"  # the order of a date's parts
+    missing: tuple[str, ...] = ()  # words that mean that there is no value
+    yes: tuple[str, ...] = ()  # words for true, or for the label that is one of them
+    no: tuple[str, ...] = ()  # words for false, likewise
+    trim: bool = False  # whether blanks around a value are left out
+    numbered: bool = False  # whether repeated names of columns get a number, and empty ones their place
+    skip: int = 0  # lines above the header
+    names: tuple[str, ...] = ()  # the columns of a file without a header
+    sheet: str | None = None  # the sheet of a workbook, or the table of a database; None: the only one
 
     def __post_init__(self) -> None:
         self._check_one_of("separator", SEPARATORS)

@@ -359,6 +359,8 @@ class Certifiable:
 class Mechanism(Certifiable):
     """The person slot: a function from a value to a law."""
 
+    one_of: ClassVar[tuple[str, ...]] = ()  # settings of which exactly one is given, the usual one first
+
     @property
     def detail(self) -> str:
         """What it chose by itself, for a table of advice: "g = 4"."""

@@ -47,7 +47,7 @@ class GRR(FrequencyOracle):
     epsilon: float | None = None  # type: ignore[assignment]  # as of Warner: None where a device is described
     truth: Fraction | float | None = field(default=None, metadata=OMIT_IF_DEFAULT)
 
-    one_of = ("epsilon", "truth")  # exactly one of them is given; the first is the usual one
+    one_of = ("epsilon", "truth")
     entry = MechanismEntry(order=30, oracle="shares", adaptive=True, lists_values=True, line=("#4c566a", "-"))
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class GRR(FrequencyOracle):
                 "GRR takes either an epsilon or a probability of the truth, got {got}.",
                 hint="GRR(domain, epsilon=1.0); of a die that tells the truth on 4 of 6 faces: GRR(domain, "
                 "truth=Fraction(4, 6))",
-                got=Phrase("neither") if self.epsilon is None else Phrase("both"),
+                got="None" if self.epsilon is None else Phrase("both"),
             )
         if self.truth is None:
             check_epsilon(self)

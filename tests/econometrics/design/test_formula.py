@@ -305,7 +305,7 @@ def test_json_that_is_no_design(change: dict[str, object]) -> None:
 
 def test_without_formulaic(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "formulaic.errors", None)
-    with pytest.raises(MissingExtra, match="murmure\\[formulas\\]"):
+    with pytest.raises(MissingExtra, match="the extra formulas"):
         read_formula("y ~ x", SCHEMA)
 
 

@@ -26,8 +26,8 @@ class DataFile(os.PathLike[str]):
     visits.csv
     """
 
-    path: str | os.PathLike[str]
-    schema: Schema | FileFormat = field(repr=False)
+    path: str | os.PathLike[str]  # a file, a folder or a pattern
+    schema: Schema | FileFormat = field(repr=False)  # whose [file] says how they are written, or the format alone
 
     def __post_init__(self) -> None:
         if isinstance(self.path, DataFile) or not isinstance(self.path, str | os.PathLike):
@@ -39,6 +39,7 @@ class DataFile(os.PathLike[str]):
 
     @property
     def format(self) -> FileFormat:
+        """How the files are written."""
         return self.schema.file if isinstance(self.schema, Schema) else self.schema
 
     @property
