@@ -376,7 +376,7 @@ class NumberColumn:
     unreadable: Mask | None  # text that is not a number, and the like
 
     def parse(self, values: Any) -> ParsedColumn:
-        outside = [] if self.unreadable is None else [(self.unreadable, PARSE_HINT)]
+        outside: list[tuple[Mask, str]] = [] if self.unreadable is None else [(self.unreadable, PARSE_HINT)]
         return ParsedColumn(self.array, self.missing, outside, functools.partial(cell_at, values))
 
 
