@@ -18,6 +18,8 @@ from murmure.core.installation import activation_command, install_command, requi
 ROOT = Path(__file__).parents[2]
 REQUIRES = metadata.requires("murmure")
 
+TABLES = '"pyarrow>=18" "python-calamine>=0.4"'  # the packages of the extra
+
 
 class FakeDistribution:
     """Installed metadata that says where the package came from (PEP 610)."""
@@ -78,17 +80,13 @@ def test_from_a_wheel(environment: Path) -> None:
 def test_another_python_is_named_by_its_path(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
-    assert (
-        install_command("tables") == f'"{environment}/bin/python" -m pip install "pyarrow>=18" "python-calamine>=0.4"'
-    )
+    assert install_command("tables") == f'"{environment}/bin/python" -m pip install {TABLES}'
 
 
 def test_with_pipx(environment: Path) -> None:
     (environment / "pipx_metadata.json").write_text("{}")
 
-    assert install_command(
-        "tables", "plots"
-    ) == 'pipx inject an environment "pyarrow>=18" "python-calamine>=0.4" "matplotlib>=3.9"'.replace(
+    assert install_command("tables", "plots") == f'pipx inject an environment {TABLES} "matplotlib>=3.9"'.replace(
         "an environment", environment.name
     )
 
@@ -96,10 +94,7 @@ def test_with_pipx(environment: Path) -> None:
 def test_with_uv_tool(environment: Path) -> None:
     (environment / "uv-receipt.toml").write_text("")
 
-    assert (
-        install_command("tables")
-        == f'uv pip install --python "{environment}/bin/python" "pyarrow>=18" "python-calamine>=0.4"'
-    )
+    assert install_command("tables") == f'uv pip install --python "{environment}/bin/python" {TABLES}'
 
 
 def test_without_pip(environment: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.estimates.margins import margin_of
+from murmure.core.types import Mechanism
 from murmure.local.base.record_mechanism import RecordMechanism
 
 MIN_EPSILON, MAX_EPSILON = 0.001, 8.0  # beyond, a report tells nothing, or gives its answer away
@@ -68,7 +69,8 @@ def smallest_epsilon(
 def settings_of(mechanism: Any) -> Any:
     """The whole numbers and protocols that it chose for itself at this epsilon."""
     if isinstance(mechanism, RecordMechanism):
-        return tuple((type(part).__name__, part.detail) for part in mechanism.parts)
+        parts: tuple[Any, ...] = mechanism.parts
+        return tuple((type(p).__name__, p.detail if isinstance(p, Mechanism) else "") for p in parts)
     return type(mechanism).__name__, mechanism.detail
 
 

@@ -185,7 +185,10 @@ def exact_name(name: str, given: Mapping[str, Any] | None = None) -> str:
 
 def mechanism_settings(cls: Any, given: Collection[str] = ()) -> dict[str, bool]:
     """The options of a mechanism, and whether each must be given; where one of several must, the first of them."""
-    wanted = cls.one_of[:1] if not set(cls.one_of) & set(given) else ()
+    from murmure.core.types import Mechanism
+
+    one_of = cls.one_of if issubclass(cls, Mechanism) else ()
+    wanted = one_of[:1] if not set(one_of) & set(given) else ()
     return {f.name: f.default is MISSING or f.name in wanted for f in fields(cls) if f.name != "domain"}
 
 

@@ -68,8 +68,8 @@ class Dates(Categories):
       Hint: correct those rows, or write them as ISO dates: 2024-03-05
     """
 
-    first: str = ""  # the labels of the first and the last period
-    last: str = ""
+    first: str = ""  # the label of the first period
+    last: str = ""  # the label of the last period
     unit: DateUnit = "day"
     _first: int = field(init=False, default=0)  # the number of the first period
     _size: int = field(init=False, default=0)
@@ -154,6 +154,7 @@ class Dates(Categories):
         return tuple(period_labels(self.unit, self._first, self.size))
 
     def parse(self, values: Any) -> ParsedColumn:
+        """The codes of a column, and which rows are missing or outside."""
         values = one_column(values)
         column = parse_dates(self, values)
         parsed = ParsedColumn(column.array - self._first, column.missing, [], partial(printable_date, values))

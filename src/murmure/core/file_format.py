@@ -48,7 +48,7 @@ class FileFormat:
 
     >>> import murmure as mu
     >>> file = mu.FileFormat(separator=";", encoding="cp1252", decimal=",")
-    >>> print(mu.Schema({"income": mu.Interval(0, 5000)}, file=file).to_toml())
+    >>> print(mu.Schema({"income": mu.Interval(0, 5000)}, file=file).to_toml().strip())
     [file]
     separator = ";"
     encoding = "windows-1252"
@@ -59,7 +59,6 @@ class FileFormat:
     low = 0.0
     high = 5000.0
     cells = 1024
-    <BLANKLINE>
     """
 
     separator: str = ","  # between two columns of a CSV
