@@ -132,3 +132,11 @@ def test_a_terminal_without_unicode_is_no_error() -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize("group", ["poll", "schema", "study", "party", "attack", "ledger", "lectures"])
+def test_a_group_without_a_command_shows_its_help(group: str) -> None:
+    """As help, line by line, and not as the text of an error; the status says that nothing was done."""
+    result = CliRunner().invoke(main, [group])
+
+    assert result.exit_code == 2 and result.stderr == CliRunner().invoke(main, [group, "--help"]).stdout

@@ -223,7 +223,13 @@ class MurmureCommand(click.Command):
 
 
 class MurmureGroup(MurmureCommand, click.Group):
-    """A group that suggests the nearest command."""
+    """A group that suggests the nearest command, and without any shows its help."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            click.echo(ctx.get_help(), err=True)  # click would raise it as the text of an error
+            ctx.exit(EXIT_USAGE)
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         MurmureCommand.format_options(self, ctx, formatter)
