@@ -172,7 +172,7 @@ def _write(designed: PollDesign, chosen: DeviceChoice, card: Path | None, plan: 
 @click.option("--device", metavar="NAME", help="Or the device that people used.")
 @answers_option
 @click.option("--counts", metavar="A=N,B=N,...", help="How many people said each answer, such as no=300,yes=200.")
-@click.option("--reports", metavar="FILE", help="Or the answers, a row each: CSV or Parquet.")
+@click.option("--reports", metavar="FILE", help="Or the answers, a row each: CSV, workbook or Parquet.")
 @click.option("--column", metavar="NAME", help="The column of --reports.  [default: the only one]")
 @file_format_option
 @figure_options

@@ -44,7 +44,8 @@ SEPARATOR_NAMES = {
     "|": Phrase("bars"),
 }
 DETECT_HINT = Phrase(
-    "murmure schema init finds out how a file is written, and says so in [file] of the schema; read it with that schema"
+    "murmure schema init finds out how a file is written, and says so in [file] of a schema; read the file with it: "
+    "--schema or --file-format, in Python mu.DataFile(path, schema)"
 )
 MAGIC = {
     b"PAR1": Phrase("a Parquet file"),
