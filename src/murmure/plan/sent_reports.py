@@ -53,9 +53,9 @@ def report_from(plan: Plan[Any], answers: Any, rng: Random, number: int = 0) -> 
         data: Any = plan.report([answers], rng).data
     elif not isinstance(answers, Mapping):
         raise InvalidParameter(
-            "the answers must map each of the columns {columns} to an answer, got {got}.",
+            "the answers must map each of the columns {names} to an answer, got {got}.",
             hint='answer(plan, {{"smoker": "no", "region": 3}})',
-            columns=", ".join(plan.person.columns),
+            names=", ".join(plan.person.columns),
             got=type(answers).__name__,
         )
     else:

@@ -183,7 +183,7 @@ def _question(domain: Domain) -> Phrase:
     if domain.ordered:
         return Phrase(
             "  Which first and last date are public, and by day, week, month or year? As in {example}.",
-            example="2000-01-01 2029-12-31 month",
+            example=" ".join(("2000-01-01", "2029-12-31", "month")),
         )
     labels = [str(label) for label in domain.labels()]
     shown: list[Any] = [repr(label) for label in labels[:MAX_SHOWN]]
