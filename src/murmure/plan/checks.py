@@ -12,6 +12,9 @@ from murmure.core.domain import Decimals, Domain
 from murmure.core.errors import InvalidParameter, Phrase, PlanRefused, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import MAX_SUM, Choosable, Chooser, Mechanism, Noise, Protectable, Sharing, Statistic, Unit
+from murmure.laws.hidden_draw import Hidden
+from murmure.laws.records import Sampled
+from murmure.plan.public_coins import has_public_coins
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
@@ -64,8 +67,12 @@ def check_plan(plan: Plan) -> None:
         raise InvalidParameter(
             'Plan.relation must be "add/remove" or "replace", got {got}.', got=shorten(plan.relation)
         )
+    if plan.coins not in ("person", "collector"):
+        raise InvalidParameter('Plan.coins must be "person" or "collector", got {got}.', got=shorten(plan.coins))
     if plan.person is not None:
         _check_person(plan)
+    if plan.coins == "collector":
+        _check_collector_coins(plan)
     _ = plan.tallier  # weights in the clear, and a pair that cannot be tallied, are refused now
     if plan.curator is not None:
         _check_curator(plan)
@@ -108,6 +115,28 @@ def _check_person(plan: Plan) -> None:
             statistic=persisted_name(plan.statistic),
             problem=problem,
         )
+
+
+def _check_collector_coins(plan: Plan) -> None:
+    """Only coins that a report shows anyway may be given out."""
+    kind = type(plan.person).__name__
+    if plan.person is None:
+        why = Phrase("it has no mechanism at the person, and so no public coin")
+    elif plan.parties is not None:
+        why = Phrase("between parties nobody sees single reports, so nobody can check which coins they used")
+    elif isinstance(plan.person.channel, Hidden):
+        why = Phrase("{kind} hides which column is real, and a collector that drew it would know", kind=kind)
+    elif has_public_coins(plan):
+        return
+    elif isinstance(plan.person.channel, Sampled):
+        why = Phrase("{kind} takes columns in turn by the public number of a person, which is not a coin", kind=kind)
+    else:
+        why = Phrase("a report of {kind} shows no public coin", kind=kind)
+    raise PlanRefused(
+        "Plan refused: the collector cannot give out its coins: {why}.",
+        hint="leave coins out; public coins are the hash of OLH and BLH, and the columns that SMP and ADP draw",
+        why=why,
+    )
 
 
 def _check_curator(plan: Plan) -> None:

@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 VERSION = 1
 # What becomes of missing numbers at a curator. Before 0.6 they counted as the middle of their range.
 LEFT_OUT = "left out"
-SLOTS = {"murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"}
-COINS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
+PROTECTS = ("unit", "rows_per_person", "relation")
+SLOTS = {"murmure", "statistic", "person", "parties", "curator", "missing", "coins", *PROTECTS}
+FRACTIONS = {"truth", "yes_coin", "innocuous"}  # fields that are written as exact fractions
 DOMAINS = {"Categories", "Integers", "Interval", "Decimals", "Dates"}
 
 
 READERS = {"Schema": Schema.from_dict, **dict.fromkeys(DOMAINS, domain_from_dict)}
-PARTS = Codec(Phrase("part"), READERS, QUESTIONS, COINS, mappings=True, domain=domain_from_dict)
+PARTS = Codec(Phrase("part"), READERS, QUESTIONS, FRACTIONS, mappings=True, domain=domain_from_dict)
 part_to_dict, part_from_dict = PARTS.to_dict, PARTS.from_dict
 
 
@@ -47,6 +48,8 @@ def plan_to_dict(plan: Plan) -> dict[str, Any]:
         out["parties"] = part_to_dict(plan.parties)
     if plan.unit != "row":  # a plan about rows is written as it always was
         out |= {"unit": plan.unit, "rows_per_person": int(plan.rows_per_person)}
+    if plan.coins != "person":
+        out["coins"] = plan.coins
     return out
 
 
@@ -75,7 +78,13 @@ def plan_from_dict(make: type[Plan], document: Any) -> Plan:
     person = None if written is None else part_from_dict(written, {**MECHANISMS, **RECORDS}, ignored=("law",))
     noise = document.get("curator")
     curator = None if noise is None else part_from_dict(noise, NOISES, ignored=("law",))
-    protects = {name: document[name] for name in ("unit", "rows_per_person", "relation") if name in document}
+    protects = {name: document[name] for name in (*PROTECTS, "coins") if name in document}
+    if document.get("coins", "collector") != "collector":  # a plan has one text: the default is not written
+        raise PlanRefused(
+            'Plan refused: its coins must be "collector", or left out, got {got}.',
+            hint="it was written by another release, or tampered with",
+            got=shorten(document["coins"]),
+        )
     statistic = part_from_dict(document.get("statistic"), QUESTIONS)
     plan = make(statistic, person, parties, curator, **protects)
     if document.get("missing") != (LEFT_OUT if plan.lenient else None):

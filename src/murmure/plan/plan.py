@@ -6,9 +6,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, cast
 
 import numpy as np
 
@@ -58,7 +58,10 @@ class Plan(Promises, Generic[Answer]):
 
     unit: what a guarantee protects, "row" or the name of the column that tells people apart. With a name, one person
     has at most `rows_per_person` rows, and each of them adds to the cost. relation: what a curator hides, "add/remove"
-    (whether somebody is in the data at all) or "replace" (what they hold; the number of rows is then public).
+    (whether somebody is in the data at all) or "replace" (what they hold; the number of rows is then public). coins:
+    who draws which hash or which columns a report is about, where the mechanism makes that public: each "person", or
+    the "collector", so that a forger cannot choose. The guarantee is the same, since it holds for each fixed coin;
+    estimates assume coins that are uniform, as a keyed hash of each person's token is, and not chosen by anybody.
 
     >>> import murmure as mu
     >>> domain = mu.Categories(["no", "yes"])
@@ -79,12 +82,17 @@ class Plan(Promises, Generic[Answer]):
     unit: str = "row"
     rows_per_person: int = 1
     relation: Relation = "add/remove"
+    coins: Literal["person", "collector"] = "person"
 
     def __post_init__(self) -> None:
         require_statistic(self)
         if self.lenient:
             object.__setattr__(self, "statistic", self.statistic.with_left_out_count())
         check_plan(self)
+
+    def __repr__(self) -> str:
+        shown = [f for f in fields(self) if f.name != "coins" or self.coins != "person"]  # as it always was
+        return f"Plan({', '.join(f'{f.name}={getattr(self, f.name)!r}' for f in shown)})"
 
     @property
     def chooses(self) -> bool:
@@ -166,7 +174,11 @@ class Plan(Promises, Generic[Answer]):
     # -- the three places where a plan runs -------------------------------------------------------
 
     def report(self, column: Any, rng: Random | None = None) -> Reports:
-        """Beside the person: check, encode, randomise. Secure randomness unless a seeded generator is passed."""
+        """Beside the person: check, encode, randomise. Secure randomness unless a seeded generator is passed.
+
+        Public coins are drawn here too, also where the collector gives them out (`coins`): their law is the same.
+        One person's report with the collector's coins is made by `murmure.plan.sent_reports.answer`.
+        """
         if self.person is None:
             raise PlanRefused(
                 "Plan refused: it has no mechanism at the person, so there is nothing to report but the raw answer."

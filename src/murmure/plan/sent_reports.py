@@ -17,29 +17,40 @@ from typing import Any
 
 import numpy as np
 
-from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanMismatch, shorten
+from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanMismatch, Plural, shorten
 from murmure.core.random import Random
 from murmure.laws.records import Records, Sampled
 from murmure.local.base.record_mechanism import RecordMechanism
 from murmure.plan.plan import Plan
+from murmure.plan.public_coins import CoinedRandom, coins_from_hex, has_public_coins
 from murmure.plan.report_cells import MADE_BY, cell_check, not_a_report, parse_cells, write_cells
 from murmure.plan.reports import Reports
 
 
-def answer(plan: Plan[Any], answers: Any, rng: Random | None = None, number: int = 0) -> dict[str, Any]:
+def answer(
+    plan: Plan[Any],
+    answers: Any,
+    rng: Random | None = None,
+    number: int = 0,
+    coins: Sequence[str] | None = None,
+) -> dict[str, Any]:
     """One person's report, ready to be sent; for several questions `answers` maps each column to its answer.
 
     Every call draws again and costs epsilon again: keep the report, and send it until it is acknowledged. number: the
-    public number of the person, for plans that take columns in turn.
+    public number of the person, for plans that take columns in turn. coins: public words that the collector gave out,
+    16 hexadecimal digits each; a plan that declares them (`coins="collector"`) makes no report without them.
     """
     rng = (Random.secure() if rng is None else rng).require_secure("murmure.plan.sent_reports.answer")
-    return report_from(plan, answers, rng, number)
+    return report_from(plan, answers, rng, number, coins)
 
 
-def report_from(plan: Plan[Any], answers: Any, rng: Random, number: int = 0) -> dict[str, Any]:
+def report_from(
+    plan: Plan[Any], answers: Any, rng: Random, number: int = 0, coins: Sequence[str] | None = None
+) -> dict[str, Any]:
     """The same from any words, for vectors: whoever has a report and its words has the answer."""
+    given = _with_coins(plan, rng, coins)
     if not isinstance(plan.person, RecordMechanism):
-        data: Any = plan.report([answers], rng).data
+        data: Any = plan.report([answers], given).data
     elif not isinstance(answers, Mapping):
         raise InvalidParameter(
             "the answers must map each of the columns {names} to an answer, got {got}.",
@@ -48,14 +59,37 @@ def report_from(plan: Plan[Any], answers: Any, rng: Random, number: int = 0) -> 
             got=type(answers).__name__,
         )
     else:
-        data = plan.person.report({name: [value] for name, value in answers.items()}, rng, number)
+        data = plan.person.report({name: [value] for name, value in answers.items()}, given, number)
     if len(data) == 0:
         raise OutsideDomain(
             "the answer is not {domain}, and this plan leaves such rows out.",
             hint="nothing was randomised, and there is nothing to send",
             domain=plan.person.domain.describe(),
         )
+    if isinstance(given, CoinedRandom):
+        given.finish()
     return sent(plan, Reports(data, plan.digest, seeded=False))[0]
+
+
+def _with_coins(plan: Plan[Any], rng: Random, coins: Sequence[str] | None) -> Random:
+    """The generator with the public words that were given out."""
+    if coins is None:
+        if plan.coins == "collector":
+            raise InvalidParameter(
+                "this plan declares that the collector gives out its public coins, and got none.",
+                hint="answer(plan, answers, coins=...) with those that the collector gave out",
+            )
+        return rng
+    words = coins_from_hex(coins)
+    if has_public_coins(plan):
+        return CoinedRandom(plan, words, rng)
+    if words:
+        raise InvalidParameter(
+            "this plan has no public coins, got {got}.",
+            hint="answer(plan, answers) draws every word here",
+            got=Plural("{n} word", "{n} words", n=len(words)),
+        )
+    return rng
 
 
 def sent(plan: Plan[Any], reports: Reports) -> list[dict[str, Any]]:
