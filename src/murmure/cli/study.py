@@ -215,8 +215,8 @@ def run(
     for name, path in (("--certificate", certificate), ("--key", key)):
         if path is not None and not path.is_file():
             raise UsageError("{name}: there is no file {path!r}.", name=name, path=str(path))
+    from murmure.core.serving.listening import LOOPBACK
     from murmure.parties.coordinator.page import result_document
-    from murmure.parties.http.address import LOOPBACK
     from murmure.parties.http.server import ServerSettings, ServerUrls, log_to_stderr, serve
 
     study_folder = _open_study(folder)

@@ -191,7 +191,7 @@ def test_labels_that_write_to_a_terminal(label: str) -> None:
 
 def test_bodies_that_never_come_leave_room_for_parties(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More connections than there is room for, each with half a request: the oldest go, and parties are heard."""
-    monkeypatch.setattr(connections, "raise_file_limit", lambda: None)
+    monkeypatch.setattr(connections.TimedProtocol, "share_files", lambda: None)
     monkeypatch.setattr(connections.TimedProtocol, "max_connections", 20)
     with hands_of.serving(hands.folder) as (line, _):
         held = []
@@ -209,7 +209,7 @@ def test_half_of_the_files_are_for_connections() -> None:
     resource = pytest.importorskip("resource")
     most = connections.TimedProtocol.max_connections
     try:
-        connections.raise_file_limit()
+        connections.TimedProtocol.share_files()
         assert connections.TimedProtocol.max_connections <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2 + 16
     finally:
         connections.TimedProtocol.max_connections = most

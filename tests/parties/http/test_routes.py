@@ -231,7 +231,7 @@ def test_nonsense_as_a_wait(hands: Any, wait: str) -> None:
 
 def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """500 connections that say nothing, half a header or half a body, while the study runs to its end."""
-    monkeypatch.setattr(connections, "MAX_SILENT", 60)
+    monkeypatch.setattr(connections.TimedProtocol, "max_silent", 60)
     starts = (
         b"",
         b"POST /messages HTTP/1.1\r\nHost: x\r\nX-Slow: ",
@@ -257,7 +257,7 @@ def test_strangers_cannot_stop_the_others(hands: Any, monkeypatch: pytest.Monkey
 
 def test_who_says_nothing_is_hung_up_on(hands: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection without a request, or whose header or body comes a letter at a time, is closed after a while."""
-    monkeypatch.setattr(connections, "SILENT_SECONDS", 0.4)
+    monkeypatch.setattr(connections.TimedProtocol, "silent_seconds", 0.4)
     monkeypatch.setattr(request_bodies, "BODY_SECONDS", 0.4)
     with hands_of.serving(hands.folder) as (line, _):
         silent = socket.create_connection((line.host, line.port), timeout=5)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from murmure.core.errors import InvalidParameter
+from murmure.core.serving.listening import LOOPBACK
 from murmure.parties.party.refusals import Untrusted
 
-LOOPBACK = {"localhost", "127.0.0.1", "::1"}  # this machine: nobody can listen on the way
 HOST = re.compile(r"(?!.*[^.]{64})[A-Za-z0-9._:-]{1,253}")  # a name, or an address of either kind
 PATH = re.compile(r"[A-Za-z0-9._~/-]*")
 

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
-import ssl
 import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, MissingExtra, Phrase, shorten
+from murmure.core.errors import InvalidParameter, MissingExtra, Phrase
+from murmure.core.serving.listening import base_url, check_certificate, listening_socket
 from murmure.parties.coordinator.folders import StudyFolder
 from murmure.parties.coordinator.release_log import ReleaseLog
 from murmure.parties.coordinator.runner import DEFAULT_PATIENCE, DEFAULT_WAIT_TO_JOIN, CoordinatorRunner
 from murmure.parties.coordinator.status_view import StatusView
 from murmure.parties.coordinator.store import CoordinatorStore
-
-SHUTDOWN_SECONDS = 5  # for answers that are being sent when the server stops
-HANDSHAKE_SECONDS = 10.0  # of TLS
 
 
 @dataclass(frozen=True)
@@ -66,8 +60,9 @@ def serve(
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "h11"):
             raise
         raise MissingExtra(Phrase("a coordinator"), Phrase("starlette and uvicorn"), "service") from None
+    from murmure.core.serving.stoppable_server import SHUTDOWN_SECONDS, StoppableServer
     from murmure.parties.coordinator.broker import MessageBroker
-    from murmure.parties.http.connections import TimedProtocol, raise_file_limit
+    from murmure.parties.http.connections import TimedProtocol
 
     study, home = folder.study, folder.home
     if study.coordinator.key != home.identity.public:
@@ -78,12 +73,12 @@ def serve(
             name=home.card.name,
         )
     study.check_ratio()
-    _check_certificate(settings)
-    raise_file_limit()
+    check_certificate(settings.certificate, settings.key)
+    TimedProtocol.share_files()
     with (
         folder.locked(),
         closing(CoordinatorStore(folder.log, study.digest)) as store,
-        _listening_socket(settings) as listening,
+        listening_socket(settings.host, settings.port) as listening,
     ):
         runner = CoordinatorRunner(
             study,
@@ -111,7 +106,7 @@ def serve(
                 ssl_certfile=settings.certificate,
                 ssl_keyfile=settings.key,
             )
-            server = _make_server(config, broker, stopping)
+            server = StoppableServer(config, stopping, broker.close)
             await server.serve(sockets=[listening])
             return broker
 
@@ -129,69 +124,8 @@ def serve(
 
 
 def addresses(settings: ServerSettings, port: int, token: str, stop: Callable[[], None]) -> ServerUrls:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    base = f"{'https' if settings.secure else 'http'}://{host}:{port}"
+    base = base_url(settings.host, port, settings.secure)
     return ServerUrls(base, f"{base}/?token={token}", stop)
-
-
-def _check_certificate(settings: ServerSettings) -> None:
-    """Refuse a bad certificate now, and not at the first connection."""
-    if settings.certificate is None:
-        return
-    try:
-        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.certificate, settings.key, lambda: "")
-    except (ssl.SSLError, OSError) as error:
-        why = getattr(error, "reason", None) or error.strerror or "it cannot be read"
-        raise InvalidParameter(
-            "the certificate {certificate!r} with its key cannot be used: {why}.",
-            hint="both must be PEM files that belong together, and the key must not have a password",
-            certificate=str(settings.certificate),
-            why=str(why).lower(),
-        ) from None
-
-
-def _listening_socket(settings: ServerSettings) -> socket.socket:
-    # IPPROTO_TCP is explicit: only then does asyncio set TCP_NODELAY, without which each small answer takes 40 ms.
-    listening = socket.socket(
-        socket.AF_INET6 if ":" in settings.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )
-    try:
-        if os.name == "posix":  # a server that restarts at once finds its port free
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((settings.host, settings.port))
-        listening.listen(1024)
-        return listening
-    except (OSError, OverflowError) as error:
-        listening.close()
-        raise InvalidParameter(
-            "cannot listen at {host} port {port}: {strerror}.",
-            hint="--port 0 takes any free port; --host names an address of this machine",
-            host=shorten(settings.host),
-            port=settings.port,
-            strerror=getattr(error, "strerror", None) or error,
-        ) from None
-
-
-def _make_server(config: Any, broker: Any, stopping: threading.Event) -> Any:
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        """Stops when it is told to, and first ends all polls."""
-
-        async def on_tick(self, counter: int) -> bool:
-            return await super().on_tick(counter) or stopping.is_set()
-
-        async def startup(self, sockets: Any = None) -> None:
-            loop = asyncio.get_running_loop()
-            if config.ssl is not None:  # uvicorn has no setting for it, and asyncio waits a minute
-                loop.create_server = partial(loop.create_server, ssl_handshake_timeout=HANDSHAKE_SECONDS)  # type: ignore
-            await super().startup(sockets)
-
-        async def shutdown(self, sockets: Any = None) -> None:
-            broker.close()
-            await super().shutdown(sockets)
-
-    return Server(config)
 
 
 def log_to_stderr() -> None:

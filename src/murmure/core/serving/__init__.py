@@ -1,0 +1,1 @@
+"""What every service of Murmure shares: its socket, its certificate, and connections with time limits."""
