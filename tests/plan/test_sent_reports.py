@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import timeit
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ from murmure.core.errors import (
     UnsafeRandomness,
 )
 from murmure.core.schema import Schema
-from murmure.plan.sent_reports import answer, received, sent
+from murmure.laws.hashed import Hashed
+from murmure.laws.records import Sampled
+from murmure.laws.subset import Subset
+from murmure.plan.sent_reports import answer, parse_reports, received, report_check, sent
 
 
 def plans() -> dict[str, Any]:
@@ -168,3 +172,129 @@ def test_a_forged_subset_cannot_hold_more_values_than_the_law() -> None:
 
     with pytest.raises(InvalidParameter, match="20 of 70 bits"):
         received(plan, [{"plan": plan.digest, "report": forged}])
+
+
+# -- one definition of what a report is, written a second time and slowly ----------------------------------------------
+
+
+def is_report(plan: Any, value: Any) -> bool:
+    """From the docstring of the format: whole numbers, hexadecimal text, and lists with null where nothing is shown."""
+    person = plan.person
+    if not isinstance(person.domain, Schema):
+        return is_cell(person, value)
+    if not isinstance(value, list) or len(value) != len(person.parts):
+        return False
+    shown = [(part, cell) for part, cell in zip(person.parts, value, strict=True) if cell is not None]
+    take = person.channel.draw.take if isinstance(person.channel, Sampled) else len(person.parts)
+    return len(shown) == take and all(is_cell(getattr(part, "real", part), cell) for part, cell in shown)
+
+
+def is_cell(part: Any, cell: Any) -> bool:
+    law = part.channel
+    if law.report_ndim == 0:
+        return isinstance(cell, int) and not isinstance(cell, bool) and cell in range(len(law.outcomes()))
+    if not isinstance(cell, str) or any(digit not in "0123456789abcdef" for digit in cell):
+        return False
+    if isinstance(law, Hashed):
+        if len(cell) != 4 * (law.value_bits + 2):
+            return False
+        words = [int(cell[at + 2 : at + 4] + cell[at : at + 2], 16) for at in range(0, len(cell), 4)]
+        return all(seed < 1 << law.seed_bits for seed in words[:-1]) and words[-1] < law.g
+    if len(cell) != 2 * -(-law.inputs // 8):
+        return False
+    octets = [int(cell[at : at + 2], 16) for at in range(0, len(cell), 2)]
+    bits = [v for v in range(8 * len(octets)) if octets[v // 8] >> v % 8 & 1]
+    return all(v < law.inputs for v in bits) and (not isinstance(law, Subset) or len(bits) == law.size)
+
+
+ODD = (
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    2,
+    255,
+    256,
+    1 << 70,
+    0.0,
+    1.0,
+    float("nan"),
+    "",
+    "0",
+    "00",
+    "é",
+    "\n",
+    [],
+    [None],
+    {},
+)
+
+
+def broken(value: Any, rng: np.random.Generator) -> Any:
+    """A report with something changed, which may leave it a report."""
+    if rng.random() < 0.1:
+        return ODD[rng.integers(len(ODD))]
+    if isinstance(value, list):
+        out = list(value)
+        place = int(rng.integers(len(out)))
+        kind = rng.integers(4)
+        if kind == 0:
+            out[place] = broken(out[place], rng)
+        elif kind == 1:
+            out[place] = ODD[rng.integers(len(ODD))]
+        elif kind == 2:
+            del out[place]
+        else:
+            out.insert(place, out[int(rng.integers(len(out)))])
+        return out
+    if isinstance(value, str):
+        letters = list(value)
+        for _ in range(int(rng.integers(1, 4))):
+            letters[int(rng.integers(len(letters)))] = "0123456789abcdefgF \n\u0661"[rng.integers(21)]
+        return "".join(letters)[: len(letters) - (rng.random() < 0.1)] + "0" * (rng.random() < 0.1)
+    return value + int(rng.integers(-3, 4)) if isinstance(value, int) else value
+
+
+def accepts(work: Any, *arguments: Any) -> bool:
+    try:
+        work(*arguments)
+    except InvalidParameter as error:
+        assert "not a report of the plan" in str(error)
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_fast_check_accepts_exactly_the_reports(name: str) -> None:
+    """Against the slow definition above, and what is accepted is what `received` reads; seeded."""
+    plan, rng = PLANS[name], np.random.default_rng(7)
+    check = report_check(plan)
+    good = [document["report"] for document in sent(plan, plan.report(people(plan), mu.Random.seeded(3)))]
+    values = [*ODD, *good, *(broken(good[i % len(good)], rng) for i in range(400))]
+
+    wanted = [is_report(plan, value) for value in values]
+
+    assert [accepts(check, value) for value in values] == wanted
+    taken = [value for value, is_one in zip(values, wanted, strict=True) if is_one]
+    documents = [{"plan": plan.digest, "report": value} for value in taken]
+    assert sent(plan, parse_reports(plan, taken)) == documents == sent(plan, received(plan, documents))
+    refused = [value for value, is_one in zip(values, wanted, strict=True) if not is_one]
+    assert len(refused) > 20 and not any(
+        accepts(received, plan, [{"plan": plan.digest, "report": value}]) for value in refused[:40]
+    )
+
+
+@pytest.mark.parametrize(("questions", "microseconds"), [(1, 3.0), (10, 10.0)])
+def test_a_check_takes_microseconds(questions: int, microseconds: float) -> None:
+    """The best of twenty, since other tests run beside this one."""
+    domain = mu.Categories(5)
+    schema = mu.Schema({f"q{i}": domain for i in range(questions)})
+    one = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, 1.0))
+    ten = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 5.0, oracle="GRR"))
+    check, value = (report_check(one), 3) if questions == 1 else (report_check(ten), [3] * questions)
+
+    best = min(timeit.repeat(lambda: check(value), number=500, repeat=20)) / 500
+
+    assert best * 1e6 < microseconds
