@@ -1,0 +1,231 @@
+"""Everything that a survey service does, in one object: HTTP routes, commands and tests call it.
+
+A folder holds all of it: `collector.db` (surveys, analysts), `service.key`, and the intake's log and reports. One process
+serves a folder at a time; the intake holds the lock.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from murmure.collector.intake.intake import Intake
+from murmure.collector.service.analysts import Analyst, Analysts
+from murmure.collector.service.database import DATABASE_FILE, FORMAT, CollectorFile
+from murmure.collector.service.errors import CollectorFailed, RequestRefused
+from murmure.collector.service.keys import KEY_FILE, make_key, read_key
+from murmure.collector.service.links import SurveyTokens
+from murmure.collector.service.reception import Reception
+from murmure.collector.service.results import SurveyResults
+from murmure.collector.service.surveys import SurveyRecord, Surveys
+from murmure.core.errors import MurmureError
+from murmure.core.files import cannot_write
+from murmure.core.types import Ints, Total
+from murmure.plan.plan import Plan
+from murmure.plan.reports import Reports
+from murmure.plan.sent_reports import parse_reports
+
+MAX_INVITATIONS = 100_000  # at a time
+COUNTERS_SECONDS = 5.0  # how often counters are written; a kill loses at most these
+_decode = msgspec.json.Decoder().decode
+
+
+class Collector:
+    """The service of one folder. `with Collector(folder) as collector: ...`"""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self.folder = Path(folder)
+        _make_folder(self.folder)
+        self._key = read_key(self.folder)
+        database = CollectorFile(self.folder)
+        database.check_format()
+        self.analysts = Analysts(database, self._key, clock)
+        self.surveys = Surveys(database, clock)
+        self._lock = threading.Lock()
+        self._receptions: dict[str, Reception] = {}
+        self._plans: dict[int, Plan] = {}
+        self._refused: Counter[tuple[int, str]] = Counter()
+        self._coins: Counter[int] = Counter()
+        self._results: dict[tuple[int, int], tuple[int, str, SurveyResults]] = {}
+        self.intake = Intake(self.folder, self._tally, clock)
+        self._stop = threading.Event()
+        self._counting = threading.Thread(target=self._write_counters, name="counters", daemon=True)
+        self._counting.start()
+
+    def close(self) -> None:
+        """Everything acknowledged is on the disk already; this folds it and writes the counters."""
+        self._stop.set()
+        self._counting.join()
+        self.intake.close()
+        self._flush_counters()
+
+    def __enter__(self) -> Collector:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- respondents
+
+    def public(self, survey_id: str) -> SurveyRecord:
+        """A survey that respondents may see: a draft is nobody's but its author's."""
+        record = self.surveys.find(survey_id)
+        if record is None or record.state == "draft":
+            raise RequestRefused("not-found", "there is no such survey.", hint="is the address complete?")
+        return record
+
+    def reception(self, survey_id: str) -> Reception:
+        """The checks of an open survey."""
+        found = self._receptions.get(survey_id)
+        if found is not None:
+            return found
+        record = self.public(survey_id)
+        if record.state != "open":
+            raise RequestRefused("not-open", "this survey is closed: no more reports are taken.")
+        with self._lock:
+            return self._receptions.setdefault(survey_id, Reception(record, self._key))
+
+    def coins(self, survey_id: str, token: Any) -> list[str]:
+        reception = self.reception(survey_id)
+        words = reception.coins(token)
+        self._coins[reception.number] += 1
+        return words
+
+    def refuse(self, survey_id: str, code: str, count: int = 1) -> None:
+        """Count a refusal; one about a survey that does not exist is counted too, under number 0."""
+        reception = self._receptions.get(survey_id)
+        self._refused[reception.number if reception else 0, code] += count
+
+    # -- analysts
+
+    def owned(self, analyst: Analyst | None, survey_id: str) -> SurveyRecord:
+        """A survey of this analyst. Those of others and those that do not exist are refused in the same words."""
+        if analyst is None:
+            raise RequestRefused("sign-in", "sign in first.")
+        record = self.surveys.find(survey_id)
+        if record is None or record.owner != analyst.number:
+            raise RequestRefused("forbidden", "this is not a survey of yours.")
+        return record
+
+    def open(self, record: SurveyRecord) -> SurveyRecord:
+        return self.surveys.open(record)
+
+    def close_survey(self, record: SurveyRecord) -> SurveyRecord:
+        """No report is accepted from now on, and all that were acknowledged are counted."""
+        closed = self.surveys.close(record)
+        self._forget(record.id)
+        self.intake.flush()
+        return closed
+
+    def next_wave(self, record: SurveyRecord) -> SurveyRecord:
+        moved = self.surveys.next_wave(record)
+        self._forget(record.id)
+        return moved
+
+    def _forget(self, survey_id: str) -> None:
+        with self._lock:
+            self._receptions.pop(survey_id, None)
+
+    def invitations(self, record: SurveyRecord, count: int) -> list[str]:
+        """Tokens of new one-time links. They are not stored, and so are shown once."""
+        if record.survey.link != "invitations":
+            raise RequestRefused("state", "this survey has an open link, and no invitations.")
+        if not 1 <= count <= MAX_INVITATIONS:
+            raise RequestRefused("bad-request", "ask for 1 to {n:,} invitations at a time.", n=MAX_INVITATIONS)
+        self.surveys.count_invitations(record, count)
+        tokens = SurveyTokens(self._key, record.id)
+        return [tokens.new() for _ in range(count)]
+
+    # -- results
+
+    def results(self, record: SurveyRecord, wave: int | None = None) -> SurveyResults:
+        """What the reports so far say; computed anew only when there are more."""
+        wave = wave or record.wave
+        n, total, version = self.intake.tally_of(record.number, wave)
+        cached = self._results.get((record.number, wave))
+        if cached is not None and cached[:2] == (version, record.state) and cached[2].record.wave == record.wave:
+            return cached[2]
+        plan = self._plan(record.number) if record.state != "draft" else record.plan
+        made = SurveyResults(record, plan, wave, Total(n, total) if total is not None and n else None)
+        self._results[record.number, wave] = (version, record.state, made)
+        return made
+
+    def version(self, record: SurveyRecord, wave: int | None = None) -> int:
+        """Changes when there are more reports."""
+        return self.intake.tally_of(record.number, wave or record.wave)[2]
+
+    def refusals(self, record: SurveyRecord) -> dict[str, int]:
+        """How many reports were refused, by reason."""
+        stored = Counter(self.surveys.refusals(record.number))
+        for (number, reason), count in list(self._refused.items()):
+            if number == record.number:
+                stored[reason] += count
+        return dict(stored)
+
+    def blocks(self, record: SurveyRecord, wave: int | None = None) -> Iterator[Reports]:
+        """The stored reports, some thousands at a time."""
+        plan = self._plan(record.number)
+        for block in self.intake.reports(record.number, wave):
+            yield parse_reports(plan, decode_reports(block))
+
+    # -- tallies
+
+    def _plan(self, number: int) -> Plan:
+        if number not in self._plans:
+            record = self.surveys.numbered(number)
+            if record is None:
+                raise CollectorFailed(
+                    "the log has reports of survey {number}, which is not in the database.",
+                    hint="the files of this folder do not belong together: bring all of them back from one copy",
+                    number=number,
+                )
+            self._plans[number] = record.plan
+        return self._plans[number]
+
+    def _tally(self, number: int, reports: list[bytes]) -> tuple[int, Ints]:
+        plan = self._plan(number)
+        total = plan.tally(parse_reports(plan, decode_reports(reports)))
+        return total.n, np.asarray(total.sum, np.int64)
+
+    # -- counters
+
+    def _write_counters(self) -> None:
+        while not self._stop.wait(COUNTERS_SECONDS):
+            with suppress(MurmureError):  # a full disk: they are written the next time
+                self._flush_counters()
+
+    def _flush_counters(self) -> None:
+        refused, coins = dict(self._refused), dict(self._coins)
+        if not refused and not coins:
+            return
+        self.surveys.add_counts(refused, coins)
+        self._refused -= Counter(refused)
+        self._coins -= Counter(coins)
+
+
+def decode_reports(block: list[bytes]) -> list[Any]:
+    """Many reports by one call."""
+    values: list[Any] = _decode(b"[" + b",".join(block) + b"]")
+    return values
+
+
+def _make_folder(folder: Path) -> None:
+    """A new folder gets its key and its tables; the key first, since a database without it is refused."""
+    if (folder / DATABASE_FILE).exists():
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        if not (folder / KEY_FILE).exists():
+            make_key(folder)
+    except OSError as error:
+        raise cannot_write(folder, error) from None
+    CollectorFile(folder).make_whole({"format": FORMAT})

@@ -1,0 +1,81 @@
+"""What a report must be to be accepted: of an open survey, of its plan and wave, from a link that may send it.
+
+One `Reception` serves one open survey. It checks a report in pure Python, in microseconds, and turns it into what the
+intake stores. Nothing is stored here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from murmure.collector.intake.arrival import Arrival
+from murmure.collector.service.errors import RequestRefused
+from murmure.collector.service.keys import ServiceKey
+from murmure.collector.service.links import TOKEN, SurveyTokens
+from murmure.collector.service.surveys import SurveyRecord
+from murmure.core.errors import MurmureError
+from murmure.plan.public_coins import check_coins, coin_words, coins_in_hex
+from murmure.plan.sent_reports import report_check
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Reception:
+    """The checks of one open survey in its present wave."""
+
+    def __init__(self, record: SurveyRecord, key: ServiceKey) -> None:
+        self.record, self.plan = record, record.plan
+        self.digest, self.wave, self.number = self.plan.digest, record.wave, record.number
+        self.tokens = SurveyTokens(key, record.id)
+        self.by_invitation = record.survey.link == "invitations"
+        self.gives_coins = self.plan.coins == "collector"
+        self._check = report_check(self.plan)
+
+    def check_token(self, token: Any) -> None:
+        if not isinstance(token, str) or not TOKEN.fullmatch(token):
+            raise RequestRefused("unknown-link", "a token must be 32 hexadecimal digits.", hint="follow the link again")
+        if self.by_invitation and not self.tokens.is_invitation(token):
+            raise RequestRefused(
+                "unknown-link",
+                "this link was not given out for this survey.",
+                hint="copy the whole address from the invitation, with everything after the #",
+            )
+
+    def coins(self, token: Any) -> list[str]:
+        """The public words for the report of this token."""
+        self.check_token(token)
+        return coins_in_hex(self._coin_words(token))
+
+    def _coin_words(self, token: str) -> list[int]:
+        return coin_words(self.plan, self.tokens.coins(token, self.digest))
+
+    def check_plan(self, plan: Any, wave: Any) -> None:
+        if plan != self.digest:
+            raise RequestRefused(
+                "other-plan",
+                "this report answers another plan than the one of this survey, {digest}.",
+                hint="reload the page; a report that was drawn for another plan cannot be counted",
+                digest=self.digest[:12],
+            )
+        if wave != self.wave or isinstance(wave, bool):
+            raise RequestRefused("other-wave", "this survey now asks wave {wave}.", hint="reload the page", wave=self.wave)
+
+    def arrival(self, token: Any, report: Any) -> Arrival:
+        """What the intake stores of this report; refuses what the plan's law cannot draw, and other coins."""
+        self.check_token(token)
+        try:
+            self._check(report)
+            if self.gives_coins:
+                check_coins(self.plan, self._coin_words(token), report)
+        except MurmureError as error:
+            raise bad_report(error) from None
+        return Arrival(self.number, self.wave, self.tokens.digest(token, self.wave), _encode(report))
+
+
+def bad_report(error: MurmureError) -> RequestRefused:
+    """The same sentences, as a refusal of a request."""
+    refused = RequestRefused("bad-report", "{why}", why=error.message)
+    refused.hint = error.hint
+    return refused

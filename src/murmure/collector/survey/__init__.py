@@ -1,0 +1,1 @@
+"""A survey as data: its texts in two languages, its questions, and the plan that randomises the answers."""
