@@ -1,0 +1,92 @@
+"""Which tokens have sent a report, and a digest of it: what is needed to answer a second sending.
+
+About 50 bytes a report (34 right before the table grows, 69 right after). Growing never stops the writer for long: the
+old table stays beside the new one, and each insertion takes some of its places over.
+
+Digests are Python's own hash of bytes, with a key of this process; they are never written anywhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from murmure.collector.intake.token_table import TokenTable
+
+MIN_BITS = 12
+MAX_LOAD = 0.7
+STEP = 8192  # places of the old table taken over by an insertion, at least
+
+
+def report_digest(survey: int, wave: int, report: bytes) -> int:
+    """64 bits, never 0. A collision would take a token's second report for its first: nothing would be stored twice."""
+    return (hash((survey, wave, report)) & 0xFFFFFFFFFFFFFFFF) | 1
+
+
+def token_halves(tokens: bytes) -> tuple[np.ndarray, np.ndarray]:
+    """Both halves of tokens that were joined."""
+    halves = np.frombuffer(tokens, "<u8").reshape(-1, 2)
+    return halves[:, 0], halves[:, 1]
+
+
+class TokenIndex:
+    """For one thread. Tokens are only ever added."""
+
+    def __init__(self, expected: int = 0) -> None:
+        bits = MIN_BITS
+        while expected > MAX_LOAD * (1 << bits):
+            bits += 1
+        self._bits, self._count = bits, 0
+        self._table = TokenTable(bits)
+        self._old: TokenTable | None = None
+        self._moved = 0  # places of the old table that were taken over
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find_one(self, token: bytes) -> int:
+        """The digest of this token's report, or 0."""
+        high, low = int.from_bytes(token[:8], "little"), int.from_bytes(token[8:], "little")
+        return self._table.find_one(high, low) or (self._old.find_one(high, low) if self._old is not None else 0)
+
+    def find(self, tokens: bytes) -> np.ndarray:
+        """The digests of many tokens, joined; 0 for unknown ones."""
+        high, low = token_halves(tokens)
+        found = self._table.find(high, low)
+        if self._old is not None:
+            missing = np.flatnonzero(found == 0)
+            found[missing] = self._old.find(high[missing], low[missing])
+        return found
+
+    def reserve(self, count: int) -> None:
+        """Room for so many more tokens: after this, inserting them cannot run out of memory."""
+        while self._count + count > MAX_LOAD * self._table.capacity:
+            self._take_over(self._old.capacity if self._old is not None else 0)
+            self._old, self._moved = self._table, 0
+            self._bits += 1
+            self._table = TokenTable(self._bits)
+
+    def insert_one(self, token: bytes, digest: int) -> None:
+        """A new token, after `reserve`."""
+        high, low = int.from_bytes(token[:8], "little"), int.from_bytes(token[8:], "little")
+        self._table.insert_one(high, low, digest)
+        self._count += 1
+
+    def insert(self, tokens: bytes, digests: np.ndarray) -> None:
+        """Distinct new tokens, joined, after `reserve`."""
+        high, low = token_halves(tokens)
+        self._table.insert(high, low, digests)
+        self._count += len(digests)
+
+    def settle(self, count: int) -> None:
+        """Take over a part of the old table, after so many insertions."""
+        if self._old is not None:
+            self._take_over(max(STEP, 4 * count))
+
+    def _take_over(self, places: int) -> None:
+        if self._old is None:
+            return
+        stop = min(self._moved + places, self._old.capacity)
+        self._table.insert(*self._old.columns(self._moved, stop))
+        self._moved = stop
+        if stop == self._old.capacity:
+            self._old = None

@@ -1,0 +1,166 @@
+"""The one thread that appends reports: each commit takes all that arrived during the last one.
+
+    sort out tokens that were sent before  ->  one write, one fdatasync  ->  index  ->  `done` of each submission
+
+A token enters the index only after its commit. Of two arrivals with the same token in one group, the first is written,
+and both are answered after the same fdatasync.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from murmure.collector.intake.arrival import Arrival, Outcome, check_arrivals
+from murmure.collector.intake.errors import IntakeBusy, IntakeClosed
+from murmure.collector.intake.frames import encode_commit
+from murmure.collector.intake.report_log import ReportLog
+from murmure.collector.intake.token_index import TokenIndex, report_digest
+
+MAX_WAITING, MAX_WAITING_BYTES = 200_000, 64 << 20  # arrivals, and bytes of their reports
+MAX_GROUP, MAX_GROUP_BYTES = 20_000, 16 << 20  # of one commit, or one submission if it has more
+SMALL_GROUP = 40  # up to so many, single lookups are quicker than NumPy
+SECONDS_OF_AN_HOUR = 3600
+
+Done = Callable[[list[Outcome] | Exception], None]
+
+
+class Submission(NamedTuple):
+    """Arrivals that get their outcomes together."""
+
+    arrivals: Sequence[Arrival]
+    done: Done
+    size: int  # bytes of all reports
+
+
+class Writer:
+    """Starts with the thread. `committed` is called after each commit that added something."""
+
+    def __init__(
+        self, log: ReportLog, index: TokenIndex, hour: int, clock: Callable[[], float], committed: Callable[[], None]
+    ) -> None:
+        self._log, self._index, self._hour = log, index, hour
+        self._clock, self._committed = clock, committed
+        self._queue: queue.SimpleQueue[Submission | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self.waiting = 0  # arrivals without an outcome
+        self._waiting_bytes = 0
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="murmure-intake-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, arrivals: Sequence[Arrival], done: Done) -> None:
+        """From any thread. An IntakeFailed that is raised here is the whole answer: `done` is not called."""
+        size = check_arrivals(arrivals)
+        with self._lock:
+            if self._closed:
+                raise IntakeClosed(
+                    "the collector is stopping: it takes no more reports.", hint="send the report again later"
+                )
+            if self._log.failure is not None:
+                raise self._log.failure
+            full = self.waiting + len(arrivals) > MAX_WAITING or self._waiting_bytes + size > MAX_WAITING_BYTES
+            if full and self.waiting:
+                raise IntakeBusy(
+                    "{waiting:,} reports are waiting for the disk: no more are taken for the moment.",
+                    hint="send the report again in a few seconds",
+                    waiting=self.waiting,
+                )
+            self.waiting += len(arrivals)
+            self._waiting_bytes += size
+            self._queue.put(Submission(arrivals, done, size))
+
+    def close(self) -> None:
+        """After all that was submitted has its outcome."""
+        with self._lock:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (group := self._next_group()) is not None:
+            try:
+                outcomes: list[list[Outcome]] | Exception = self._store([submission.arrivals for submission in group])
+            except Exception as error:
+                outcomes = error
+            with self._lock:
+                self.waiting -= sum(len(submission.arrivals) for submission in group)
+                self._waiting_bytes -= sum(submission.size for submission in group)
+            for place, submission in enumerate(group):
+                # An error of somebody's callback (a loop that was closed) must not stop everybody's writer.
+                with suppress(Exception):
+                    submission.done(outcomes if isinstance(outcomes, Exception) else outcomes[place])
+
+    def _next_group(self) -> list[Submission] | None:
+        first = self._queue.get()
+        if first is None:
+            return None
+        group, count, size = [first], len(first.arrivals), first.size
+        with suppress(queue.Empty):
+            while count < MAX_GROUP and size < MAX_GROUP_BYTES:
+                submission = self._queue.get_nowait()
+                if submission is None:
+                    self._queue.put(None)  # nothing follows it
+                    break
+                group.append(submission)
+                count += len(submission.arrivals)
+                size += submission.size
+        return group
+
+    def _store(self, submissions: list[Sequence[Arrival]]) -> list[list[Outcome]]:
+        arrivals = [arrival for submission in submissions for arrival in submission]
+        outcomes, fresh = self._sort_out(arrivals)
+        if fresh:
+            self._index.reserve(len(fresh))
+            hour = max(self._hour, int(self._clock() // SECONDS_OF_AN_HOUR))
+            position = self._log.prepare()
+            self._log.commit(b"".join(encode_commit([arrivals[place] for place in fresh.values()], hour, position)))
+            self._hour = hour
+            self._remember(arrivals, fresh)
+            self._committed()
+        elif self._log.failure is not None:
+            raise self._log.failure
+        if len(submissions) == 1:
+            return [outcomes]
+        ends = np.cumsum([len(submission) for submission in submissions]).tolist()
+        return [outcomes[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+    def _sort_out(self, arrivals: list[Arrival]) -> tuple[list[Outcome], dict[bytes, int]]:
+        """The outcome of each arrival if the commit succeeds, and the place of each new token."""
+        if len(arrivals) <= SMALL_GROUP:
+            known = [self._index.find_one(arrival.token) for arrival in arrivals]
+        else:
+            known = self._index.find(b"".join([arrival.token for arrival in arrivals])).tolist()
+        fresh: dict[bytes, int] = {}
+        outcomes = []
+        for place, (arrival, digest) in enumerate(zip(arrivals, known, strict=True)):
+            if not digest:
+                first = fresh.setdefault(arrival.token, place)
+                if first == place:
+                    outcomes.append(Outcome.STORED)
+                    continue
+                digest = _digest(arrivals[first])
+            outcomes.append(Outcome.BEFORE if _digest(arrival) == digest else Outcome.SPENT)
+        return outcomes, fresh
+
+    def _remember(self, arrivals: list[Arrival], fresh: dict[bytes, int]) -> None:
+        try:
+            digests = [_digest(arrivals[place]) for place in fresh.values()]
+            if len(fresh) <= SMALL_GROUP:
+                for token, digest in zip(fresh, digests, strict=True):
+                    self._index.insert_one(token, digest)
+            else:
+                self._index.insert(b"".join(fresh), np.array(digests, np.uint64))
+            self._index.settle(len(fresh))
+        except Exception as error:  # no memory: a token would be missing, and could be stored twice
+            raise self._log.distrust(error) from error
+
+
+def _digest(arrival: Arrival) -> int:
+    return report_digest(arrival.survey, arrival.wave, arrival.report)
