@@ -16,6 +16,7 @@ export class HashedLaw {
       throw new Refusal("integers", { owner, name: "bins", wanted: "at most 16384 bins, each a window of one", got: `${g}` });
     }
     this.valueBits = bitLength(inputs - 1);
+    this.publicCoins = true;
     this.seedWords = Math.ceil((this.valueBits + 1) / 4); // four 16-bit seeds a word
   }
 

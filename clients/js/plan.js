@@ -12,7 +12,7 @@ import { Schema } from "./schema.js";
 import { FreshWords, withWords } from "./words.js";
 
 const VERSION = 1;
-const SLOTS = ["murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing"];
+const SLOTS = ["murmure", "statistic", "person", "parties", "curator", "unit", "rows_per_person", "relation", "missing", "coins"];
 const RECORD_LAWS = { joint: JointLaw, sampled: SampledLaw, hidden: HiddenLaw };
 
 const isObject = value => value !== null && typeof value === "object" && !Array.isArray(value);
@@ -39,6 +39,7 @@ export class Plan {
       this.domain = readDomain(person.domain, person.type);
       this.law = readLaw(person.law, this.domain.size, person.type, MECHANISMS[person.type]);
     }
+    this.coins = coinsOf(json, this.law); // who draws the public words: "person", or "collector", who gives them out
     this.text = text;
   }
 
@@ -47,7 +48,8 @@ export class Plan {
    * object with an answer for each column. Every call draws again and costs epsilon again: keep the report, send it
    * until it is acknowledged, and never call this twice for one answer.
    *
-   * coins: public words that the collector gave out. number: the public number of the person, for columns in turn.
+   * coins: public words that the collector gave out; where the plan declares them nothing is reported without them.
+   * number: the public number of the person, for columns in turn.
    */
   report(answers, { coins = null, number } = {}) {
     return this.reportFrom(answers, new FreshWords(coins), number);
@@ -55,6 +57,9 @@ export class Plan {
 
   /** The same from given words, for vectors: whoever has a report and its words has the answer. */
   reportFrom(answers, words, number) {
+    if (this.coins === "collector" && words.coins === null) {
+      throw new Refusal("coins", { wanted: "those that the collector gave out", got: "none" });
+    }
     const x = this.domain.encode(answers); // everything that can be refused is refused before a word is drawn
     return { plan: this.digest, report: withWords(words, () => this.law.draw(x, words, number)) };
   }
@@ -91,6 +96,16 @@ function check(json) {
     throw new Refusal("statistic", { got: shown(statistic?.type), wanted: STATISTICS.join(", ") });
   }
   if ((statistic.weights ?? null) !== null) throw new Refusal("weights");
+}
+
+/** A plan has one text, so the default is not written; a hidden draw is never given out, and a number is not a coin. */
+function coinsOf(json, law) {
+  if (!Object.hasOwn(json, "coins")) return "person";
+  if (json.coins !== "collector" || !law.publicCoins) {
+    const wanted = law.publicCoins ? '"collector", or left out' : "left out, since its reports show none";
+    throw new Refusal("public-coins", { wanted, got: shown(json.coins) });
+  }
+  return json.coins;
 }
 
 function readRecordLaw({ type, law }, sizes) {

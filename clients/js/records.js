@@ -20,6 +20,7 @@ export class JointLaw {
     exactly(law, owner, ["law", "parts"], "joint");
     this.parts = readParts(law, sizes, owner, readLaw);
     this.strings = stringsOf(this.parts);
+    this.publicCoins = this.parts.some(part => part.publicCoins);
   }
 
   draw(x, words) {
@@ -69,6 +70,7 @@ export class SampledLaw {
     if ((!even && (this.take !== 1 || this.inTurn)) || (!this.inTurn && sets > 2 ** 32)) {
       throw new Refusal("integers", { owner, name: "draw", wanted: "a draw of at most 2**32 sets", got: shown(law.draw) });
     }
+    this.publicCoins = !this.inTurn || this.parts.some(part => part.publicCoins);
     this.sets = this.inTurn ? null : even ? new Cut(sets) : Cut.read(law.draw.cut, sets, `${owner}.draw.cut`);
   }
 

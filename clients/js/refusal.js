@@ -59,6 +59,10 @@ export const MESSAGES = {
     "this plan takes columns in turn: the number of the person must be {wanted}, got {got}.",
     "report(answers, { number: 0 }) for the first person, then 1, 2 ...",
   ],
+  "public-coins": [
+    "Plan refused: its coins must be {wanted}, got {got}.",
+    "the plan was changed after it was written: ask for it again",
+  ],
   "coins": [
     "the public coins must be {wanted}, got {got}.",
     "pass those that the collector gave out, all of them and in order",

@@ -45,14 +45,35 @@ function halvesOf(hex) {
   return out;
 }
 
-/** Words of the operating system; public ones from the collector, if it gave some out (16 hexadecimal digits each). */
+/** Public words that a collector gave out: 16 hexadecimal digits each, used in order and up to the last one. */
+class Coins {
+  constructor(texts) {
+    if (!(Array.isArray(texts) && texts.every(word => typeof word === "string" && HEX.test(word)))) {
+      throw new Refusal("coins", { wanted: "a list of texts of 16 hexadecimal digits", got: kindOf(texts) });
+    }
+    this.texts = texts;
+    this.spent = 0;
+  }
+
+  take(count) {
+    const given = this.texts.slice(this.spent, (this.spent += count));
+    if (given.length < count) {
+      throw new Refusal("coins", { wanted: `at least ${this.spent} words`, got: `${this.texts.length} of them` });
+    }
+    return new Range(halvesOf(given));
+  }
+
+  finish() {
+    if (this.spent !== this.texts.length) {
+      throw new Refusal("coins", { wanted: `${this.spent} words`, got: `${this.texts.length} of them` });
+    }
+  }
+}
+
+/** Words of the operating system; public ones from the collector, if it gave some out. */
 export class FreshWords {
   constructor(coins = null) {
-    if (coins !== null && !(Array.isArray(coins) && coins.every(word => typeof word === "string" && HEX.test(word)))) {
-      throw new Refusal("coins", { wanted: "a list of texts of 16 hexadecimal digits", got: kindOf(coins) });
-    }
-    this.coins = coins;
-    this.spent = 0;
+    this.coins = coins === null ? null : new Coins(coins);
     this.drawn = [];
   }
 
@@ -67,12 +88,7 @@ export class FreshWords {
   }
 
   takePublic(main) {
-    if (this.coins === null) return this.take(main);
-    const given = this.coins.slice(this.spent, (this.spent += main));
-    if (given.length < main) {
-      throw new Refusal("coins", { wanted: `at least ${this.spent} words`, got: `${this.coins.length} of them` });
-    }
-    return new Range(halvesOf(given));
+    return this.coins === null ? this.take(main) : this.coins.take(main);
   }
 
   /** Called in the end, also after an error: nothing that was drawn is left. */
@@ -83,9 +99,7 @@ export class FreshWords {
 
   /** Called when the report is made: what was given must be used up. */
   finish() {
-    if (this.coins !== null && this.spent !== this.coins.length) {
-      throw new Refusal("coins", { wanted: `${this.spent} words`, got: `${this.coins.length} of them` });
-    }
+    this.coins?.finish();
   }
 }
 
@@ -102,7 +116,8 @@ export function withWords(words, draw) {
 
 /** Words from a list: for test vectors only. Ranges take them in order, the deep ones from a list of their own. */
 export class GivenWords {
-  constructor(main, deep = []) {
+  constructor(main, deep = [], coins = null) {
+    this.coins = coins === null ? null : new Coins(coins);
     [this.main, this.deepWords] = [halvesOf(main), halvesOf(deep)];
     this.at = this.deepAt = 0;
   }
@@ -117,12 +132,13 @@ export class GivenWords {
   }
 
   takePublic(main) {
-    return this.take(main);
+    return this.coins === null ? this.take(main) : this.coins.take(main);
   }
 
   wipe() {}
 
   finish() {
+    this.coins?.finish();
     if (2 * this.at !== this.main.length || 2 * this.deepAt !== this.deepWords.length) {
       throw new RangeError("words are left over");
     }

@@ -9,7 +9,7 @@ import { inspect } from "node:util";
 
 const load = name => import(pathToFileURL(`${process.env.CLIENT}/${name}.js`));
 const read = name => JSON.parse(readFileSync(process.env[name], "utf-8"));
-const { plans, domains, bad, memoised } = read("VECTORS");
+const { plans, domains, bad, memoised, coins: coined } = read("VECTORS");
 const runner = await load("runner"), { MESSAGES, Plan, Refusal } = await load("murmure");
 const { MemoisedClient } = await load("memoised");
 const planOf = name => new Plan(plans.find(one => one.name === name).text);
@@ -18,6 +18,7 @@ for (const one of plans) test(`plan ${one.name}`, () => assert.deepEqual(runner.
 for (const [i, one] of domains.entries()) test(`domain ${i} ${one.domain.type}`, () => assert.deepEqual(runner.checkDomain(one), []));
 for (const one of bad) test(`refused: ${one.name}`, () => assert.deepEqual(runner.checkBad(one), []));
 for (const [i, one] of memoised.entries()) test(`memoised ${i}`, () => assert.deepEqual(runner.checkMemoised(one), []));
+for (const one of coined) test(`coins ${one.name}`, () => assert.deepEqual(runner.checkCoins(one), []));
 for (const one of read("LAWS")) test(`law ${one.name}`, () => assert.deepEqual(runner.checkLaw(one), []));
 test("digests of all plans", () => assert.deepEqual(read("PLANS").flatMap(runner.checkDigest), []));
 
@@ -93,6 +94,28 @@ test("public coins fix the hash and the column, and nothing else", () => {
   }
   assert.throws(() => planOf("RSFD 0").report({ smoker: "yes", region: 2 }, { coins: ["0000000000000000"] }), { code: "coins" });
 });
+
+test("a plan that declares the collector's coins makes no report without them", () => {
+  for (const { text, cases: [one] } of coined) {
+    const plan = new Plan(text), options = { coins: one.coins, number: one.number ?? 0 };
+    const { result, filled } = watched(() => {
+      assert.throws(() => plan.report(one.answers), { code: "coins" });
+      assert.throws(() => plan.report(one.answers, { coins: null }), { code: "coins" });
+      return plan.coins;
+    });
+    assert.deepEqual([result, filled.length], ["collector", 0]); // refused before a word is drawn
+    assert.equal(plan.report(one.answers, options).plan, plan.digest);
+  }
+  assert.equal(planOf("OLH of 1000").coins, "person");
+  assert.equal(planOf("GRR 0").coins, "person");
+});
+
+for (const { name, text, cases: [one] } of coined) {
+  test(`${name}: words that randomise come from the operating system, and none is left`, () => {
+    const { filled } = watched(() => new Plan(text).report(one.answers, { coins: one.coins, number: one.number ?? 0 }));
+    assert.ok(filled.length > 0 && filled.every(array => array.every(half => half === 0)));
+  });
+}
 
 test("a plan that is not the one of the link is refused", () => {
   const { text, digest } = plans[0];

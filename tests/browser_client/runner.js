@@ -20,7 +20,7 @@ function stream(seed, count) {
   });
 }
 
-function wordsOf({ seed, words: [mainCount, deepCount], main = {}, planes = [] }) {
+function wordsOf({ seed, words: [mainCount, deepCount], main = {}, planes = [], coins = null }) {
   const words = stream(seed, mainCount), deep = stream(seed + DEEP_SEED, deepCount);
   for (const [at, deepAt, width, value] of planes) {
     for (let plane = 0; plane < 64; plane++) {
@@ -30,7 +30,7 @@ function wordsOf({ seed, words: [mainCount, deepCount], main = {}, planes = [] }
     }
   }
   for (const [at, word] of Object.entries(main)) words[at] = word;
-  return new GivenWords(words, deep);
+  return new GivenWords(words, deep, coins);
 }
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
@@ -98,6 +98,30 @@ export function checkMemoised({ text, key, question, reports }) {
   });
 }
 
+/** What a report shows of its public coins: which columns, and of a hash all but the bin. */
+function shows(plan, report) {
+  const laws = plan.ofRecords ? plan.law.parts : [plan.law];
+  return (plan.ofRecords ? report : [report]).map((cell, i) => cell && (laws[i].constructor.name === "HashedLaw" ? cell.slice(0, -4) : "shown"));
+}
+
+/** Given coins and secret words make the report that Python makes; bad coins are refused; other coins show other things. */
+export function checkCoins({ name, text, digest, cases, bad, others }) {
+  const plan = new Plan(text), wrong = plan.digest === digest && plan.coins === "collector" ? [] : [`${name}: digest ${plan.digest}`];
+  cases.forEach((one, i) => {
+    const got = outcome(() => plan.reportFrom(one.answers, wordsOf(one), one.number ?? 0).report);
+    if (!same(got, one.report)) wrong.push(`${name}, case ${i}: ${JSON.stringify(got)}, Python has ${JSON.stringify(one.report)}`);
+  });
+  bad.forEach(({ coins, answers, why }) => {
+    const got = outcome(() => plan.report(answers, { coins, number: cases[0].number ?? 0 }));
+    if (got !== "refused: coins") wrong.push(`${name}, ${why}: ${JSON.stringify(got)}`);
+  });
+  others.forEach(({ coins, answers, report, why, number = 0 }) => {
+    const honest = plan.report(answers, { coins, number }).report;
+    if (same(shows(plan, honest), shows(plan, report))) wrong.push(`${name}, ${why}: the report shows these coins`);
+  });
+  return wrong;
+}
+
 /** A vector of tests/vectors/laws.json: 14 inputs of one law; bits are packed into words of 64, hashes into 16. */
 export function checkLaw({ name, inputs, integers, x, main, deep, reports }) {
   const law = readLaw(integers, inputs, name);
@@ -117,11 +141,12 @@ export function checkDigest({ text, digest }) {
 }
 
 /** Everything; for a page. */
-export function checkAll({ plans, domains, bad, memoised }) {
+export function checkAll({ plans, domains, bad, memoised, coins }) {
   return [
     ...plans.flatMap(checkPlan),
     ...domains.flatMap(checkDomain),
     ...bad.flatMap(checkBad),
     ...memoised.flatMap(checkMemoised),
+    ...coins.flatMap(checkCoins),
   ];
 }

@@ -25,6 +25,7 @@ from tests.vectors.make_browser import (
     code_of,
     merged,
     person_of,
+    replay_coins,
     replayed,
     shift_mutants,
     written_vectors,
@@ -33,9 +34,11 @@ from tests.vectors.make_browser import (
 import murmure as mu
 from murmure import catalogue
 from murmure.core.domain import domain_from_dict
-from murmure.core.errors import MurmureError
+from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.schema import Schema
 from murmure.plan.browser_client import client_digest, client_folder, client_modules, module_digests
+from murmure.plan.public_coins import check_coins, coin_words, coins_from_hex
+from murmure.plan.sent_reports import answer
 
 HERE = Path(__file__).parent
 PLANS = FILE.with_name("plans.json")
@@ -77,6 +80,26 @@ def test_the_vectors_are_what_python_draws(vector: dict[str, Any]) -> None:
     assert replayed(vector) == [case["report"] for case in vector["cases"]]
 
 
+@pytest.mark.parametrize("vector", written_vectors()["coins"], ids=lambda vector: vector["name"])
+def test_coins_that_were_given_out_are_those_of_python(vector: dict[str, Any]) -> None:
+    plan = mu.Plan.from_json(vector["text"])
+    assert plan.coins == "collector" and plan.digest == vector["digest"]
+    for case in vector["cases"]:
+        number, words = case.get("number", 0), coins_from_hex(case["coins"])
+
+        assert replay_coins(plan, case) == (case["words"], case["report"])
+        assert coin_words(plan, iter([*words, 0]), number) == words
+        check_coins(plan, words, case["report"], number)
+    number = vector["cases"][0].get("number", 0)
+    for bad in vector["bad"]:
+        with pytest.raises(InvalidParameter, match="coins"):
+            answer(plan, bad["answers"], coins=bad["coins"], number=number)
+    assert vector["others"]
+    for other in vector["others"]:
+        with pytest.raises(InvalidParameter, match="public coins say"):
+            check_coins(plan, coins_from_hex(other["coins"]), other["report"], other.get("number", 0))
+
+
 @pytest.mark.parametrize("vector", written_vectors()["domains"], ids=lambda vector: vector["domain"]["type"])
 def test_the_codes_are_those_of_python(vector: dict[str, Any]) -> None:
     domain = domain_from_dict(vector["domain"])
@@ -103,6 +126,8 @@ def test_a_changed_vector_is_found(client: Path, tmp_path: Path) -> None:
         bad["code"] = "another"
     for over_time in vectors["memoised"]:
         over_time["reports"][-1]["report"] = "another"
+    for coined in vectors["coins"]:
+        coined["cases"][-1]["report"] = "another"
     changed = tmp_path / "changed.json"
     changed.write_text(json.dumps(vectors), encoding="utf-8")
 

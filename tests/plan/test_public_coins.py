@@ -361,3 +361,22 @@ def test_a_certificate_holds_for_hashes_that_cannot_be_listed(name: str) -> None
     take = channel.draw.take if isinstance(channel, Sampled) else 1
 
     assert sum(sorted(losses)[-take:]) <= mu.certify(person).epsilon * (1 + 1e-12)
+
+
+# -- what a forger can still do ----------------------------------------------------------------------------------------
+
+
+def test_leverage_is_the_same_with_given_coins() -> None:
+    """For each hash some report supports any value and some does not: both ends of every figure stay within reach."""
+    domain = mu.Categories(5)
+    plan = mu.Plan(mu.Histogram(domain), person=mu.BLH(domain, 1.0), coins="collector")
+    law = plan.person.channel
+    for seeds in itertools.product(range(1 << law.seed_bits), repeat=law.value_bits + 1):
+        reports = np.array([[*seeds, y] for y in range(law.g)], np.uint16)
+        supports = np.array([law.supports(report[None]) for report in reports])
+
+        assert (supports.max(axis=0) == 1).all() and (supports.min(axis=0) == 0).all()
+    for name, declared in COINED.items():
+        drawn = plan_of(declared.person).leverage()
+        for column, one in declared.leverage().items():
+            assert (one.up == drawn[column].up).all() and (one.down == drawn[column].down).all(), name

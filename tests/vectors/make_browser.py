@@ -5,6 +5,8 @@
     domains   what a domain makes of an answer: its code, or the kind of refusal.
     bad       plans and answers that must be refused, and the code of the refusal.
     memoised  a device's key, a question, and reports over time.
+    coins     plans whose public coins the collector gives out: coins and secret words, and the report that they give;
+              coins that are refused (`bad`), and reports that show other coins (`others`).
 
 A comparison of bits reads 64 words, a plane each: `planes` puts one number into all comparisons of a coin.
 """
@@ -14,6 +16,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import importlib
+import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -41,8 +44,9 @@ from murmure.laws.tagged import Tagged
 from murmure.laws.window import WindowChannel
 from murmure.local.rappor import MemoisedClient
 from murmure.plan.codec import part_from_dict, part_to_dict
+from murmure.plan.public_coins import coin_words, coins_in_hex
 from murmure.plan.reports import Reports
-from murmure.plan.sent_reports import sent
+from murmure.plan.sent_reports import report_from, sent
 
 FILE = Path(__file__).with_name("browser.json")
 MASK = WORD - 1
@@ -673,6 +677,13 @@ def bad_vectors() -> list[dict[str, Any]]:
     answers("coins as short texts", "coins", 1, of="GRR", coins=["00"])
     answers("too few coins", "coins", 18, of="OLH", coins=["0" * 16])
     answers("too many coins", "coins", 1, of="GRR", coins=["0" * 16])
+    bad("coins that the person draws, written", "public-coins", of="OLH", coins="person")
+    bad("coins that are null", "public-coins", of="OLH", coins=None)
+    bad("coins as a list", "public-coins", of="SMP", coins=["collector"])
+    bad("coins where there are none", "public-coins", coins="collector")
+    bad("coins of bits", "public-coins", of="OUE", coins="collector")
+    bad("coins of a hidden draw", "public-coins", of="RSFD", coins="collector")
+    bad("coins of turns", "public-coins", of="turns", coins="collector")
     return out
 
 
@@ -706,6 +717,89 @@ def memoised_vectors() -> list[dict[str, Any]]:
     return out
 
 
+# -- coins that a collector gave out -----------------------------------------------------------------------------------
+
+
+COIN_SEED = 2_000_000  # added to the seed of the secret words
+
+
+def coined_plans() -> dict[str, mu.Plan[Any]]:
+    many, nine = mu.Categories(1000), mu.Categories(9)
+    schema = mu.Schema({"a": mu.Categories(5), "b": mu.Categories(40), "c": mu.Categories(70)})
+    persons = {
+        "SMP": mu.SMP(schema, 1.0, oracle="GRR"),
+        "SMP with weights": mu.SMP(schema, 1.0, oracle=("OLH", "GRR", "OLH"), weights=(5.0, 1.0, 2.0)),
+        "SMP of two": mu.SMP(schema, 2.0, oracle=("GRR", "OLH", "BLH"), sample=2),
+        "SMP in turn": mu.SMP(schema, 2.0, oracle="OLH", draw="round-robin"),
+        "SPL": mu.SPL(schema, 9.0, oracle=("OUE", "OLH", "OUE")),
+        "ADP": mu.ADP(schema, 1.0),
+    }
+    return {
+        "OLH": mu.Plan(mu.Histogram(many), person=mu.OLH(many, 5.0), coins="collector"),
+        "BLH": mu.Plan(mu.Histogram(nine), person=mu.BLH(nine, 1.0), coins="collector"),
+        **{name: mu.Plan(mu.Marginals(schema), person=p, coins="collector") for name, p in persons.items()},
+    }
+
+
+def coins_vectors() -> list[dict[str, Any]]:
+    return [coins_vector(name, plan) for name, plan in coined_plans().items()]
+
+
+def coins_vector(name: str, plan: mu.Plan[Any]) -> dict[str, Any]:
+    answers = {"a": 4, "b": 20, "c": 69} if plan.of_records else 8
+    law, cases = plan.person.channel, []
+    in_turn = isinstance(law, Sampled) and law.draw.in_turn
+    first = cut_words(law.draw.sets) if isinstance(law, Sampled) and not in_turn else []
+    for seed in range(1, 7 + len(first)):
+        number, words = seed if in_turn else 0, stream(seed + COIN_SEED, 50)
+        words[:1] = first[seed - 1 : seed] or words[:1]  # a draw at each end of a run
+        coins = coins_in_hex(coin_words(plan, iter(words), number))
+        case = {"answers": answers, "coins": coins, "seed": seed, **({"number": number} if number else {})}
+        cases.append(case | dict(zip(("words", "report"), replay_coins(plan, case), strict=True)))
+    honest = cases[0]["coins"]
+    bad = {
+        "one word too few": honest[:-1],
+        "one word too many": [*honest, "0" * 16],
+        "no words": [],
+        "nothing": None,
+        "a text": honest[0],
+        "numbers": [0] * len(honest),
+        "short words": ["0" * 15] * len(honest),
+        "capital letters": ["F" * 16] * len(honest),
+    }
+    return {
+        "name": name,
+        "text": plan.to_json(),
+        "digest": plan.digest,
+        "cases": cases,
+        "bad": [{"why": why, "answers": answers, "coins": coins} for why, coins in bad.items()],
+        "others": list(other_coins(plan, cases)),
+    }
+
+
+def replay_coins(plan: mu.Plan[Any], case: dict[str, Any]) -> tuple[list[int], Any]:
+    """How many secret words the report uses, and the report."""
+    rng = GivenRandom(stream(case["seed"], MAIN_WORDS), stream(case["seed"] + DEEP_SEED, DEEP_WORDS))
+    report = report_from(plan, case["answers"], rng, case.get("number", 0), case["coins"])["report"]
+    return rng.used, report
+
+
+def other_coins(plan: mu.Plan[Any], cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Coins of one case with a report that shows others: other columns, or another hash."""
+    laws = getattr(plan.person.channel, "parts", (plan.person.channel,))
+    for one, other in itertools.pairwise(cases):
+        asked = {name: value for name, value in one.items() if name in ("answers", "coins", "number")}
+        if plan.of_records and [c is None for c in one["report"]] != [c is None for c in other["report"]]:
+            yield {"why": "other columns", **asked, "report": other["report"]}
+        cells = one["report"] if plan.of_records else [one["report"]]
+        for place, (law, cell) in enumerate(zip(laws, cells, strict=True)):
+            if isinstance(law, Hashed) and cell is not None:
+                changed = cell[:-5] + f"{int(cell[-5], 16) ^ 4:x}" + cell[-4:]  # a bit of the last seed
+                changed = changed if law.seed_bits > 8 else cell[:-7] + f"{int(cell[-7], 16) ^ 1:x}" + cell[-6:]
+                report = [*cells[:place], changed, *cells[place + 1 :]]
+                yield {"why": f"another hash of {place}", **asked, "report": report if plan.of_records else changed}
+
+
 # -- the file ---------------------------------------------------------------------------------------------------------
 
 
@@ -729,7 +823,7 @@ def edit_of(case: dict[str, Any]) -> Edit:
     return Edit({int(at): int(word, 16) for at, word in case.get("main", {}).items()}, planes)
 
 
-KEYS = {"plans": "digest", "domains": "domain", "bad": "name", "memoised": "question"}
+KEYS = {"plans": "digest", "domains": "domain", "bad": "name", "memoised": "question", "coins": "digest"}
 
 
 def merged(written: dict[str, list[Any]]) -> dict[str, list[Any]]:
@@ -739,6 +833,7 @@ def merged(written: dict[str, list[Any]]) -> dict[str, list[Any]]:
         "domains": domain_vectors(),
         "bad": bad_vectors(),
         "memoised": memoised_vectors(),
+        "coins": coins_vectors(),
     }
     out = {}
     for part, key in KEYS.items():

@@ -283,7 +283,13 @@ class Plan(Promises, Generic[Answer]):
         return guarantees(self)
 
     def leverage(self) -> Mapping[str, Leverage]:
-        """By column ("" where there is one question): how many honest people one forged report counts for."""
+        """By column ("" where there is one question): how many honest people one forged report counts for, at most.
+
+        It is the same where the collector gives out the coins: with any hash a forger can still support the value they
+        want, and their best coin is what one report is worth. What such coins limit is how often a forger gets it: a
+        token that was dealt at random shows a column with that column's chance, and puts few values into one bin of its
+        hash. But those who hold many tokens can spend the best ones, so count every token that they hold.
+        """
         from murmure.certify.leverage import leverages
 
         return leverages(self.person, self.statistic)
