@@ -1,0 +1,209 @@
+"""The sentences that the script of the answering page fills in: it gets them as templates, in the reader's language.
+
+A field such as {n} is left in place, and the script puts the number there, written as the language writes numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from murmure.show.language import Language, LanguageCode
+from murmure.show.phrase import Phrase
+
+
+def _slots(*names: str) -> dict[str, Any]:
+    """Fields that say their own names: the sentence is a template again."""
+    return {name: f"{{{name}}}" for name in names}
+
+
+N, ODDS, LABELS = _slots("n"), _slots("odds"), _slots("labels")
+
+PICTURE = {
+    "lead": Phrase("Of 100 people who give the same answer as you, about"),
+    "lead.label": Phrase("Of 100 people who answer {answer}, about", **_slots("answer")),
+    "same": Phrase("{n} send that answer", **N),
+    "other": Phrase("{n} send the other answer", **N),
+    "others": Phrase("{n} send one of the {count} other answers", **_slots("n", "count")),
+    "near": Phrase("{n} send a number near theirs", **N),
+    "far": Phrase("{n} send a number from anywhere else", **N),
+    "near.about": Phrase("Near means: in a window of {share} of the scale.", **_slots("share")),
+    "close": Phrase("{n} send a number at most {distance} away", **_slots("n", "distance")),
+    "further": Phrase("{n} send a number further away", **N),
+    "high": Phrase("{n} send “high”", **N),
+    "low": Phrase("{n} send “low”", **N),
+    "side": Phrase("{n} send only “high” or “low”", **N),
+    "marked": Phrase("{n} mark their answer in the report", **N),
+    "unmarked": Phrase("{n} leave it unmarked", **N),
+    "marked.about": Phrase(
+        "A report marks any of the {count} answers. Each answer that is not theirs is marked by about {n} of 100.",
+        **_slots("n", "count"),
+    ),
+    "kept.about": Phrase(
+        "These marks are made once and kept on this device. In each wave every mark is randomised again before it is sent."
+    ),
+    "group": Phrase("{n} send the group that their answer is in", **N),
+    "groups": Phrase("{n} send another group", **N),
+    "group.about": Phrase("A public formula, drawn anew for each person, sorts the answers into {n} groups.", **N),
+    "set": Phrase("{n} send a list with their answer on it", **N),
+    "sets": Phrase("{n} send a list without it", **N),
+    "set.about": Phrase("A report is a list of {n} of the {count} answers.", **_slots("n", "count")),
+    "fit": Phrase("{n} send a report that fits their answer", **N),
+    "fits": Phrase("{n} send a report that does not", **N),
+    "fit.about": Phrase("Half of all possible reports fit each answer."),
+    "sampled": Phrase(
+        "One of your {count} answers, drawn by lot, is randomised and sent. The others stay here.", **_slots("count")
+    ),
+    "sampled.some": Phrase(
+        "{n} of your {count} answers, drawn by lot, are randomised and sent. The others stay here.",
+        **_slots("n", "count"),
+    ),
+    "joint": Phrase("Each of your {count} answers is randomised separately, and all are sent.", **_slots("count")),
+    "hidden": Phrase(
+        "One of your {count} answers, drawn by lot, is randomised. Made-up answers are sent for the others, and the "
+        "report does not say which one is real.",
+        **_slots("count"),
+    ),
+    "rows": Phrase("Of 100 people whose answer to this question is randomised, about"),
+    "drawing": Phrase("A picture of 100 people: {parts}", **_slots("parts")),
+}
+
+CONCLUSIONS = {
+    "promise": Phrase(
+        "What is sent is a hint, not your answer: it moves the odds between two answers by at most a factor of {odds}.",
+        **ODDS,
+    ),
+    "odds": Phrase(
+        "Whatever somebody believed before, this report changes the odds between two answers by at most a factor of "
+        "{odds}.",
+        **ODDS,
+    ),
+    "odds.several": Phrase(
+        "Whatever somebody believed before, this report changes the odds between any two ways of answering these "
+        "questions by at most a factor of {odds}.",
+        **ODDS,
+    ),
+    "odds.stated": Phrase(
+        "The plan states a factor of {odds}. Its table is too large to be checked on this device.", **ODDS
+    ),
+    "belief": Phrase(
+        "Somebody who found two answers equally likely, and now reads the report, can be {percent} sure of one of them "
+        "at most. They cannot be certain, and neither can you prove your answer with it.",
+        **_slots("percent"),
+    ),
+    "total.first": Phrase("This device has sent no other report on this question."),
+    "total.first.several": Phrase("This device has sent no other report on these questions."),
+    "total": Phrase(
+        "With earlier reports of this device on the same question, this one included: at most a factor of {odds}.",
+        **ODDS,
+    ),
+    "total.several": Phrase(
+        "With earlier reports of this device on the same questions, this one included: at most a factor of {odds}.",
+        **ODDS,
+    ),
+    "total.waves": Phrase(
+        "All waves together change the odds by at most a factor of {odds}, as long as your answer stays the same.",
+        **ODDS,
+    ),
+    "numbers": Phrase(
+        "In the language of the literature: epsilon = {epsilon} for this report, {total} in all that this device has "
+        "spent on this question. Read off the integers that were used, and rounded up.",
+        **_slots("epsilon", "total"),
+    ),
+}
+
+READINGS = {
+    "nothing": Phrase("nothing: it stays on this device"),
+    "marks": Phrase("a mark at: {labels}", **LABELS),
+    "marks.none": Phrase("no mark at all"),
+    "grouped": Phrase("a group that holds: {labels}", **LABELS),
+    "grouped.none": Phrase("a group that holds none of the answers"),
+    "listed": Phrase("a list: {labels}", **LABELS),
+    "fitting": Phrase("a report that fits: {labels}", **LABELS),
+    "fitting.none": Phrase("a report that fits none of the answers"),
+    "and.more": Phrase("and {n} more", **N),
+    "position": Phrase("position {n} of {count} on the scale", **_slots("n", "count")),
+    "says.high": Phrase("“high”"),
+    "says.low": Phrase("“low”"),
+    "gone": Phrase("This page was reloaded, so it no longer knows. It knows only the report."),
+}
+
+STATES = {
+    "kept": Phrase("Kept on this device, not sent yet."),
+    "sending": Phrase("Sending …"),
+    "retry": Phrase("Not sent yet: the collector did not answer. The next try is in {n} s.", **N),
+    "busy": Phrase("Not sent yet: the collector cannot store reports at the moment. The next try is in {n} s.", **N),
+    "offline": Phrase(
+        "Not sent yet: this device is offline. The report is kept here and goes out when the connection is back."
+    ),
+    "stopped": Phrase(
+        "Not sent: the collector could not be reached. The report is kept here. Come back to this page, or try again."
+    ),
+    "again": Phrase("Try again"),
+    "received.now": Phrase("The collector has stored your report."),
+    "received.before": Phrase("The collector had this very report already. It counts once."),
+    "copied": Phrase("Copied"),
+    "download.name": Phrase("receipt"),
+}
+
+REFUSALS = {
+    "spent": Phrase(
+        "Not counted: another report was sent with this link before, perhaps from another browser of yours. That one "
+        "counts. If it was not you, ask the person who sent you the link for a new one."
+    ),
+    "not-open": Phrase(
+        "Not counted: the survey is closed. The report has not been stored, and you can delete it from this device."
+    ),
+    "other-plan": Phrase(
+        "Not counted: the collector now uses another plan than the one this report was made for. Nothing was stored. "
+        "Ask the person who sent you the link what happened, and do not answer again until it is explained."
+    ),
+    "other-wave": Phrase(
+        "Not counted: this wave of the survey is over. Reload the page to answer in the wave that is open."
+    ),
+    "unknown-link": Phrase(
+        "Not counted: the collector did not give out this link. Check that the address is complete, or ask for a new link."
+    ),
+    "refused": Phrase("Not counted: the collector refused the report ({reason}).", **_slots("reason")),
+    "delete": Phrase("Delete the report from this device"),
+    "deleted": Phrase("Deleted. Nothing was counted."),
+}
+
+PROBLEMS = {
+    "link.plan": Phrase(
+        "This page does not answer: your link names another plan than the one that the collector serves. The survey may "
+        "have been changed after the link was sent. Ask the person who sent it, and answer nothing until it is explained."
+    ),
+    "page.plan": Phrase(
+        "This page does not answer: the plan that the collector serves is not the one that this page names. Reload; if "
+        "it stays so, tell the person who sent you the link."
+    ),
+    "link.token": Phrase(
+        "This survey needs a personal link, and this address is not complete. Open the link that you were sent, in full."
+    ),
+    "plan.missing": Phrase(
+        "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
+    ),
+    "plan.refused": Phrase("This page cannot use the plan ({reason}). Nothing was drawn.", **_slots("reason")),
+    "coins": Phrase(
+        "The collector did not give out the public coin ({reason}). Nothing of your answer was sent, and nothing was "
+        "drawn. Try again in a moment.",
+        **_slots("reason"),
+    ),
+    "coins.waiting": Phrase("Asking the collector for the public coin. Nothing of your answer is sent …"),
+    "changed": Phrase(
+        "In an earlier wave this device reported on another answer. A report on a second answer tells more about you: "
+        "all waves together then change the odds by up to a factor of {odds}. Nothing has been drawn yet.",
+        **ODDS,
+    ),
+    "changed.go": Phrase("My answer has changed: randomise it"),
+    "choose": Phrase("Choose an answer."),
+    "number": Phrase("Give a number from {low} to {high}, in steps of {step}.", **_slots("low", "high", "step")),
+    "loading": Phrase("Loading the plan …"),
+}
+
+
+def answer_words(lang: LanguageCode) -> dict[str, str]:
+    """Every sentence by its key."""
+    say = Language(lang).say
+    groups = (PICTURE, CONCLUSIONS, READINGS, STATES, REFUSALS, PROBLEMS)
+    return {key: say(phrase) for group in groups for key, phrase in group.items()} | {"language": lang}

@@ -1,0 +1,115 @@
+// What the coin does, of 100 people: read off the integers that the plan's law draws with. No probability is computed
+// from epsilon here, and none that the client's modules do not hold already.
+
+import { BitsLaw, ChainedBitsLaw } from "../client/bits.js";
+import { HadamardLaw } from "../client/hadamard.js";
+import { HashedLaw } from "../client/hashed.js";
+import { HiddenLaw } from "../client/hidden.js";
+import { WORD } from "../client/integers.js";
+import { JointLaw, SampledLaw } from "../client/records.js";
+import { SubsetLaw } from "../client/subset.js";
+import { TableLaw } from "../client/table.js";
+import { TaggedLaw } from "../client/tagged.js";
+import { WindowLaw } from "../client/window.js";
+import { element, hundredBar, hundredDots } from "./elements.js";
+
+/** How many of 100 a part of a whole is. */
+const hundredth = (part, whole = WORD) => Number((part * 200n + whole) / (2n * whole));
+
+/** Two parts of 100, and what each of them sends. */
+const two = (part, whole, yes, no) => {
+  const n = hundredth(part, whole);
+  return [[n, ...yes], [100 - n, ...no]];
+};
+
+const marks = (law, count, ...more) => ({
+  parts: two(law.yesTrue, WORD, ["marked"], ["unmarked"]),
+  about: [["marked.about", { n: hundredth(law.yesFalse), count }], ...more],
+});
+
+/** law -> { parts: [[of 100, key, fields]], about: [[key, fields]], lead: answer that it is about, if it matters }. */
+const CHANCES = new Map([
+  [WindowLaw, law => {
+    if (law.plain) {
+      const count = law.outputs - 1;
+      return { parts: two(law.body, WORD, ["same"], count === 1 ? ["other"] : ["others", { count }]), about: [] };
+    }
+    return {
+      parts: two(law.body, WORD, ["near"], ["far"]),
+      about: [["near.about", { share: law.length / law.outputs }]],
+    };
+  }],
+  [TableLaw, (law, question, x) => {
+    const sides = question.kind === "number", at = x ?? law.inputs - 1, row = law.weights(at), lead = at;
+    if (law.reports === 2 && sides) return { parts: two(row[1], WORD, ["high"], ["low"]), about: [], lead };
+    if (sides) {
+      const reach = Math.max(1, Math.round(law.reports / 10));
+      const close = row.reduce((sum, weight, y) => (Math.abs(y - at) <= reach ? sum + weight : sum), 0n);
+      const distance = reach * question.step;
+      return { parts: two(close, WORD, ["close", { distance }], ["further"]), about: [], lead };
+    }
+    const count = law.reports - 1;
+    return { parts: two(row[at], WORD, ["same"], count === 1 ? ["other"] : ["others", { count }]), about: [], lead };
+  }],
+  [TaggedLaw, law => {
+    const near = hundredth(law.coin * law.first.body, WORD * WORD), first = hundredth(law.coin);
+    return {
+      parts: [[near, "near"], [first - near, "far"], [100 - first, "side"]],
+      about: [["near.about", { share: law.first.length / law.first.outputs }]],
+    };
+  }],
+  [BitsLaw, law => marks(law, law.inputs)],
+  [ChainedBitsLaw, law => marks(law.permanent, law.inputs, ["kept.about"])],
+  [HashedLaw, law => ({
+    parts: two(law.bins.body, WORD, ["group"], ["groups"]), about: [["group.about", { n: law.bins.outputs }]],
+  })],
+  [SubsetLaw, law => ({
+    parts: two(law.keep, WORD, ["set"], ["sets"]), about: [["set.about", { n: law.size, count: law.inputs }]],
+  })],
+  [HadamardLaw, law => ({
+    parts: two(law.keep, WORD >> law.log, ["fit"], ["fits"]), about: [["fit.about"]],
+  })],
+]);
+
+const RECORDS = new Map([
+  [JointLaw, () => ["joint"]],
+  [SampledLaw, ({ take }) => (take === 1 ? ["sampled"] : ["sampled.some", { n: take }])],
+  [HiddenLaw, () => ["hidden"]],
+]);
+
+const chancesOf = (law, question, x) => CHANCES.get(law.constructor)(law, question, x);
+
+function written(speech, fields = {}) {
+  const write = ([name, value]) => [name, name === "share" ? speech.percent(value) : speech.number(value)];
+  return Object.fromEntries(Object.entries(fields).map(write));
+}
+
+/** The picture as nodes. codes: of the answers that are given so far, undefined where there is none yet. */
+export function coinPicture(plan, questions, codes, speech) {
+  return plan.ofRecords ? ofRecord(plan, questions, codes, speech) : ofAnswer(plan.law, questions[0], codes[0], speech);
+}
+
+function ofAnswer(law, question, code, speech) {
+  const { parts, about, lead } = chancesOf(law, question, code);
+  const lines = parts.map(([n, key, fields]) => speech.say(key, { ...written(speech, fields), n: speech.number(n) }));
+  const first = lead === undefined ? speech.say("lead") : speech.say("lead.label", { answer: question.answer(lead, speech) });
+  const title = speech.say("drawing", { parts: lines.join(", ") });
+  const key = lines.map((line, kind) => element("li", { class: `k${kind}` }, line));
+  const notes = about.map(([key, fields]) => element("p", { class: "note" }, speech.say(key, written(speech, fields))));
+  const words = element("div", {}, element("p", {}, first), element("ul", { class: "key" }, ...key));
+  return [element("div", { class: "hundred" }, hundredDots(parts.map(([n]) => n), title), words), ...notes];
+}
+
+function ofRecord({ law }, questions, codes, speech) {
+  const [key, fields] = RECORDS.get(law.constructor)(law);
+  const rows = law.parts.map((part, i) => {
+    const { parts } = chancesOf(part.real ?? part, questions[i], codes[i]);
+    const [n, what, more] = parts[0], line = speech.say(what, { ...written(speech, more), n: speech.number(n) });
+    const title = speech.say("drawing", { parts: line });
+    return element("li", {}, element("span", { class: "asked" }, questions[i].text),
+      hundredBar(parts.map(([count]) => count), title), element("span", { class: "k0" }, line));
+  });
+  const count = speech.number(questions.length);
+  const lead = speech.say(key, { ...written(speech, fields), count });
+  return [element("p", {}, lead), element("p", { class: "note" }, speech.say("rows")), element("ul", { class: "strips" }, ...rows)];
+}

@@ -1,0 +1,59 @@
+// Questions as they stand on the page: reading the answers that were given, and the words of every code.
+
+import { byId } from "./elements.js";
+
+export class AskedQuestion {
+  constructor(data, place, domain) {
+    Object.assign(this, data);
+    this.domain = domain; // of the plan: it gives each answer its code
+    this.labels = new Map((data.options ?? []).map(({ value, label }) => [value, label]));
+    this.field = byId(`q${place + 1}`);
+    this.inputs = [...(this.field?.querySelectorAll("input, select") ?? [])];
+  }
+
+  /** The answer as the plan takes it; undefined: none, or not one that is allowed. */
+  get given() {
+    if (this.kind === "number") {
+      const [input] = this.inputs;
+      if (input.value === "" || !input.validity.valid) return undefined;
+      const steps = Math.round(input.valueAsNumber / this.step), places = Math.max(0, Math.round(-Math.log10(this.step)));
+      return Number((steps * this.step).toFixed(places));
+    }
+    const [first] = this.inputs;
+    const chosen = first.localName === "select" ? first.value : this.inputs.find(input => input.checked)?.value ?? "";
+    return chosen === "" ? undefined : this.options[Number(chosen)].value;
+  }
+
+  /** The code of the answer that is given so far, for the picture. */
+  get code() {
+    const { given } = this;
+    return given === undefined ? undefined : this.domain.encode(given);
+  }
+
+  /** The words of a code. */
+  answer(code, speech) {
+    if (this.domain.list) return this.labels.get(this.domain.list[code]) ?? String(this.domain.list[code]);
+    const value = this.domain.ten ? (this.domain.first + code) / this.domain.ten : this.domain.low + code;
+    return this.unit ? `${speech.number(value)}\u00a0${this.unit}` : speech.number(value);
+  }
+
+  /** Say what is missing next to the question; true: nothing is. */
+  check(speech) {
+    const fine = this.given !== undefined, fault = this.field.querySelector(".fault");
+    fault.hidden = fine;
+    if (fine) fault.textContent = "";
+    else if (this.kind !== "number") fault.textContent = speech.say("choose");
+    else fault.textContent = speech.say("number", Object.fromEntries(["low", "high", "step"].map(n => [n, speech.number(this[n])])));
+    for (const input of this.inputs) input.setAttribute("aria-invalid", String(!fine));
+    this.field.classList.toggle("faulty", !fine);
+    return fine;
+  }
+
+  /** Forget what was given: nothing of it stays in the page's fields. */
+  clear() {
+    for (const input of this.inputs) {
+      input.checked = false;
+      input.value = input.type === "radio" ? input.value : "";
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// Sentences and numbers in the language of the page. Sentences are templates with {fields}, from the message catalogue.
+
+export class Speech {
+  constructor(words) {
+    this.words = words;
+    this.language = words.language;
+  }
+
+  say(key, fields = {}) {
+    return this.words[key].replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
+  }
+
+  has(key) {
+    return Object.hasOwn(this.words, key);
+  }
+
+  number(value, options = { maximumFractionDigits: 6 }) {
+    return new Intl.NumberFormat(this.language, options).format(value);
+  }
+
+  /** A bound of three digits, rounded up: "at most 2.72" must be true. */
+  bound(value) {
+    const digits = Math.max(0, 2 - Math.floor(Math.log10(value)));
+    const up = Math.ceil(value * 10 ** digits - 1e-9) / 10 ** digits;
+    return this.number(up, { maximumFractionDigits: digits });
+  }
+
+  /** A share, rounded up, but never to certainty. */
+  percent(share) {
+    const digits = share > 0.99 ? 2 : 0, unit = 10 ** (digits + 2);
+    const up = Math.min(Math.ceil(share * unit - 1e-9), unit - 1) / unit;
+    return this.number(up, { style: "percent", maximumFractionDigits: digits });
+  }
+}
