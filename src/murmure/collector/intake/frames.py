@@ -43,19 +43,15 @@ class Frame(NamedTuple):
 def encode_commit(arrivals: Iterable[Arrival], hour: int, position: int) -> list[bytes]:
     """The bytes of a commit that starts at this position."""
     parts: list[bytes] = []
-    append, frame = parts.append, FRAME.pack
-    first, survey, wave, head = 1, -1, -1, b""
+    append, frame, pack = parts.append, FRAME.pack, PAYLOAD.pack
+    mark, start = FIRST, 2 * position + 1
     for arrival in arrivals:
-        if arrival.survey != survey or arrival.wave != wave:
-            survey, wave = arrival.survey, arrival.wave
-            head = PAYLOAD.pack(survey, wave, hour)
-        payload = head + arrival.token + arrival.report
+        payload = pack(arrival.survey, arrival.wave, hour) + arrival.token + arrival.report
         length = len(payload)
-        check = crc32(payload, (2 * position + first) % PRIME)
-        append(frame(length | FIRST if first else length, check))
+        append(frame(length | mark, crc32(payload, start % PRIME)))
         append(payload)
         position += 8 + length
-        first = 0
+        mark, start = 0, 2 * position
     return parts
 
 

@@ -31,7 +31,7 @@ from murmure.collector.intake.recovery import recover
 from murmure.collector.intake.report_log import SEGMENT_BYTES, ReportLog
 from murmure.collector.intake.report_store import ReportStore
 from murmure.collector.intake.segments import list_segments
-from murmure.collector.intake.token_index import TokenIndex, report_digest
+from murmure.collector.intake.token_index import TokenIndex, report_digests
 from murmure.collector.intake.writer import Done, Writer
 from murmure.core.files import locked
 from murmure.core.sqlite_files import why
@@ -160,8 +160,8 @@ class Intake:
 
 def _insert(index: TokenIndex, rows: list[tuple[int, int, bytes, bytes]]) -> None:
     index.reserve(len(rows))
-    digests = np.array([report_digest(survey, wave, report) for survey, wave, _, report in rows], np.uint64)
-    index.insert(b"".join([token for _, _, token, _ in rows]), digests)
+    digests = report_digests((survey, wave, report) for survey, wave, _, report in rows)
+    index.insert(index.find(b"".join([token for _, _, token, _ in rows])), np.arange(len(rows)), digests)
     index.settle(len(rows))
 
 

@@ -8,24 +8,36 @@ Digests are Python's own hash of bytes, with a key of this process; they are nev
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import numpy as np
 
 from murmure.collector.intake.token_table import TokenTable
 
 MIN_BITS = 12
 MAX_LOAD = 0.7
+MASK = 0xFFFFFFFFFFFFFFFC
 STEP = 8192  # places of the old table taken over by an insertion, at least
 
 
 def report_digest(survey: int, wave: int, report: bytes) -> int:
-    """64 bits, never 0. A collision would take a token's second report for its first: nothing would be stored twice."""
-    return (hash((survey, wave, report)) & 0xFFFFFFFFFFFFFFFF) | 1
+    """62 bits, even and never 0. A collision would take a token's second report for its first: still stored once."""
+    return (hash((survey, wave, report)) & MASK) | 2
 
 
-def token_halves(tokens: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Both halves of tokens that were joined."""
-    halves = np.frombuffer(tokens, "<u8").reshape(-1, 2)
-    return halves[:, 0], halves[:, 1]
+def report_digests(rows: Iterable[tuple[int, int, bytes]]) -> np.ndarray:
+    """Of many: survey, wave and report of each."""
+    return np.array([hash(row) for row in rows], np.int64).view(np.uint64) & np.uint64(MASK) | np.uint64(2)
+
+
+class Lookup(NamedTuple):
+    """What is known about many tokens."""
+
+    digests: np.ndarray  # 0: unknown
+    high: np.ndarray
+    low: np.ndarray
+    places: np.ndarray  # where an unknown one goes
 
 
 class TokenIndex:
@@ -48,14 +60,15 @@ class TokenIndex:
         high, low = int.from_bytes(token[:8], "little"), int.from_bytes(token[8:], "little")
         return self._table.find_one(high, low) or (self._old.find_one(high, low) if self._old is not None else 0)
 
-    def find(self, tokens: bytes) -> np.ndarray:
-        """The digests of many tokens, joined; 0 for unknown ones."""
-        high, low = token_halves(tokens)
-        found = self._table.find(high, low)
+    def find(self, tokens: bytes) -> Lookup:
+        """Many tokens, joined. What it finds holds until the next insertion or `reserve`."""
+        halves = np.frombuffer(tokens, "<u8").reshape(-1, 2)
+        high, low = halves[:, 0].copy(), halves[:, 1].copy()
+        found, places = self._table.find(high, low)
         if self._old is not None:
             missing = np.flatnonzero(found == 0)
-            found[missing] = self._old.find(high[missing], low[missing])
-        return found
+            found[missing] = self._old.find(high[missing], low[missing])[0]
+        return Lookup(found, high, low, places)
 
     def reserve(self, count: int) -> None:
         """Room for so many more tokens: after this, inserting them cannot run out of memory."""
@@ -71,10 +84,9 @@ class TokenIndex:
         self._table.insert_one(high, low, digest)
         self._count += 1
 
-    def insert(self, tokens: bytes, digests: np.ndarray) -> None:
-        """Distinct new tokens, joined, after `reserve`."""
-        high, low = token_halves(tokens)
-        self._table.insert(high, low, digests)
+    def insert(self, lookup: Lookup, rows: np.ndarray, digests: np.ndarray) -> None:
+        """Of the tokens that were looked up after `reserve`, these rows: distinct and new."""
+        self._table.insert(lookup.high[rows], lookup.low[rows], digests, lookup.places[rows])
         self._count += len(digests)
 
     def settle(self, count: int) -> None:
@@ -86,7 +98,8 @@ class TokenIndex:
         if self._old is None:
             return
         stop = min(self._moved + places, self._old.capacity)
-        self._table.insert(*self._old.columns(self._moved, stop))
+        high, low, digests = self._old.columns(self._moved, stop)
+        self._table.insert(high, low, digests, self._table.find(high, low)[1])
         self._moved = stop
         if stop == self._old.capacity:
             self._old = None

@@ -12,6 +12,7 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from murmure.collector.intake.arrival import Arrival, Outcome, check_arrivals
 from murmure.collector.intake.errors import IntakeBusy, IntakeClosed
 from murmure.collector.intake.frames import encode_commit
 from murmure.collector.intake.report_log import ReportLog
-from murmure.collector.intake.token_index import TokenIndex, report_digest
+from murmure.collector.intake.token_index import Lookup, TokenIndex, report_digest, report_digests
 
 MAX_WAITING, MAX_WAITING_BYTES = 200_000, 64 << 20  # arrivals, and bytes of their reports
 MAX_GROUP, MAX_GROUP_BYTES = 20_000, 16 << 20  # of one commit, or one submission if it has more
@@ -115,51 +116,57 @@ class Writer:
 
     def _store(self, submissions: list[Sequence[Arrival]]) -> list[list[Outcome]]:
         arrivals = [arrival for submission in submissions for arrival in submission]
-        outcomes, fresh = self._sort_out(arrivals)
+        tokens = [arrival.token for arrival in arrivals]
+        self._index.reserve(len(arrivals))
+        lookup: Lookup | None = None
+        if len(arrivals) <= SMALL_GROUP:
+            known = [self._index.find_one(token) for token in tokens]
+        else:
+            lookup = self._index.find(b"".join(tokens))
+            known = lookup.digests.tolist()
+        if not any(known) and len(set(tokens)) == len(tokens):  # nearly always
+            outcomes, fresh = [Outcome.STORED] * len(arrivals), arrivals
+            rows: Sequence[int] = range(len(arrivals))
+        else:
+            outcomes, rows = _sort_out(arrivals, known)
+            fresh = [arrivals[row] for row in rows]
         if fresh:
-            self._index.reserve(len(fresh))
             hour = max(self._hour, int(self._clock() // SECONDS_OF_AN_HOUR))
             position = self._log.prepare()
-            self._log.commit(b"".join(encode_commit([arrivals[place] for place in fresh.values()], hour, position)))
+            self._log.commit(b"".join(encode_commit(fresh, hour, position)))
             self._hour = hour
-            self._remember(arrivals, fresh)
+            self._remember(fresh, lookup, rows)
             self._committed()
-        elif self._log.failure is not None:
-            raise self._log.failure
         if len(submissions) == 1:
             return [outcomes]
-        ends = np.cumsum([len(submission) for submission in submissions]).tolist()
-        return [outcomes[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+        ends = list(accumulate(map(len, submissions)))
+        return [outcomes[start:end] for start, end in pairwise([0, *ends])]
 
-    def _sort_out(self, arrivals: list[Arrival]) -> tuple[list[Outcome], dict[bytes, int]]:
-        """The outcome of each arrival if the commit succeeds, and the place of each new token."""
-        if len(arrivals) <= SMALL_GROUP:
-            known = [self._index.find_one(arrival.token) for arrival in arrivals]
-        else:
-            known = self._index.find(b"".join([arrival.token for arrival in arrivals])).tolist()
-        fresh: dict[bytes, int] = {}
-        outcomes = []
-        for place, (arrival, digest) in enumerate(zip(arrivals, known, strict=True)):
-            if not digest:
-                first = fresh.setdefault(arrival.token, place)
-                if first == place:
-                    outcomes.append(Outcome.STORED)
-                    continue
-                digest = _digest(arrivals[first])
-            outcomes.append(Outcome.BEFORE if _digest(arrival) == digest else Outcome.SPENT)
-        return outcomes, fresh
-
-    def _remember(self, arrivals: list[Arrival], fresh: dict[bytes, int]) -> None:
+    def _remember(self, fresh: list[Arrival], lookup: Lookup | None, rows: Sequence[int]) -> None:
         try:
-            digests = [_digest(arrivals[place]) for place in fresh.values()]
-            if len(fresh) <= SMALL_GROUP:
-                for token, digest in zip(fresh, digests, strict=True):
-                    self._index.insert_one(token, digest)
+            if lookup is None:
+                for arrival in fresh:
+                    self._index.insert_one(arrival.token, _digest(arrival))
             else:
-                self._index.insert(b"".join(fresh), np.array(digests, np.uint64))
+                digests = report_digests((a.survey, a.wave, a.report) for a in fresh)
+                self._index.insert(lookup, np.array(rows), digests)
             self._index.settle(len(fresh))
         except Exception as error:  # no memory: a token would be missing, and could be stored twice
             raise self._log.distrust(error) from error
+
+
+def _sort_out(arrivals: list[Arrival], known: list[int]) -> tuple[list[Outcome], list[int]]:
+    """The outcome of each arrival if the commit succeeds, and which rows are written; known: digests, or 0."""
+    fresh: dict[bytes, int] = {}
+    outcomes = [Outcome.STORED] * len(arrivals)
+    for row, (arrival, digest) in enumerate(zip(arrivals, known, strict=True)):
+        if not digest:
+            first = fresh.setdefault(arrival.token, row)
+            if first == row:
+                continue
+            digest = _digest(arrivals[first])
+        outcomes[row] = Outcome.BEFORE if _digest(arrival) == digest else Outcome.SPENT
+    return outcomes, list(fresh.values())
 
 
 def _digest(arrival: Arrival) -> int:
