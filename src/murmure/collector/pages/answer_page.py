@@ -1,4 +1,4 @@
-"""The page on which a person answers a survey: it is randomised there, and the page shows what is sent, and what not."""
+"""The page on which a person answers a survey: randomised there, with what is sent, what it tells, and a receipt."""
 
 from __future__ import annotations
 

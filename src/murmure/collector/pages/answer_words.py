@@ -39,7 +39,8 @@ PICTURE = {
         **_slots("n", "count"),
     ),
     "kept.about": Phrase(
-        "These marks are made once and kept on this device. In each wave every mark is randomised again before it is sent."
+        "These marks are made once and kept on this device. In each wave every mark is randomised again before it is "
+        "sent."
     ),
     "group": Phrase("{n} send the group that their answer is in", **N),
     "groups": Phrase("{n} send another group", **N),
@@ -90,6 +91,10 @@ CONCLUSIONS = {
         "at most. They cannot be certain, and neither can you prove your answer with it.",
         **_slots("percent"),
     ),
+    "total.soon": Phrase(
+        "This device has reported on this question before. With the new report it makes a factor of at most {odds}.",
+        **ODDS,
+    ),
     "total.first": Phrase("This device has sent no other report on this question."),
     "total.first.several": Phrase("This device has sent no other report on these questions."),
     "total": Phrase(
@@ -112,16 +117,18 @@ CONCLUSIONS = {
 }
 
 READINGS = {
-    "nothing": Phrase("nothing: it stays on this device"),
-    "marks": Phrase("a mark at: {labels}", **LABELS),
-    "marks.none": Phrase("no mark at all"),
-    "grouped": Phrase("a group that holds: {labels}", **LABELS),
-    "grouped.none": Phrase("a group that holds none of the answers"),
-    "listed": Phrase("a list: {labels}", **LABELS),
-    "fitting": Phrase("a report that fits: {labels}", **LABELS),
-    "fitting.none": Phrase("a report that fits none of the answers"),
+    "nothing": Phrase("Nothing: this answer stays here"),
+    "marks": Phrase("A mark at: {labels}", **LABELS),
+    "marks.none": Phrase("No mark at all"),
+    "grouped": Phrase("A group that holds: {labels}", **LABELS),
+    "grouped.none": Phrase("A group that holds none of the answers"),
+    "listed": Phrase("A list: {labels}", **LABELS),
+    "fitting": Phrase("A report that fits: {labels}", **LABELS),
+    "fitting.none": Phrase("A report that fits none of the answers"),
     "and.more": Phrase("and {n} more", **N),
-    "position": Phrase("position {n} of {count} on the scale", **_slots("n", "count")),
+    "position": Phrase("{answer}, on a scale from {low} to {high}", **_slots("answer", "low", "high")),
+    "coin.kept": Phrase("The coin left your answer as it is. Nothing in the report tells that."),
+    "coin.changed": Phrase("The coin changed your answer. Nothing in the report tells that."),
     "says.high": Phrase("“high”"),
     "says.low": Phrase("“low”"),
     "gone": Phrase("This page was reloaded, so it no longer knows. It knows only the report."),
@@ -146,39 +153,41 @@ STATES = {
 }
 
 REFUSALS = {
-    "spent": Phrase(
+    "refused.spent": Phrase(
         "Not counted: another report was sent with this link before, perhaps from another browser of yours. That one "
         "counts. If it was not you, ask the person who sent you the link for a new one."
     ),
-    "not-open": Phrase(
+    "refused.not-open": Phrase(
         "Not counted: the survey is closed. The report has not been stored, and you can delete it from this device."
     ),
-    "other-plan": Phrase(
+    "refused.other-plan": Phrase(
         "Not counted: the collector now uses another plan than the one this report was made for. Nothing was stored. "
         "Ask the person who sent you the link what happened, and do not answer again until it is explained."
     ),
-    "other-wave": Phrase(
+    "refused.other-wave": Phrase(
         "Not counted: this wave of the survey is over. Reload the page to answer in the wave that is open."
     ),
-    "unknown-link": Phrase(
-        "Not counted: the collector did not give out this link. Check that the address is complete, or ask for a new link."
+    "refused.unknown-link": Phrase(
+        "Not counted: the collector did not give out this link. Check that the address is complete, or ask for a new "
+        "link."
     ),
     "refused": Phrase("Not counted: the collector refused the report ({reason}).", **_slots("reason")),
-    "delete": Phrase("Delete the report from this device"),
-    "deleted": Phrase("Deleted. Nothing was counted."),
+    "deleted": Phrase("The report was deleted from this device. Nothing was counted."),
 }
 
 PROBLEMS = {
     "link.plan": Phrase(
-        "This page does not answer: your link names another plan than the one that the collector serves. The survey may "
-        "have been changed after the link was sent. Ask the person who sent it, and answer nothing until it is explained."
+        "This page does not answer: your link names another plan than the one that the collector serves. The survey "
+        "may have been changed after the link was sent. Ask the person who sent it, and answer nothing until it is "
+        "explained."
     ),
     "page.plan": Phrase(
         "This page does not answer: the plan that the collector serves is not the one that this page names. Reload; if "
         "it stays so, tell the person who sent you the link."
     ),
     "link.token": Phrase(
-        "This survey needs a personal link, and this address is not complete. Open the link that you were sent, in full."
+        "This survey needs a personal link, and this address is not complete. Open the link that you were sent, in "
+        "full."
     ),
     "plan.missing": Phrase(
         "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
@@ -189,6 +198,10 @@ PROBLEMS = {
         "drawn. Try again in a moment.",
         **_slots("reason"),
     ),
+    "coins.not-open": Phrase("This survey is closed: it takes no more answers."),
+    "coins.unknown-link": Phrase(
+        "The collector did not give out this link. Check that the address is complete, or ask for a new link."
+    ),
     "coins.waiting": Phrase("Asking the collector for the public coin. Nothing of your answer is sent …"),
     "changed": Phrase(
         "In an earlier wave this device reported on another answer. A report on a second answer tells more about you: "
@@ -198,7 +211,6 @@ PROBLEMS = {
     "changed.go": Phrase("My answer has changed: randomise it"),
     "choose": Phrase("Choose an answer."),
     "number": Phrase("Give a number from {low} to {high}, in steps of {step}.", **_slots("low", "high", "step")),
-    "loading": Phrase("Loading the plan …"),
 }
 
 

@@ -92,12 +92,12 @@ export function coinPicture(plan, questions, codes, speech) {
 function ofAnswer(law, question, code, speech) {
   const { parts, about, lead } = chancesOf(law, question, code);
   const lines = parts.map(([n, key, fields]) => speech.say(key, { ...written(speech, fields), n: speech.number(n) }));
-  const first = lead === undefined ? speech.say("lead") : speech.say("lead.label", { answer: question.answer(lead, speech) });
-  const title = speech.say("drawing", { parts: lines.join(", ") });
-  const key = lines.map((line, kind) => element("li", { class: `k${kind}` }, line));
-  const notes = about.map(([key, fields]) => element("p", { class: "note" }, speech.say(key, written(speech, fields))));
-  const words = element("div", {}, element("p", {}, first), element("ul", { class: "key" }, ...key));
-  return [element("div", { class: "hundred" }, hundredDots(parts.map(([n]) => n), title), words), ...notes];
+  const answer = lead === undefined ? null : question.answer(lead, speech);
+  const first = answer === null ? speech.say("lead") : speech.say("lead.label", { answer });
+  const dots = hundredDots(parts.map(([n]) => n), speech.say("drawing", { parts: lines.join(", ") }));
+  const key = element("ul", { class: "key" }, ...lines.map((line, kind) => element("li", { class: `k${kind}` }, line)));
+  const note = ([name, fields]) => element("p", { class: "note" }, speech.say(name, written(speech, fields)));
+  return [element("p", {}, first), element("div", { class: "hundred" }, dots, key), ...about.map(note)];
 }
 
 function ofRecord({ law }, questions, codes, speech) {
@@ -111,5 +111,6 @@ function ofRecord({ law }, questions, codes, speech) {
   });
   const count = speech.number(questions.length);
   const lead = speech.say(key, { ...written(speech, fields), count });
-  return [element("p", {}, lead), element("p", { class: "note" }, speech.say("rows")), element("ul", { class: "strips" }, ...rows)];
+  const about = element("p", { class: "note" }, speech.say("rows"));
+  return [element("p", {}, lead), about, element("ul", { class: "strips" }, ...rows)];
 }

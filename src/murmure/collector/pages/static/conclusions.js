@@ -1,4 +1,4 @@
-// What somebody who reads the report can conclude: odds, from the integers that were used, never from the stated epsilon.
+// What somebody who reads the report can conclude: odds, from the integers that were used, not from the stated epsilon.
 
 import { oddsOf } from "../client/odds.js";
 import { byId } from "./elements.js";
@@ -26,20 +26,23 @@ export class Conclusions {
     return all.reduce((a, b) => (a.epsilon >= b.epsilon ? a : b));
   }
 
+  /** What a report will tell, before there is one. */
   promise() {
-    const odds = this.speech.bound(this.odds);
-    return this.speech.say(this.checked ? "promise" : "odds.stated", { odds });
+    const { speech, spent, memoised } = this, of = (key, odds) => speech.say(key, { odds: speech.bound(odds) });
+    const sentences = [of(this.checked ? "promise" : "odds.stated", this.odds)];
+    if (memoised) sentences.push(of("total.waves", this.perAnswer));
+    else if (spent.surveys) sentences.push(of("total.soon", Math.exp(spent.epsilon) * this.odds));
+    return sentences.join(" ");
   }
 
   /** Fill in the sentences of a section; prefix: "" or "receipt-". */
   write(prefix) {
-    const { speech, spent } = this, put = (name, text) => (byId(prefix + name) ? (byId(prefix + name).textContent = text) : null);
-    const odds = speech.bound(this.odds);
-    put("odds", this.checked ? speech.say(`odds${this.several}`, { odds }) : speech.say("odds.stated", { odds }));
-    put("belief", speech.say("belief", { percent: speech.percent(this.odds / (1 + this.odds)) }));
-    const total = speech.bound(Math.exp(spent.epsilon));
-    if (spent.surveys > 1) put("total", speech.say(`total${this.several}`, { odds: total }));
-    else put("total", this.memoised ? speech.say("total.waves", { odds: total }) : speech.say(`total.first${this.several}`));
+    const { speech, spent, several } = this;
+    const put = (name, key, fields) => byId(prefix + name)?.replaceChildren(speech.say(key, fields));
+    put("odds", this.checked ? `odds${several}` : "odds.stated", { odds: speech.bound(this.odds) });
+    put("belief", "belief", { percent: speech.percent(this.odds / (1 + this.odds)) });
+    const alone = this.memoised ? "total.waves" : `total.first${several}`;
+    put("total", spent.surveys > 1 ? `total${several}` : alone, { odds: speech.bound(Math.exp(spent.epsilon)) });
     this.writeNumbers();
   }
 

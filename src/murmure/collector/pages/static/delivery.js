@@ -1,5 +1,5 @@
-// Sending a kept report until it is acknowledged: the same text each time, a bounded number of tries, and every state is
-// told, so that "kept here" never looks like "sent".
+// Sending a kept report until it is acknowledged: the same text each time, a bounded number of tries, and every state
+// is told, so that "kept here" never looks like "sent".
 
 const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries
 const MAX_WAIT = 120;
@@ -28,8 +28,8 @@ async function post(address, body) {
 /** The coins of a token, or an error that says why there are none. */
 export async function askCoins(id, token) {
   const { status, json } = await post(`/api/surveys/${id}/coins`, JSON.stringify({ token }));
-  if (status !== 200 || !json?.ok) throw Object.assign(new Error(json?.message ?? `HTTP ${status}`), { code: json?.error });
-  return json.coins;
+  if (status === 200 && json?.ok) return json.coins;
+  throw Object.assign(new Error(json?.message ?? `HTTP ${status}`), { code: json?.error });
 }
 
 export class Delivery {
@@ -61,9 +61,10 @@ export class Delivery {
       // no connection, or no answer in time
     }
     this.busy = false;
-    if (answer?.json?.ok === true && answer.status < 300) this.tell("received", answer.json);
-    else if (answer === null || LATER.includes(answer.status)) this.wait(answer);
-    else this.tell("refused", { code: answer.json?.error ?? "refused", reason: answer.json?.message ?? `HTTP ${answer.status}` });
+    const { status, json } = answer ?? {};
+    if (json?.ok === true && status < 300) this.tell("received", json);
+    else if (answer === null || LATER.includes(status)) this.wait(answer);
+    else this.tell("refused", { code: json?.error ?? "refused", reason: json?.message ?? `HTTP ${status}` });
   }
 
   wait(answer) {

@@ -1,5 +1,5 @@
-// What this device keeps: the report (never the answer, never the words that drew it), the token that goes with it, what
-// was spent on each question, and for waves the device's key. Where the browser keeps nothing it lasts until a reload.
+// What this device keeps: the report (never the answer, never the words that drew it), the token that goes with it,
+// what was spent on each question, and for waves the device's key. Where a browser keeps nothing, until a reload.
 
 import { hexOf, sha256 } from "../client/sha256.js";
 

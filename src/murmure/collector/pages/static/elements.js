@@ -21,7 +21,8 @@ export function shape(tag, attributes = {}, ...children) {
 /** One hundred people as dots; counts are those of each class, in order. The title is what a screen reader says. */
 export function hundredDots(counts, title, columns = 10) {
   const rows = 100 / columns, gap = 12;
-  const svg = shape("svg", { viewBox: `0 0 ${columns * gap} ${rows * gap}`, class: "dots", role: "img", "aria-label": title });
+  const viewBox = `0 0 ${columns * gap} ${rows * gap}`;
+  const svg = shape("svg", { viewBox, class: "dots", role: "img", "aria-label": title });
   let at = 0;
   counts.forEach((count, kind) => {
     for (let i = 0; i < count; i++, at++) {
@@ -34,7 +35,8 @@ export function hundredDots(counts, title, columns = 10) {
 
 /** The same as a narrow bar. */
 export function hundredBar(counts, title) {
-  const svg = shape("svg", { viewBox: "0 0 100 6", preserveAspectRatio: "none", class: "bar", role: "img", "aria-label": title });
+  const stretched = { viewBox: "0 0 100 6", preserveAspectRatio: "none" };
+  const svg = shape("svg", { ...stretched, class: "bar", role: "img", "aria-label": title });
   let x = 0;
   counts.forEach((count, kind) => {
     svg.append(shape("rect", { x, y: 0, width: count, height: 6, class: `d${kind}` }));

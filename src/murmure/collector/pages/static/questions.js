@@ -16,8 +16,7 @@ export class AskedQuestion {
     if (this.kind === "number") {
       const [input] = this.inputs;
       if (input.value === "" || !input.validity.valid) return undefined;
-      const steps = Math.round(input.valueAsNumber / this.step), places = Math.max(0, Math.round(-Math.log10(this.step)));
-      return Number((steps * this.step).toFixed(places));
+      return Number(input.value);
     }
     const [first] = this.inputs;
     const chosen = first.localName === "select" ? first.value : this.inputs.find(input => input.checked)?.value ?? "";
@@ -30,11 +29,23 @@ export class AskedQuestion {
     return given === undefined ? undefined : this.domain.encode(given);
   }
 
-  /** The words of a code. */
+  /** The words of an answer. */
+  inWords(given, speech) {
+    return this.kind === "number" ? this.amount(given, speech) : this.labels.get(given) ?? String(given);
+  }
+
+  /** The words of a code; a code beyond the ends is a number beyond the range. */
   answer(code, speech) {
-    if (this.domain.list) return this.labels.get(this.domain.list[code]) ?? String(this.domain.list[code]);
-    const value = this.domain.ten ? (this.domain.first + code) / this.domain.ten : this.domain.low + code;
-    return this.unit ? `${speech.number(value)}\u00a0${this.unit}` : speech.number(value);
+    const { list, ten, first, low, high, size } = this.domain;
+    if (list) return this.inWords(list[code], speech);
+    const value = ten ? (first + code) / ten : Number.isInteger(low) && high - low === size - 1 ? low + code : null;
+    return this.amount(value ?? low + ((code + 0.5) / size) * (high - low), speech); // a grid: the middle of its cell
+  }
+
+  amount(value, speech) {
+    const places = Math.max(0, Math.round(-Math.log10(this.step)));
+    const number = speech.number(value, { maximumFractionDigits: places });
+    return this.unit ? `${number}\u00a0${this.unit}` : number;
   }
 
   /** Say what is missing next to the question; true: nothing is. */
@@ -43,7 +54,10 @@ export class AskedQuestion {
     fault.hidden = fine;
     if (fine) fault.textContent = "";
     else if (this.kind !== "number") fault.textContent = speech.say("choose");
-    else fault.textContent = speech.say("number", Object.fromEntries(["low", "high", "step"].map(n => [n, speech.number(this[n])])));
+    else {
+      const fields = ["low", "high", "step"].map(name => [name, speech.number(this[name])]);
+      fault.textContent = speech.say("number", Object.fromEntries(fields));
+    }
     for (const input of this.inputs) input.setAttribute("aria-invalid", String(!fine));
     this.field.classList.toggle("faulty", !fine);
     return fine;

@@ -60,7 +60,9 @@ export function readReport(law, question, report, speech) {
   }
   if (law instanceof TableLaw && number && law.reports === 2) return speech.say(report ? "says.high" : "says.low");
   if (law instanceof WindowLaw && law.outputs !== law.inputs) {
-    return speech.say("position", { n: speech.number(report + 1), count: speech.number(law.outputs) });
+    // The window slides over a scale that is longer than the range: a report is the number in whose middle it lies.
+    const number = y => question.answer((y - (law.length - 1) / 2) / law.step, speech);
+    return speech.say("position", { answer: number(report), low: number(0), high: number(law.outputs - 1) });
   }
   return question.answer(report, speech);
 }

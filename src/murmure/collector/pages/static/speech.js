@@ -10,8 +10,9 @@ export class Speech {
     return this.words[key].replace(/\{(\w+)\}/g, (_, name) => String(fields[name]));
   }
 
-  has(key) {
-    return Object.hasOwn(this.words, key);
+  /** The key of the sentence for a code of the collector: "refused.spent", or "refused" where there is none. */
+  keyOf(head, code) {
+    return Object.hasOwn(this.words, `${head}.${code}`) ? `${head}.${code}` : head;
   }
 
   number(value, options = { maximumFractionDigits: 6 }) {

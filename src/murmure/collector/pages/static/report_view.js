@@ -1,0 +1,118 @@
+// The report on the page: what was answered (as long as the page remembers), what is sent, how it is sent, the receipt.
+
+import { TableLaw } from "../client/table.js";
+import { Conclusions } from "./conclusions.js";
+import { Delivery } from "./delivery.js";
+import { byId, element, show } from "./elements.js";
+import { tellProblem } from "./problems.js";
+import { AskedQuestion } from "./questions.js";
+import { showReceipt } from "./receipt.js";
+import { readReport } from "./report_reading.js";
+
+const WAITING = ["retry", "busy", "offline", "stopped"];
+
+export class ReportView {
+  constructor(plan, survey, store, speech) {
+    Object.assign(this, { plan, survey, store, speech });
+    const names = plan.ofRecords ? plan.domain.names : [survey.questions[0].name];
+    this.questions = names.map((name, i) => {
+      const place = survey.questions.findIndex(question => question.name === name);
+      return new AskedQuestion(survey.questions[place], place, plan.ofRecords ? plan.domain.domains[i] : plan.domain);
+    });
+    this.conclusions = new Conclusions(plan, survey, store, speech);
+    this.conclusions.writeNumbers();
+  }
+
+  /** labels: what was answered, as long as this page remembers. */
+  review(labels = null) {
+    const { store, speech } = this, record = store.pinned, sent = JSON.parse(record.body);
+    show(byId("answering"), false);
+    show(byId("review"));
+    byId("answered").replaceChildren(...(labels ? this.lines(labels) : [element("p", {}, speech.say("gone"))]));
+    byId("report-words").replaceChildren(...this.words(sent));
+    byId("luck").textContent = labels ? this.luck(labels[0], sent.report) : "";
+    byId("report-text").textContent = record.body;
+    this.conclusions.write("");
+    const delivery = new Delivery(this.survey.id, record.body, (state, details) => this.told(state, details));
+    byId("send").addEventListener("click", () => {
+      store.pinned = { ...store.pinned, asked: true };
+      delivery.start();
+    });
+    byId("delete").addEventListener("click", () => this.discard());
+    if (record.refused) this.told("refused", record.refused);
+    else if (record.asked) delivery.start();
+    else this.told("kept");
+    if (labels) byId("review").querySelector("h2").focus();
+  }
+
+  /** A report in words: one text, or one for each question. */
+  words({ plan, report }) {
+    if (plan !== this.plan.digest) return [];
+    const { law, ofRecords } = this.plan;
+    const parts = ofRecords ? law.parts.map((part, i) => [part.real ?? part, report[i]]) : [[law, report]];
+    return this.lines(parts.map(([part, value], i) => readReport(part, this.questions[i], value, this.speech)));
+  }
+
+  lines(texts) {
+    const asked = this.questions.map(({ text }) => text);
+    const one = [element("p", { class: "asked" }, asked[0]), element("p", { class: "large" }, texts[0])];
+    const row = (text, i) => [element("dt", {}, asked[i]), element("dd", {}, text)];
+    return texts.length === 1 ? one : [element("dl", {}, ...texts.flatMap(row))];
+  }
+
+  /** Whether the coin changed the answer, where a report is an answer: on the screen, as long as this page knows. */
+  luck(label, report) {
+    const { law } = this.plan, [question] = this.questions;
+    const isAnswer = law.plain || (law instanceof TableLaw && question.kind !== "number");
+    if (!isAnswer) return "";
+    return this.speech.say(question.answer(report, this.speech) === label ? "coin.kept" : "coin.changed");
+  }
+
+  // -- sending
+
+  told(state, details = {}) {
+    if (state === "received") {
+      this.received(details);
+      return;
+    }
+    const { speech } = this, waits = WAITING.includes(state), n = speech.number(details.n ?? 0);
+    const sentence = state === "refused" ? this.refusal(details) : speech.say(state, { n });
+    byId("delivery").className = `delivery ${state}`;
+    byId("delivery").textContent = sentence;
+    if (!details.counting) byId("announced").textContent = sentence; // a screen reader need not count the seconds
+    if (waits) byId("send").textContent = speech.say("again");
+    show(byId("send-row"), state === "kept" || waits);
+    show(byId("delete"), state === "refused" && details.code !== "other-wave");
+  }
+
+  refusal({ code, reason }) {
+    this.store.pinned = { ...this.store.pinned, refused: { code, reason } };
+    return this.speech.say(this.speech.keyOf("refused", code), { reason });
+  }
+
+  /** A report that was not counted leaves the device; that there was one does not, so that nothing is drawn again. */
+  discard() {
+    const { refused } = this.store.pinned;
+    this.store.pinned = { refused };
+    show(byId("review"), false);
+    tellProblem({ sentence: `${this.refusal(refused)} ${this.speech.say("deleted")}` });
+  }
+
+  received({ stored }) {
+    const { store, survey } = this, { token, body } = store.pinned, { plan, report } = JSON.parse(body);
+    const record = { plan, report, received: stored };
+    // A personal link is used again in the next wave; on an open link the device makes another token.
+    store.pinned = survey.waves > 1 && survey.link === "invitations" ? { ...record, token } : record;
+    this.receipt();
+    byId("receipt").querySelector("h2").focus();
+  }
+
+  receipt() {
+    const record = this.store.pinned;
+    for (const id of ["answering", "review"]) show(byId(id), false);
+    show(byId("receipt"));
+    byId("receipt-words").replaceChildren(...this.words(record));
+    showReceipt(this.survey, record, this.speech);
+    this.conclusions.write("receipt-");
+  }
+}
