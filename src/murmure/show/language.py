@@ -46,6 +46,13 @@ MONTHS = (
 )
 
 
+def preferred_language(asked: str | None, accepted: str) -> LanguageCode:
+    """Of a request: the language it asks for, otherwise the first of ours that the browser accepts (a header)."""
+    named = [asked, *(part.split(";")[0].strip().lower()[:2] for part in accepted.split(","))]
+    codes: dict[str | None, LanguageCode] = {code: code for code in NAMES}
+    return next((codes[name] for name in named if name in codes), "en")
+
+
 class Catalogue:
     """The sentences of one language: catalogue(template), and catalogue.plural(one, many, n)."""
 

@@ -29,13 +29,12 @@ from murmure.parties.coordinator.page import (
 from murmure.parties.coordinator.progress import Departure, Ending, StudyProgress
 from murmure.parties.coordinator.status_view import StatusView
 from murmure.parties.coordinator.store import RoundResult
-from murmure.parties.http.routes import language_of
 from murmure.parties.study.document import Study
 from murmure.parties.study.round_figures import exact_text, figures_of
 from murmure.plan.plan import Plan
 from murmure.secure.sharing import PairwiseMasks
 from murmure.show.document import Heading, Intervals
-from murmure.show.language import Language, LanguageCode
+from murmure.show.language import Language, LanguageCode, preferred_language
 from murmure.show.text import text as text_of
 from murmure.statistics.mean import Mean
 
@@ -144,7 +143,7 @@ def test_it_asks_again_while_the_study_runs(hands: Any) -> None:
     ],
 )
 def test_the_language(asked: str | None, accepted: str, language: str) -> None:
-    assert language_of(asked, accepted) == language
+    assert preferred_language(asked, accepted) == language
 
 
 def test_the_language_over_http(hands: Any) -> None:

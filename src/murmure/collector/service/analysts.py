@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from murmure.collector.service.database import CollectorFile
@@ -44,9 +45,14 @@ class Analysts:
         self._database, self._clock = database, clock
         self._cookies, self._csrf = key.derive("sessions"), key.derive("csrf")
         self._setup: str | None = None
+        self._tickets: dict[str, int] = {}
         self._hashing = threading.Semaphore(1)  # one at a time: each takes 64 MiB
         self._hasher = _hasher()
-        self._nobody = self._hasher.hash(os.urandom(16).hex())
+
+    @cached_property
+    def _nobody(self) -> str:
+        """What the password of a name that does not exist is compared with: it must take as long."""
+        return str(self._hasher.hash(os.urandom(16).hex()))
 
     # -- accounts
 
@@ -128,8 +134,9 @@ class Analysts:
         """The cookie of a new session."""
         with self._database.reading() as run:
             rows = run('SELECT "number", "password" FROM "analysts" WHERE "name" = ?', name.strip())
-        number, hashed = rows[0] if rows else (None, self._nobody)
         with self._hashing:
+            nobody = self._nobody  # made on the first call, whoever signs in
+            number, hashed = rows[0] if rows else (None, nobody)
             fits = _fits(self._hasher, hashed, password[: MAX_PASSWORD + 1])
         if not fits or number is None:
             raise RequestRefused("sign-in", "name and password do not belong together.")
@@ -142,6 +149,18 @@ class Analysts:
             run('DELETE FROM "sessions" WHERE "expires" < ?', now)
             run('INSERT INTO "sessions" VALUES (?, ?, ?)', self._digest(cookie), analyst, now + SESSION_HOURS)
         return cookie
+
+    def ticket(self, analyst: int) -> str:
+        """For the terminal that serves: a link with it signs in, once. It is never stored."""
+        ticket = os.urandom(16).hex()
+        self._tickets[ticket] = analyst
+        return ticket
+
+    def redeem(self, ticket: str) -> str:
+        analyst = self._tickets.pop(ticket, None)
+        if analyst is None:
+            raise RequestRefused("forbidden", "this sign-in link has been used, or was never given out.")
+        return self.open_session(analyst)
 
     def of_session(self, cookie: str | None) -> Analyst | None:
         if not cookie or len(cookie) != 2 * COOKIE_BYTES:

@@ -34,9 +34,7 @@ FORGED_SHARE = 0.01
 UNWRITTEN = {"en": "-"}  # in place of a text that is not written yet, and that no figure depends on
 
 
-def builder_advice(
-    document: Any, epsilon: Any = None, margin: Any = None, lang: LanguageCode = "en"
-) -> dict[str, Any]:
+def builder_advice(document: Any, epsilon: Any = None, margin: Any = None, lang: LanguageCode = "en") -> dict[str, Any]:
     """For this survey without its epsilon: what an epsilon gives, or which epsilon a margin takes.
 
     margin: percentage points of a share, the unit of a number, per cent of the whole for several questions. Of a survey

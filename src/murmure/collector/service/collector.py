@@ -1,7 +1,7 @@
 """Everything that a survey service does, in one object: HTTP routes, commands and tests call it.
 
-A folder holds all of it: `collector.db` (surveys, analysts), `service.key`, and the intake's log and reports. One process
-serves a folder at a time; the intake holds the lock.
+A folder holds all of it: `collector.db` (surveys, analysts), `service.key`, and the intake's log and reports. One
+process serves a folder at a time; the intake holds the lock.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from murmure.collector.intake.arrival import Arrival
+from murmure.collector.intake.errors import IntakeFailed
 from murmure.collector.intake.intake import Intake
+from murmure.collector.intake.writer import Done
 from murmure.collector.service.analysts import Analyst, Analysts
 from murmure.collector.service.database import DATABASE_FILE, FORMAT, CollectorFile
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
@@ -53,7 +56,9 @@ class Collector:
         self._receptions: dict[str, Reception] = {}
         self._plans: dict[int, Plan] = {}
         self._refused: Counter[tuple[int, str]] = Counter()
+        self._refused_in_all: Counter[tuple[int, str]] = Counter()
         self._coins: Counter[int] = Counter()
+        self.stored = 0  # since the start
         self._results: dict[tuple[int, int], tuple[int, str, SurveyResults]] = {}
         self.intake = Intake(self.folder, self._tally, clock)
         self._stop = threading.Event()
@@ -87,11 +92,18 @@ class Collector:
         found = self._receptions.get(survey_id)
         if found is not None:
             return found
-        record = self.public(survey_id)
-        if record.state != "open":
-            raise RequestRefused("not-open", "this survey is closed: no more reports are taken.")
-        with self._lock:
+        with self._lock:  # against a survey that is closed between the look and the entry
+            record = self.public(survey_id)
+            if record.state != "open":
+                raise _closed()
             return self._receptions.setdefault(survey_id, Reception(record, self._key))
+
+    def store(self, reception: Reception, arrivals: Sequence[Arrival], done: Done) -> None:
+        """Hand checked reports to the intake, unless the survey was closed since they were checked."""
+        with reception.lock:
+            if reception.closed:
+                raise _closed()
+            self.intake.submit(arrivals, done)
 
     def coins(self, survey_id: str, token: Any) -> list[str]:
         reception = self.reception(survey_id)
@@ -120,19 +132,31 @@ class Collector:
 
     def close_survey(self, record: SurveyRecord) -> SurveyRecord:
         """No report is accepted from now on, and all that were acknowledged are counted."""
-        closed = self.surveys.close(record)
-        self._forget(record.id)
+        with self._lock:
+            closed = self.surveys.close(record)
+            self._forget(record.id)
+        self._wait_for_writer()
         self.intake.flush()
         return closed
 
     def next_wave(self, record: SurveyRecord) -> SurveyRecord:
-        moved = self.surveys.next_wave(record)
-        self._forget(record.id)
+        with self._lock:
+            moved = self.surveys.next_wave(record)
+            self._forget(record.id)
         return moved
 
     def _forget(self, survey_id: str) -> None:
-        with self._lock:
-            self._receptions.pop(survey_id, None)
+        reception = self._receptions.pop(survey_id, None)
+        if reception is not None:
+            with reception.lock:
+                reception.closed = True
+
+    def _wait_for_writer(self) -> None:
+        """Until everything that was submitted has its outcome."""
+        written = threading.Event()
+        with suppress(IntakeFailed):
+            self.intake.submit([], lambda outcomes: written.set())
+            written.wait()
 
     def invitations(self, record: SurveyRecord, count: int) -> list[str]:
         """Tokens of new one-time links. They are not stored, and so are shown once."""
@@ -202,13 +226,22 @@ class Collector:
             with suppress(MurmureError):  # a full disk: they are written the next time
                 self._flush_counters()
 
+    def refused_now(self) -> Counter[tuple[int, str]]:
+        """Refusals by survey and reason since the start of the process."""
+        return self._refused_in_all + self._refused
+
     def _flush_counters(self) -> None:
         refused, coins = dict(self._refused), dict(self._coins)
         if not refused and not coins:
             return
         self.surveys.add_counts(refused, coins)
+        self._refused_in_all += Counter(refused)
         self._refused -= Counter(refused)
         self._coins -= Counter(coins)
+
+
+def _closed() -> RequestRefused:
+    return RequestRefused("not-open", "this survey is closed: no more reports are taken.")
 
 
 def decode_reports(block: list[bytes]) -> list[Any]:

@@ -1,7 +1,7 @@
 """The tables of the collector: surveys, analysts, sessions, and how many reports were refused and why.
 
-Reports are not here but in the intake's own file, which is written thousands of times a second. No address, no name of a
-respondent and no time finer than the hour is stored.
+Reports are not here but in the intake's own file, which is written thousands of times a second. No address, no name of
+a respondent and no time finer than the hour is stored.
 """
 
 from __future__ import annotations

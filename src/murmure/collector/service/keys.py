@@ -50,7 +50,7 @@ def read_key(folder: Path) -> ServiceKey:
     except FileNotFoundError:
         raise CollectorFailed(
             "the folder {path!r} has surveys, but not their key {name!r}.",
-            hint="bring the file back from a copy of the folder: without it no link and no stored report can be checked",
+            hint="bring the file back from a copy of the folder: without it no link can be checked",
             path=str(folder),
             name=KEY_FILE,
         ) from None

@@ -6,6 +6,7 @@ intake stores. Nothing is stored here.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import msgspec
@@ -32,6 +33,7 @@ class Reception:
         self.by_invitation = record.survey.link == "invitations"
         self.gives_coins = self.plan.coins == "collector"
         self._check = report_check(self.plan)
+        self.lock, self.closed = threading.Lock(), False  # so that nothing is submitted once it is closed
 
     def check_token(self, token: Any) -> None:
         if not isinstance(token, str) or not TOKEN.fullmatch(token):
@@ -60,7 +62,9 @@ class Reception:
                 digest=self.digest[:12],
             )
         if wave != self.wave or isinstance(wave, bool):
-            raise RequestRefused("other-wave", "this survey now asks wave {wave}.", hint="reload the page", wave=self.wave)
+            raise RequestRefused(
+                "other-wave", "this survey now asks wave {wave}.", hint="reload the page", wave=self.wave
+            )
 
     def arrival(self, token: Any, report: Any) -> Arrival:
         """What the intake stores of this report; refuses what the plan's law cannot draw, and other coins."""

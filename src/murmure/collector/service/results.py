@@ -38,7 +38,6 @@ from murmure.show.document import (
     Section,
     Shown,
     Table,
-    paragraphs,
 )
 from murmure.show.phrase import Code
 
@@ -211,5 +210,3 @@ def _margin(question: Question, half: float) -> Phrase:
     if not question.by_mean:
         return Phrase("± {points:.2g} points", points=100 * half)
     return Phrase("± {half:.2g}", half=half)
-
-

@@ -103,11 +103,11 @@ class Surveys:
     def open(self, record: SurveyRecord) -> SurveyRecord:
         """From now on texts, questions and plan are fixed."""
         plan = record.survey.plan.to_json()
-        change = "\"state\" = 'open', \"plan\" = ?, \"opened\" = ?"
+        change = '"state" = \'open\', "plan" = ?, "opened" = ?'
         return self._update(record, ("draft",), change, plan, hour_of(self._clock()))
 
     def close(self, record: SurveyRecord) -> SurveyRecord:
-        return self._update(record, ("open",), "\"state\" = 'closed', \"closed\" = ?", hour_of(self._clock()))
+        return self._update(record, ("open",), '"state" = \'closed\', "closed" = ?', hour_of(self._clock()))
 
     def publish(self, record: SurveyRecord) -> SurveyRecord:
         return self._update(record, ("closed",), "\"state\" = 'published'")

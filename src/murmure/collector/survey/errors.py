@@ -12,5 +12,7 @@ class SurveyRefused(InvalidParameter):
 
     def __init__(self, where: str, wanted: str, got: Any = None, hint: str | None = None) -> None:
         shown = Phrase("nothing") if got is None else shorten(got)
-        super().__init__("survey: {where} must be {wanted}, got {got}.", hint=hint, where=where, wanted=wanted, got=shown)
+        super().__init__(
+            "survey: {where} must be {wanted}, got {got}.", hint=hint, where=where, wanted=wanted, got=shown
+        )
         self.where = where

@@ -1,9 +1,9 @@
 """A question: what is asked, and which answers it allows. The answers are public; they are the plan's domain.
 
-    yes-no    two answers, "no" and "yes"
-    choice    one of several options, in no order
-    scale     one of several options, in order
-    number    a number between two bounds, whole or with one, two or three decimals; its figure is the mean
+yes-no    two answers, "no" and "yes"
+choice    one of several options, in no order
+scale     one of several options, in order
+number    a number between two bounds, whole or with one, two or three decimals; its figure is the mean
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from murmure.collector.survey.errors import SurveyRefused
-from murmure.collector.survey.texts import Texts, read_texts
+from murmure.collector.survey.texts import NO_TEXT, Texts, read_texts
 from murmure.core.categories import Categories
 from murmure.core.domain import Domain, Interval
 from murmure.core.errors import MurmureError, Phrase
@@ -55,7 +55,7 @@ class Question:
     low: float = 0
     high: float = 0
     step: float = 1
-    unit: Texts = Texts()
+    unit: Texts = NO_TEXT
 
     @property
     def domain(self) -> Domain:
@@ -124,11 +124,18 @@ def _options(value: Any, where: str) -> tuple[Option, ...]:
 
 
 def _number(name: str, text: Texts, value: dict[str, Any], where: str) -> Question:
-    low, high, step = (value.get(field, default) for field, default in (("low", None), ("high", None), ("step", 1)))
+    low: Any = value.get("low")
+    high: Any = value.get("high")
+    step = value.get("step", 1)
     if step not in STEPS or isinstance(step, bool):
         raise SurveyRefused(f"{where}.step", Phrase("one of {steps}", steps=", ".join(map(str, STEPS))), step)
     for field, bound in (("low", low), ("high", high)):
-        if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound) or abs(bound) > 1e12:
+        if (
+            isinstance(bound, bool)
+            or not isinstance(bound, int | float)
+            or not math.isfinite(bound)
+            or abs(bound) > 1e12
+        ):
             raise SurveyRefused(f"{where}.{field}", Phrase("a number"), bound)
         if abs(bound / step - round(bound / step)) > 1e-6:
             raise SurveyRefused(f"{where}.{field}", Phrase("a multiple of the step {step}", step=step), bound)

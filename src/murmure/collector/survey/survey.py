@@ -19,7 +19,7 @@ from murmure.advise.solutions import SOLUTIONS, auto_solution
 from murmure.catalogue import load
 from murmure.collector.survey.errors import SurveyRefused
 from murmure.collector.survey.question import Question, read_question
-from murmure.collector.survey.texts import Texts, read_texts
+from murmure.collector.survey.texts import NO_TEXT, Texts, read_texts
 from murmure.core.errors import InvalidParameter, Phrase
 from murmure.core.schema import Schema
 from murmure.local.base.oracle_choice import MEAN_ORACLES, SHARE_ORACLES
@@ -63,7 +63,7 @@ class Survey:
     questions: tuple[Question, ...]
     people: int
     epsilon: float
-    intro: Texts = Texts()
+    intro: Texts = NO_TEXT
     waves: int = 1
     epsilon_total: float | None = None
     mechanism: str | None = None
@@ -204,7 +204,9 @@ def _total(value: Any, waves: int, epsilon: float, questions: tuple[Question, ..
             raise SurveyRefused("epsilon_total", Phrase("left out where there is one wave"), value)
         return None
     if len(questions) > 1 or questions[0].by_mean:
-        wanted = Phrase("1 where several questions are asked, or a number: several waves take one question with options")
+        wanted = Phrase(
+            "1 where several questions are asked, or a number: several waves take one question with options"
+        )
         raise SurveyRefused("waves", wanted, waves)
     total = _epsilon(value, "epsilon_total")
     if not epsilon < total:

@@ -34,6 +34,9 @@ class Texts:
         return {code: text for code in NAMES if (text := getattr(self, code))}
 
 
+NO_TEXT = Texts()
+
+
 class AuthorText(Phrase):
     """What the author of a survey wrote, as a phrase: it has its translation with it, and needs no catalogue."""
 

@@ -33,7 +33,7 @@ from murmure.parties.http.request_bodies import BodyReader, TooLarge, TooSlow
 from murmure.parties.study.freshness import ASK_BODY
 from murmure.secure.errors import BadMessage, ForgedMessage, ProtocolRefused
 from murmure.secure.messages import ENVELOPE_BYTES, HEADER
-from murmure.show.language import NAMES, LanguageCode
+from murmure.show.language import preferred_language
 
 COOKIE = "murmure_page"
 HEADERS = {
@@ -109,7 +109,7 @@ class Routes:
     async def page(self, request: Request) -> Response:
         if not self._has_token(request):
             return self._refuse_page()
-        language = language_of(request.query_params.get("lang"), request.headers.get("accept-language", ""))
+        language = preferred_language(request.query_params.get("lang"), request.headers.get("accept-language", ""))
         follow = request.query_params.get("follow") == "1"
         text = await asyncio.to_thread(live_page, StatusView.of(self.broker.runner), language, follow)
         return self._with_cookie(Response(text, media_type="text/html; charset=utf-8", headers=HEADERS), request)
@@ -140,13 +140,6 @@ class Routes:
         place = HEADER.unpack_from(raw)[4]
         roster = self.broker.runner.study.roster
         return f"somebody as {roster[place].name}" if place < len(roster) else "a stranger"
-
-
-def language_of(requested: str | None, accepted: str) -> LanguageCode:
-    """fr or en: by ?lang=, otherwise by the first of the two that the browser names."""
-    named = [requested, *(part.split(";")[0].strip().lower()[:2] for part in accepted.split(","))]
-    codes: dict[str | None, LanguageCode] = {code: code for code in NAMES}
-    return next((codes[name] for name in named if name in codes), "en")
 
 
 def _seconds(text: str) -> float:

@@ -1,0 +1,73 @@
+"""Answers of the service: JSON in one shape, with the headers that every answer has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from murmure.collector.http.bodies import Send
+from murmure.collector.intake.errors import IntakeFailed
+from murmure.collector.pages.shell import POLICY
+from murmure.collector.service.errors import CollectorFailed, RequestRefused
+from murmure.core.errors import MurmureError, Phrase
+from murmure.show.language import Language, LanguageCode
+
+SAFE_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+NO_STORE = {"Cache-Control": "no-store"}
+encode = msgspec.json.Encoder().encode
+_RAW = [(name.lower().encode(), value.encode()) for name, value in (SAFE_HEADERS | NO_STORE).items()]
+_RAW.append((b"content-type", b"application/json"))
+
+
+def error_fields(error: RequestRefused, lang: LanguageCode = "en") -> dict[str, Any]:
+    """The one shape of errors, in the language of the request."""
+    say = Language(lang).say
+    out = {
+        "ok": False,
+        "error": error.code,
+        "message": say(error.message),
+        "hint": None if error.hint is None else say(error.hint),
+        "status": error.status,
+    }
+    where = getattr(error, "where", None)
+    return out if where is None else out | {"where": where}
+
+
+def as_refusal(error: MurmureError) -> RequestRefused:
+    """Any other error of ours about what was sent: a bad request, with its own sentences."""
+    if isinstance(error, RequestRefused):
+        return error
+    if isinstance(error, IntakeFailed | CollectorFailed):  # paths and reasons are for those who run it
+        code = "busy" if getattr(error, "reason", "") in ("busy", "closed") else "disk"
+        return RequestRefused(
+            code, "reports cannot be stored at the moment, and this one was not.", hint="send it again in a moment"
+        )
+    refused = RequestRefused("bad-request", "{why}", why=error.message)
+    refused.hint = error.hint
+    if (where := getattr(error, "where", None)) is not None:
+        refused.where = where  # type: ignore[attr-defined]
+    return refused
+
+
+def internal_error() -> RequestRefused:
+    """What a bug looks like from outside: nothing about it leaves the server."""
+    return RequestRefused("internal", "something went wrong here, and nothing was stored.", hint=Phrase("try again"))
+
+
+def retry_headers(error: RequestRefused) -> dict[str, str]:
+    return {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+
+
+async def send_json(send: Send, status: int, body: bytes, more: dict[str, str] | None = None) -> None:
+    """For the two routes that do without Starlette."""
+    headers = [*_RAW, (b"content-length", str(len(body)).encode())]
+    headers += [(name.lower().encode(), value.encode()) for name, value in (more or {}).items()]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

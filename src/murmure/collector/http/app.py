@@ -1,0 +1,63 @@
+"""The whole service as one ASGI app: two hot routes by hand, everything else through Starlette.
+
+report_routes   reports and batches, acknowledged when they are on the disk
+api_routes      the JSON API of respondents' pages and of analysts
+page_routes     pages, their files, exports
+status_routes   health, metrics, the OpenAPI document
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from murmure.collector.http.api_routes import ApiRoutes
+from murmure.collector.http.bodies import Receive, Scope, Send
+from murmure.collector.http.page_routes import PageRoutes
+from murmure.collector.http.report_routes import ReportRoutes
+from murmure.collector.http.requests import Desk, refusal_answer
+from murmure.collector.http.settings import WebSettings as WebSettings
+from murmure.collector.http.status_routes import StatusRoutes
+from murmure.collector.service.collector import Collector
+from murmure.collector.service.errors import RequestRefused
+
+HOT = re.compile(r"/api/surveys/([a-z0-9]{1,32})/(reports|batches)")
+
+
+class CollectorApp:
+    """What a server calls for each request."""
+
+    def __init__(self, collector: Collector, settings: WebSettings) -> None:
+        desk = Desk(collector, settings)
+        self._reports = ReportRoutes(collector)
+        pages, api, status = PageRoutes(desk), ApiRoutes(desk), StatusRoutes(desk)
+        self._rest = Starlette(
+            routes=[*api.routes(), *pages.routes(), *status.routes()],
+            exception_handlers={HTTPException: _no_route},
+        )
+        self._rest.router.redirect_slashes = False
+        self._rest.state.failures = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["method"] == "POST" and (hot := HOT.fullmatch(scope["path"])):
+            await self._reports(hot[1], hot[2], scope, receive, send)
+        else:
+            await self._rest(scope, receive, send)
+
+
+def make_app(collector: Collector, settings: WebSettings | None = None) -> CollectorApp:
+    return CollectorApp(collector, settings or WebSettings())
+
+
+async def _no_route(request: Request, error: Any) -> Response:
+    if error.status_code == 405:
+        refused = RequestRefused("method", "this address does not take {method}.", method=request.method)
+        answer = refusal_answer(refused, request)
+        answer.headers.update(error.headers or {})
+        return answer
+    return refusal_answer(RequestRefused("not-found", "there is no such address."), request)
