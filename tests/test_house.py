@@ -25,6 +25,7 @@ SUPERLATIVE = re.compile(r"^_?(MOST|LEAST|WIDEST|LONGEST|LARGEST|SMALLEST|FEWEST
 KEPT = {  # keys of JSON, and attributes that pages document
     "parties/study/round_figures.py": {"said"},
     "local/rappor.py": {"seen"},
+    "collector/client.py": {"seen"},  # what it passes on to RAPPOR's client
     "attacks/audits/audit_result.py": {"held_out", "would_have_seen"},  # as statisticians and issue trackers say it
     "attacks/audits/audit.py": {"held_out"},
 }
