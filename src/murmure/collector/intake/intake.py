@@ -75,6 +75,7 @@ class Intake:
             self._folding = Folding(self._store, reader, tally)
             self._folding.advance(end)
             self._folding.catch_up()
+            reader.drop_before(self._store.folded, finished=True)
             index, hour = self._rebuild_index(folder, end)
             log = ReportLog(folder, end, segment_bytes)
             opened.callback(log.close)

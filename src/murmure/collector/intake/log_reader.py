@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from itertools import pairwise
 from pathlib import Path
 
 from murmure.collector.intake.errors import LogDamaged
@@ -44,11 +43,11 @@ class LogReader:
             )
         return [], position
 
-    def drop_before(self, position: int) -> None:
-        """Delete the segments that end at or before this position; a later one shows where they end."""
+    def drop_before(self, position: int, finished: bool = False) -> None:
+        """Delete the segments that end at or before this position; the last one only if nobody appends to it."""
         segments = list_segments(self._folder)
-        for segment, following in pairwise(segments):
-            if following.start <= position:
+        for segment in segments if finished else segments[:-1]:
+            if segment.end <= position:
                 segment.path.unlink()
 
     def close(self) -> None:

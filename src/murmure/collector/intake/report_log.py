@@ -18,9 +18,9 @@ SEGMENT_BYTES = 64 << 20
 
 
 class ReportLog:
-    """The end of the log, for one thread that appends to it.
+    """The end of the log, for one thread that appends to it. durable: all before this position is on the disk.
 
-    position: where the next frame goes. durable: all before it is on the disk.
+    Each process begins a segment of its own with its first commit: results can be read on a full disk.
     """
 
     def __init__(self, folder: Path, end: int, segment_bytes: int = SEGMENT_BYTES) -> None:
@@ -28,24 +28,21 @@ class ReportLog:
         self.durable = end
         self.failure: LogUntrusted | None = None
         self._handle: int | None = None
-        try:
-            self._begin_segment(end)
-        except OSError as error:
-            raise _refused(folder, error) from None
+        self._start = self._position = end
 
     def prepare(self) -> int:
-        """The position of the next commit: in a new file if the last is long enough."""
+        """The position of the next commit: in a new file if there is none, or if it is long enough."""
         if self.failure is not None:
             raise self.failure
-        if self.position - self._start >= self._segment_bytes:
+        if self._handle is None or self._position - self._start >= self._segment_bytes:
             try:
-                self._begin_segment(self.position)
+                self._begin_segment(self._position)
             except OSError as error:
                 raise _refused(self._folder, error) from None
-        return self.position
+        return self._position
 
     def commit(self, data: bytes) -> None:
-        """Append, and return when it is on the disk; after DiskRefused the log is as it was."""
+        """Append after `prepare`, and return when it is on the disk; after DiskRefused the log is as it was."""
         assert self._handle is not None
         try:
             write_all(self._handle, data)
@@ -56,8 +53,8 @@ class ReportLog:
             _sync(self._handle)
         except OSError as error:
             raise self._untrusted(error) from None
-        self.position += len(data)
-        self.durable = self.position
+        self._position += len(data)
+        self.durable = self._position
 
     def distrust(self, error: Exception) -> LogUntrusted:
         """From now on nothing is appended: what is in memory may not be what is in the log."""
@@ -72,12 +69,12 @@ class ReportLog:
         handle = create_segment(self._folder, start)
         if self._handle is not None:
             os.close(self._handle)
-        self._handle, self._start, self.position = handle, start, start + HEADER.size
+        self._handle, self._start, self._position = handle, start, start + HEADER.size
 
     def _cut_back(self, error: OSError) -> None:
         assert self._handle is not None
         try:
-            os.ftruncate(self._handle, self.position - self._start)
+            os.ftruncate(self._handle, self._position - self._start)
         except OSError as second:
             raise self._untrusted(second) from error
 

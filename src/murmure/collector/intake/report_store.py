@@ -62,6 +62,7 @@ class ReportStore:
             self._connection.execute("UPDATE meta SET value = ? WHERE key = 'folded'", (str(position),))
         self.folded = position
         self.count += len(frames)
+        self.last_hour = frames[-1].hour if frames else self.last_hour
         self.tallies = self.tallies | dict(tallies)
 
     def reports(self, survey: int, wave: int | None, last: int | None = None) -> Iterator[list[bytes]]:
