@@ -208,7 +208,9 @@ def test_a_spent_link_is_an_error(collector: StandIn) -> None:
     collector.stored[TOKEN, 1] = "another"
     client, waits = client_of(collector)
 
-    with pytest.raises(CollectorRefusal, match=r"refused this \(spent\): this link is spent") as refusal:
+    with pytest.raises(
+        CollectorRefusal, match=r"refused this \(spent\): 'this link is spent' \(status 409\)"
+    ) as refusal:
         client.answer("yes")
     with pytest.raises(InvalidParameter, match="has made its report"):
         client.answer("yes")

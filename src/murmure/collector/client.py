@@ -115,7 +115,7 @@ class SurveyClient:
         survey, plan = self.survey(), self.plan()
         wave = survey["wave"]
         if survey.get("state") != "open":
-            raise CollectorRefusal("survey {id} takes no answers now.", code="not-open", id=self.id)
+            raise CollectorRefusal("survey {id} takes no answers now ({code}).", id=self.id, code="not-open")
         if wave in self._answered:
             raise InvalidParameter(
                 "this client has made its report for wave {wave} of survey {id}.",

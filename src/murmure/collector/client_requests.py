@@ -16,7 +16,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, shorten
 
 WAITS = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)  # seconds between tries
 MAX_WAIT = 120.0
@@ -28,9 +28,9 @@ MAX_BYTES = 32 << 20  # of an answer: the plan of a hundred thousand labels has 
 class CollectorRefusal(MurmureError):
     """The collector refused a request. `code` is for programs: not-open, other-wave, spent ..."""
 
-    def __init__(self, template: str, /, *, code: str, hint: str | None = None, **fields: Any) -> None:
-        super().__init__(template, hint=hint, code=code, **fields)
-        self.code = code
+    @property
+    def code(self) -> str:
+        return str(self.fields["code"])
 
 
 class NotAcknowledged(MurmureError):
@@ -98,10 +98,10 @@ class CollectorRequests:
         except (OSError, http.client.HTTPException) as error:
             if isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError):
                 raise CollectorRefusal(
-                    "the certificate of {base} is not trusted.",
-                    code="certificate",
+                    "the certificate of {base} is not trusted ({code}).",
                     hint="somebody may be between you and the collector: answer nothing until it is explained",
                     base=self.base,
+                    code="certificate",
                 ) from None
             return None, "", 0.0
 
@@ -134,7 +134,8 @@ def _refusal(status: int, text: str) -> CollectorRefusal:
     fields = _fields(text)
     code, message = fields.get("error"), fields.get("message")
     return CollectorRefusal(
-        "the collector refused this ({code}): {message}",
-        code=code if isinstance(code, str) else f"HTTP {status}",
-        message=message[:300] if isinstance(message, str) else "-",
+        "the collector refused this ({code}): {message} (status {status}).",
+        code=code if isinstance(code, str) else "unknown",
+        message=shorten(message, 300),
+        status=status,
     )
