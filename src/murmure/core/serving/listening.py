@@ -58,6 +58,20 @@ def base_url(host: str, port: int, secure: bool) -> str:
     return f"{'https' if secure else 'http'}://{name}:{port}"
 
 
+def reachable_address() -> str | None:
+    """The address by which others on the same network reach this machine; None: it is on no network.
+
+    Connecting a socket of datagrams sends nothing: the system only chooses the address that it would send from.
+    """
+    for family, somewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):  # of documentation
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as datagrams:
+            datagrams.connect((somewhere, 9))
+            address = str(datagrams.getsockname()[0])
+            if address not in LOOPBACK and not address.startswith(("127.", "0.", "fe80:")):
+                return address
+    return None
+
+
 def raise_file_limit() -> int:
     """Raise the limit of open files as far as the system allows; returns it."""
     with suppress(ImportError, ValueError, OSError):

@@ -28,8 +28,10 @@ class StoppableServer(uvicorn.Server):
 
     async def startup(self, sockets: Any = None) -> None:
         loop: Any = asyncio.get_running_loop()
-        if self.config.ssl is not None:  # uvicorn has no setting for it, and asyncio waits a minute
-            loop.create_server = partial(loop.create_server, ssl_handshake_timeout=HANDSHAKE_SECONDS)
+        if self.config.ssl is not None:  # uvicorn has no settings for them, and asyncio waits a minute
+            loop.create_server = partial(
+                loop.create_server, ssl_handshake_timeout=HANDSHAKE_SECONDS, ssl_shutdown_timeout=SHUTDOWN_SECONDS
+            )
         await super().startup(sockets)
 
     async def shutdown(self, sockets: Any = None) -> None:
