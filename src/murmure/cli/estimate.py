@@ -313,11 +313,14 @@ def answer_table(
     from murmure.core.errors import MissingColumn
     from murmure.engines.sources.tables import open_table
     from murmure.run.tables.estimator import estimate as estimated
+    from murmure.run.tables.sent_file import SentFile, is_sent_file
     from murmure.run.tables.table_format import plan_in_table
     from murmure.statistics.marginals import Marginals
     from murmure.statistics.pair import Pair
 
-    plan, _ = plan_in_table(open_table(source))
+    plan = SentFile(source).plan if is_sent_file(source) else plan_in_table(open_table(source))[0]
+    if not plan.of_records:
+        return _answer_question(source, plan, columns, pairs, weights, target)
     schema: Any = plan.statistic.domain
     figures: list[ColumnFigures] = []
     release: Release | None = None
@@ -343,6 +346,36 @@ def answer_table(
         figures.append(ColumnFigures("pair", (a, b), replace(pair_release.estimate, target=target)))
     assert release is not None
     return Answer(release, plan, schema, figures, weights)
+
+
+def _answer_question(
+    source: Any, plan: Plan, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None, target: Any
+) -> Answer:
+    """Of the reports to one question, all that there is."""
+    from murmure.cli.estimate_reports import question_figures
+    from murmure.core.errors import MissingColumn
+    from murmure.core.schema import Schema
+    from murmure.run.tables.estimator import estimate as estimated
+    from murmure.run.tables.table_format import question_column
+
+    question: Any = plan.statistic.domain
+    name = question_column(plan)
+    if pairs or weights is not None:
+        raise UsageError(
+            "--pair and --weights are for records, and these are reports to one question, {name!r}.",
+            "leave them out",
+            name=name,
+        )
+    for column in [] if columns is None else split_columns(columns):
+        if column != name:
+            raise MissingColumn(
+                "there is no estimate of {name!r}; there are estimates of {private}.",
+                name=column,
+                private=shorten([name], 120),
+            )
+    release = estimated(source)
+    figures = question_figures(plan, release, name, target)
+    return Answer(release, plan, Schema({name: question}), figures)
 
 
 def count_original(

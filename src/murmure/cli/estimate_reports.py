@@ -16,7 +16,8 @@ from murmure.cli.options import Probability
 from murmure.core.errors import MissingColumn, OutsideDomain, Phrase, shorten
 
 if TYPE_CHECKING:
-    from murmure.cli.estimate import Answer
+    from murmure.cli.estimate import Answer, ColumnFigures
+    from murmure.core.types import Release
     from murmure.plan.plan import Plan
 
 BY_COUNTS = Phrase("murmure estimate --mechanism two-coins --counts no=300,yes=200")
@@ -56,8 +57,7 @@ def answer_reports(
 
 def answer_plan(plan: Plan, reports: Any, column: str | None, target: Any, from_counts: bool = False) -> Answer:
     """The figures of reports, or of their counts, to the one question of a plan."""
-    from murmure.cli.estimate import Answer, ColumnFigures
-    from murmure.core.domain import Categories
+    from murmure.cli.estimate import Answer
     from murmure.run.outside_reports import release_reports
 
     try:
@@ -65,7 +65,16 @@ def answer_plan(plan: Plan, reports: Any, column: str | None, target: Any, from_
     except MissingColumn as error:
         raise UsageError(error.message, "--column NAME says which column holds the reports") from None
     question: Any = plan.statistic.domain
-    name = column or question.column
+    figures = question_figures(plan, release, column or question.column, target)
+    return Answer(release, plan, None, figures, from_counts=from_counts)
+
+
+def question_figures(plan: Plan, release: Release, name: str | None, target: Any) -> list[ColumnFigures]:
+    """The figures of one question: shares, a mean, or both. name: of its column."""
+    from murmure.cli.estimate import ColumnFigures
+    from murmure.core.domain import Categories
+
+    question: Any = plan.statistic.domain
     estimate = replace(release.estimate, target=target)
     columns = () if name is None else (name,)
     figures = [ColumnFigures("mean" if estimate.unit == "value" else "shares", columns, estimate)]
@@ -74,7 +83,7 @@ def answer_plan(plan: Plan, reports: Any, column: str | None, target: Any, from_
 
         mean = replace(Mean(question).finish(release.estimate), target=target)
         figures.append(ColumnFigures("mean", columns, mean))
-    return Answer(release, plan, None, figures, from_counts=from_counts)
+    return figures
 
 
 def check_options(

@@ -12,6 +12,7 @@ from murmure.core.errors import CannotWrite, Phrase
 from murmure.core.files import refuse_to_replace
 
 PICTURE_FORMATS = {".svg": (b"<?xml", b"<svg"), ".png": (b"\x89PNG",), ".pdf": (b"%PDF",)}  # and how such files start
+REPORT_FILES = (".npz", ".json")  # what Reports.save writes, and what a collector exports
 
 
 def check_picture_format(plot: Path | None, example: str) -> None:
@@ -55,11 +56,11 @@ def check_outputs(plot: Path | None, html: Path | None, source: Any, truth: str 
     from murmure.engines.sources.file_tables import source_paths
     from murmure.run.report.report import check_page_path
 
-    # A saved .npz of reports is not a table.
+    # Reports in an .npz or in JSON are not a table.
     targets = [path for path in (plot, html) if path is not None]
     tables = [table for table in (source, truth) if table is not None and targets]
-    saved = [Path(table) for table in tables if str(table).lower().endswith(".npz")]  # what Reports.save wrote
-    tables = [table for table in tables if not str(table).lower().endswith(".npz")]
+    saved = [Path(table) for table in tables if str(table).lower().endswith(REPORT_FILES)]
+    tables = [table for table in tables if not str(table).lower().endswith(REPORT_FILES)]
     read = [*saved, *(path for table in tables for path in source_paths(table))]
     for path in targets:
         if any(path.exists() and path.samefile(source_path) for source_path in read if source_path.exists()):

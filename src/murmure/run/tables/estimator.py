@@ -1,4 +1,8 @@
-"""Figures from a sanitised table: anyone who has the file can estimate, because the plan is in its metadata."""
+"""Figures from a file of reports: anyone who has it can estimate, because the plan is in it.
+
+A sanitised table, or what a collector exports: tables of records or of the reports to one question, with the plan in
+their metadata, and JSON (sent_file.py).
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
 
-from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, PlanMismatch
+from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, Phrase, PlanMismatch
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.types import Answer, Release, Statistic, Total
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import BatchStep, Task, unrandomised
 from murmure.engines.sources.table_reader import TableReader
 from murmure.engines.sources.tables import open_table
+from murmure.laws.records import Records
 from murmure.plan.plan import Plan
 from murmure.run.engine_choice import engine_for, is_on
-from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table, stored_plan
+from murmure.run.tables.sent_file import SentFile, is_sent_file
+from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table, question_column, stored_plan
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,8 @@ class TableTallyStep(BatchStep):
 
     @property
     def columns(self) -> tuple[str, ...]:
+        if not self.plan.of_records:
+            return (question_column(self.plan),)
         return self.plan.step.columns or ()
 
     @cached_property
@@ -35,10 +43,12 @@ class TableTallyStep(BatchStep):
 
     def __call__(self, task: Task) -> Total:
         try:
-            records = self.format.records(task.batch)
+            reports = self.format.reports(task.batch)
         except OutsideDomain as error:
             raise (error if task.first is None else error.later(task.first)) from None
-        return Total(records.n, self.plan.tallier.tally(self.plan.weigh(records, task.batch)))
+        if isinstance(reports, Records):
+            reports = self.plan.weigh(reports, task.batch)
+        return Total(len(reports), self.plan.tallier.tally(reports))
 
 
 @overload
@@ -56,9 +66,11 @@ def estimate(
 
 
 def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engine: Any = None) -> Release:
-    """Figures from a sanitised table. The plan is the table's own, unless it is a frame without metadata.
+    """Figures from a sanitised table, or from the reports that a collector exported (Parquet, CSV or JSON).
 
-    statistic: Marginals (the default) or a Pair of two columns that the mechanism reports together.
+    The plan is the table's own, unless it is a frame without metadata. Of records the figures are Estimates, of one
+    question they are its Estimate. statistic: Marginals (the default for records) or a Pair of two columns that the
+    mechanism reports together.
 
     >>> import murmure as mu
     >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "region": mu.Categories(3)})
@@ -85,30 +97,57 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     An unbiased estimate can fall outside what is possible; its interval keeps to what is possible, so
       here an estimate lies outside its interval.
     """
+    if is_sent_file(source):
+        return _estimate_sent(SentFile(source), plan, statistic, engine)
     engine = engine_for(source, engine)
     table = None if is_on(engine, source) else open_table(source)
     metadata = engine.metadata(source) if table is None else table.metadata
     what, seeded = Phrase("the frame") if table is None else table.source_name, False
     if PLAN_KEY in metadata:
         stored, seeded = stored_plan(metadata)
-        if plan is not None and plan.digest != stored.digest:
-            raise PlanMismatch(
-                "{what} answers plan {digest}, not {plan_digest}.",
-                what=what,
-                digest=stored.digest[:12],
-                plan_digest=plan.digest[:12],
-            )
+        _refuse_other_plan(what, stored, plan)
         plan = stored
     elif plan is None:
         if table is None:
             raise InvalidParameter("this frame carries no plan.", hint="estimate(frame, plan)")
         plan_in_table(table)
     assert plan is not None
-    if statistic is not None:
-        plan = Plan(statistic, person=plan.person, unit=plan.unit, rows_per_person=plan.rows_per_person)
+    plan = _asking(plan, statistic)
     step = TableTallyStep(plan)
     rows = source if engine.accepts(source) else _tasks(open_table(source, step.columns, step.format.kinds))
     return plan.settle(engine.total(step, rows), seeded)
+
+
+def _refuse_other_plan(what: str, stored: Plan, plan: Plan | None) -> None:
+    if plan is not None and plan.digest != stored.digest:
+        raise PlanMismatch(
+            "{what} answers plan {digest}, not {plan_digest}.",
+            what=what,
+            digest=stored.digest[:12],
+            plan_digest=plan.digest[:12],
+        )
+
+
+def _asking(plan: Plan, statistic: Any) -> Plan:
+    """The same reports, asked for another statistic."""
+    if statistic is None:
+        return plan
+    unit, rows = plan.unit, plan.rows_per_person
+    return Plan(statistic, person=plan.person, unit=unit, rows_per_person=rows, coins=plan.coins)
+
+
+def _estimate_sent(file: SentFile, plan: Plan | None, statistic: Any, engine: Any) -> Release:
+    if engine is not None:
+        raise InvalidParameter("estimate takes no engine for reports in JSON.", hint="leave the engine out")
+    _refuse_other_plan(file.name, file.plan, plan)
+    plan = _asking(file.plan, statistic)
+    total = None
+    for reports in file.blocks():
+        part = Total(len(reports), plan.tallier.tally(reports.data))
+        total = part if total is None else total + part
+    if total is None:
+        raise EmptySource("{name!r} has no reports: there is nobody to add up.", name=file.name)
+    return plan.settle(total, file.seeded)
 
 
 def _tasks(table: TableReader) -> Iterator[Task]:

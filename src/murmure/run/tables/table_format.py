@@ -1,4 +1,8 @@
-"""How records of reports are written in a table: the plan in its metadata, a report in each cell."""
+"""How reports are written in a table: the plan in its metadata, a report in each cell.
+
+Records have a column for each attribute that is randomised. Reports to one question are one column, named after the
+column that the question is about.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, Phrase
 from murmure.core.schema import Schema
+from murmure.core.types import Array
 from murmure.engines.sources.table_reader import TableReader, murmure_metadata
 from murmure.engines.sources.tables import open_table
 from murmure.laws.records import Records
@@ -19,6 +24,7 @@ from murmure.local.base.report_columns import ReportColumnCodec
 from murmure.plan.plan import Plan
 
 PLAN_KEY, SEEDED_KEY = "murmure:plan", "murmure:seeded"
+QUESTION_COLUMN = "report"  # where the question names no column
 
 
 def record_schema(plan: Plan) -> Schema:
@@ -29,15 +35,27 @@ def record_schema(plan: Plan) -> Schema:
     return schema
 
 
+def question_column(plan: Plan) -> str:
+    """The column of a table that holds the reports to one question."""
+    domain: Any = plan.statistic.domain
+    return domain.column or QUESTION_COLUMN
+
+
 @dataclass(frozen=True)
 class TableFormat:
-    """How the records of a plan are written in the columns of a table, and read back."""
+    """How the reports of a plan are written in the columns of a table, and read back."""
 
     plan: Plan
 
     @cached_property
     def cells(self) -> tuple[ReportColumnCodec, ...]:
         person = self.plan.person
+        if person is None:
+            raise InvalidParameter(
+                "a table of reports answers a plan with a mechanism at the person, got {got}.", got=self.plan.describe()
+            )
+        if not self.plan.of_records:
+            return (ReportColumnCodec(question_column(self.plan), person),)
         return tuple(ReportColumnCodec(name, part) for name, part in zip(person.columns, person.parts, strict=True))
 
     def schema(self, open_fields: Mapping[str, Any]) -> Any:
@@ -47,19 +65,25 @@ class TableFormat:
         fields = [pa.field(c.name, c.type) for c in self.cells]
         return pa.schema([*fields, *(pa.field(name, kind) for name, kind in open_fields.items())])
 
-    def table(self, records: Records, carried: Mapping[str, Any], schema: Any) -> Any:
+    def table(self, reports: Array | Records, carried: Mapping[str, Any], schema: Any) -> Any:
         import pyarrow as pa
 
+        records = reports if isinstance(reports, Records) else Records(len(reports), (reports,))
         columns = [
             cells.write(part, records.n, None if records.rows is None else records.rows[i])
             for i, (cells, part) in enumerate(zip(self.cells, records.parts, strict=True))
         ]
         return pa.RecordBatch.from_arrays([*columns, *carried.values()], schema=schema)
 
+    def reports(self, batch: Any) -> Array | Records:
+        """Back from a table that was written so: records, or the reports to one question."""
+        records = self.records(batch)
+        return records if self.plan.of_records else records.parts[0]
+
     def records(self, batch: Any) -> Records:
-        """Back from a table that was written so."""
+        """The same; to one question, records of one attribute."""
         parts, rows = [], []
-        counted = self.plan.person.shows_some_columns
+        counted = self.plan.of_records and self.plan.person.shows_some_columns
         for cells in self.cells:
             reports, shown = cells.read(batch.column(cells.name))
             if shown is not None and not counted:
