@@ -12,12 +12,21 @@ from starlette.routing import Route
 
 from murmure.collector.http.answers import NO_STORE, SAFE_HEADERS
 from murmure.collector.http.limits import RateLimit, client_of
-from murmure.collector.http.requests import Desk, answering, body_of, json_answer, only_fields, text_field
+from murmure.collector.http.requests import (
+    Desk,
+    answering,
+    body_of,
+    json_answer,
+    language_of,
+    only_fields,
+    text_field,
+)
 from murmure.collector.service.analysts import Analyst
 from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
+from murmure.show.language import Language
 
 TOKEN_BODY = 1 << 12
 DIGEST_LETTERS = 16  # of a plan's digest in a link
@@ -87,9 +96,12 @@ class ApiRoutes:
         body = await body_of(request, TOKEN_BODY)
         only_fields(body, "name", "password")
         name, password = text_field(body, "name"), text_field(body, "password")
-        self._sign_ins.take(client_of(request.scope, self._desk.settings.trust_proxy))
+        client = client_of(request.scope, self._desk.settings.trust_proxy)
+        self._sign_ins.take(client)
         self._names.take(name.strip())
         cookie = await asyncio.to_thread(self._collector.analysts.sign_in, name, password)
+        self._sign_ins.give_back(client)
+        self._names.give_back(name.strip())
         return self._session(cookie)
 
     async def first_analyst(self, request: Request) -> Response:
@@ -157,13 +169,15 @@ class ApiRoutes:
     async def forgeries(self, request: Request) -> Response:
         record = await self._owned(request)
         check = await asyncio.to_thread(survey_forgeries, self._collector, record, wave_of(request, record))
-        return json_answer(check)
+        return json_answer(check.to_dict() | {"sentence": Language(language_of(request)).say(check.sentence())})
 
     async def advice(self, request: Request) -> Response:
         await self._desk.signed_in(request)
         body = await body_of(request)
         only_fields(body, "survey", "epsilon", "margin")
-        made = await asyncio.to_thread(builder_advice, body.get("survey"), body.get("epsilon"), body.get("margin"))
+        made = await asyncio.to_thread(
+            builder_advice, body.get("survey"), body.get("epsilon"), body.get("margin"), language_of(request)
+        )
         return json_answer(made)
 
     # -- who may see what

@@ -16,8 +16,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from murmure.collector.http.answers import encode, error_fields, send_json
 from murmure.collector.http.api_routes import ApiRoutes
 from murmure.collector.http.bodies import Receive, Scope, Send
+from murmure.collector.http.languages import language_of_scope
 from murmure.collector.http.page_routes import PageRoutes
 from murmure.collector.http.report_routes import ReportRoutes
 from murmure.collector.http.requests import Desk, refusal_answer
@@ -44,8 +46,13 @@ class CollectorApp:
         self._rest.state.failures = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] == "POST" and (hot := HOT.fullmatch(scope["path"])):
+        hot = HOT.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if hot is not None and scope["method"] == "POST":
             await self._reports(hot[1], hot[2], scope, receive, send)
+        elif hot is not None:
+            error = method_refused(scope["method"])
+            body = encode(error_fields(error, language_of_scope(scope)))
+            await send_json(send, error.status, body, {"Allow": "POST"})
         else:
             await self._rest(scope, receive, send)
 
@@ -54,10 +61,13 @@ def make_app(collector: Collector, settings: WebSettings | None = None) -> Colle
     return CollectorApp(collector, settings or WebSettings())
 
 
+def method_refused(method: str) -> RequestRefused:
+    return RequestRefused("method", "this address does not take {method}.", method=method)
+
+
 async def _no_route(request: Request, error: Any) -> Response:
     if error.status_code == 405:
-        refused = RequestRefused("method", "this address does not take {method}.", method=request.method)
-        answer = refusal_answer(refused, request)
+        answer = refusal_answer(method_refused(request.method), request)
         answer.headers.update(error.headers or {})
         return answer
     return refusal_answer(RequestRefused("not-found", "there is no such address."), request)

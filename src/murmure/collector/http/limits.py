@@ -29,7 +29,7 @@ class RateLimit:
 
     def take(self, name: str) -> None:
         """One try of this name, or a refusal."""
-        digest = hashlib.blake2b(name.encode("utf-8", "replace"), key=self._key, digest_size=16).digest()
+        digest = self._digest(name)
         now = self._clock()
         left, then = self._buckets.pop(digest, (float(self._burst), now))
         left = min(self._burst, left + (now - then) * self._rate)
@@ -38,6 +38,16 @@ class RateLimit:
             self._buckets.popitem(last=False)
         if left < 1:
             raise RequestRefused("too-many", "too many tries.", hint="wait half a minute, then try again")
+
+    def give_back(self, name: str) -> None:
+        """A try that was right does not count."""
+        digest = self._digest(name)
+        if digest in self._buckets:
+            left, then = self._buckets[digest]
+            self._buckets[digest] = (min(self._burst, left + 1), then)
+
+    def _digest(self, name: str) -> bytes:
+        return hashlib.blake2b(name.encode("utf-8", "replace"), key=self._key, digest_size=16).digest()
 
 
 def client_of(scope: Scope, trust_proxy: bool) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
-from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from murmure.collector.http.answers import NO_STORE, SAFE_HEADERS, as_refusal, internal_error, retry_headers
@@ -24,13 +27,17 @@ from murmure.collector.pages.list_page import list_page
 from murmure.collector.pages.message_page import message_page
 from murmure.collector.pages.static_files import FOREVER, release, static_files
 from murmure.collector.pages.survey_page import live_part, public_results_page, survey_page
+from murmure.collector.service.collector import EXPORT_PREFIX
 from murmure.collector.service.errors import RequestRefused
-from murmure.collector.service.exports import EXPORTS, export
+from murmure.collector.service.exports import ExportFormat, export
 from murmure.collector.service.surveys import SurveyRecord
 from murmure.core.errors import MurmureError, Phrase
+from murmure.plan.reports import Reports
 from murmure.show.language import LanguageCode
 
-FILE_NAME_LETTERS = 40
+CSV_METADATA = "csv-metadata.json"  # of a CSV file, which has no place for its plan
+PIECE_BYTES = 1 << 16  # of a file on its way to a client
+EXPORTS: dict[str, ExportFormat] = {"parquet": "parquet", "csv": "csv", CSV_METADATA: "csv", "json": "json"}
 
 
 class PageRoutes:
@@ -184,25 +191,20 @@ class PageRoutes:
             raise RequestRefused("not-found", "exports end in {known}.", known=known)
         wave = wave_of(request, record)
         name = f"{record.id}-{wave}" if record.survey.waves > 1 else record.id
-        folder = Path(tempfile.mkdtemp(prefix=".export-", dir=self._collector.folder))
-
-        def remove() -> None:
-            import shutil
-
-            shutil.rmtree(folder, ignore_errors=True)
-
+        folder = Path(tempfile.mkdtemp(prefix=EXPORT_PREFIX, dir=self._collector.folder))
+        kind = EXPORTS[ending]
+        blocks: Iterable[Reports] = self._collector.blocks(record, wave)
+        if ending == CSV_METADATA:  # it says nothing about single reports: a few are enough to write it
+            blocks = islice(blocks, 1)
         try:
-            blocks = self._collector.blocks(record, wave)
-            path = await asyncio.to_thread(export, blocks, record.plan, ending, folder / f"{name}.{ending}")
-        except BaseException:
-            remove()
-            raise
-        return FileResponse(
-            path,
-            headers=SAFE_HEADERS | NO_STORE,
-            filename=path.name,
-            media_type="application/octet-stream",
-            background=BackgroundTask(remove),
+            await asyncio.to_thread(export, blocks, record.plan, kind, folder / f"{name}.{kind}")
+            file = (folder / f"{name}.{ending}").open("rb")
+        finally:  # the open file is all that is needed: whatever becomes of the client, nothing is left
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        size = os.fstat(file.fileno()).st_size
+        attachment = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Content-Length": str(size)}
+        return StreamingResponse(
+            _pieces(file), headers=SAFE_HEADERS | NO_STORE | attachment, media_type="application/octet-stream"
         )
 
     # -- files
@@ -261,6 +263,12 @@ def _file(request: Request, path: str, caching: str) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(file.gzipped, 200, headers | {"Content-Encoding": "gzip"}, file.kind)
     return Response(file.content, 200, headers, file.kind)
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
 
 
 def _no_file() -> RequestRefused:

@@ -6,6 +6,7 @@ process serves a folder at a time; the intake holds the lock.
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections import Counter
@@ -37,6 +38,7 @@ from murmure.plan.reports import Reports
 from murmure.plan.sent_reports import parse_reports
 
 MAX_INVITATIONS = 100_000  # at a time
+EXPORT_PREFIX = ".export-"  # of folders in which exports are made
 COUNTERS_SECONDS = 5.0  # how often counters are written; a kill loses at most these
 _decode = msgspec.json.Decoder().decode
 
@@ -47,6 +49,8 @@ class Collector:
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self.folder = Path(folder)
         _make_folder(self.folder)
+        for unfinished in self.folder.glob(f"{EXPORT_PREFIX}*"):  # of a process that was killed
+            shutil.rmtree(unfinished, ignore_errors=True)
         self._key = read_key(self.folder)
         database = CollectorFile(self.folder)
         database.check_format()
