@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from murmure.plan.browser_client import client_modules
+from murmure.show.html import style_sheet
 
 FOLDER = Path(__file__).parent / "static"
 KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
@@ -41,6 +42,7 @@ def static_files() -> dict[str, StaticFile]:
     """By path: "static/collector.css", "client/plan.js"."""
     files = {f"static/{path.name}": path.read_bytes() for path in sorted(FOLDER.iterdir()) if path.suffix in KINDS}
     files |= {f"client/{name}": content for name, content in client_modules().items()}
+    files["static/document.css"] = style_sheet().encode()  # results are drawn as in reports
     return {
         path: StaticFile(content, KINDS[posixpath.splitext(path)[1]], gzip.compress(content, 9, mtime=0))
         for path, content in files.items()

@@ -1,0 +1,54 @@
+// The questions as respondents will see them, in either language.
+
+import { byId, element } from "./elements.js";
+import { speech } from "./requests.js";
+import { TextPair } from "./text_pairs.js";
+
+const MAX_ROWS = 15;
+
+let language = speech.language, latest = null;
+
+for (const tab of document.querySelectorAll("[data-preview]")) {
+  tab.addEventListener("click", () => {
+    language = tab.dataset.preview;
+    for (const other of document.querySelectorAll("[data-preview]")) other.setAttribute("aria-pressed", other === tab);
+    if (latest) preview(latest);
+  });
+}
+
+function rows(question, at) {
+  const labels = question.kind === "yes-no" ? [speech.say("no"), speech.say("yes")]
+    : question.options.map(option => TextPair.in(option.label, language) || speech.say("preview.untexted"));
+  if (labels.length > MAX_ROWS) {
+    const options = [speech.say("choose"), ...labels].map(label => element("option", {}, label));
+    return element("select", { "aria-label": TextPair.in(question.text, language) || speech.say("preview.untexted") }, ...options);
+  }
+  const one = label => element("label", {}, element("input", { type: "radio", name: `preview-${at}` }), element("span", {}, label));
+  return element("div", { class: `rows ${question.kind}` }, ...labels.map(one));
+}
+
+function number(question) {
+  const text = TextPair.in(question.text, language) || speech.say("preview.untexted");
+  const field = element("input", { type: "number", "aria-label": text });
+  const [low, high] = [question.low, question.high].map(value => (value === null ? "…" : speech.number(value)));
+  return element("div", {},
+    element("div", { class: "number-row" }, field, element("span", {}, TextPair.in(question.unit, language))),
+    element("p", { class: "note" }, speech.say("range", { low, high })));
+}
+
+/** Draw the survey anew. */
+export function preview(survey) {
+  latest = survey;
+  const many = survey.questions.length > 1;
+  const questions = survey.questions.map((question, i) => {
+    const legend = element("legend", {}, TextPair.in(question.text, language) || speech.say("preview.untexted"));
+    if (many) legend.prepend(element("span", { class: "number" }, `${i + 1} `));
+    return element("fieldset", {}, legend, question.kind === "number" ? number(question) : rows(question, i));
+  });
+  const intro = TextPair.in(survey.intro, language);
+  byId("preview").replaceChildren(
+    element("p", { class: "preview-title" }, TextPair.in(survey.title, language) || speech.say("untitled")),
+    ...(intro ? [element("p", { class: "intro" }, intro)] : []),
+    ...questions);
+  byId("preview").lang = language;
+}
