@@ -257,6 +257,17 @@ def test_the_largest_report_and_numbers_are_stored(tmp_path: Path) -> None:
     intake.close()
 
 
+def test_an_empty_submission_is_answered_after_those_before_it(tmp_path: Path) -> None:
+    """The collector waits with one until all that it submitted has an outcome."""
+    intake = open_intake(tmp_path)
+    first = Answer()
+    intake.submit([arrival(k) for k in range(50)], first)
+
+    assert send(intake) == []
+    assert first.value == [STORED] * 50
+    intake.close()
+
+
 def test_an_error_of_a_callback_stops_nobody(tmp_path: Path) -> None:
     intake = open_intake(tmp_path)
     intake.submit([arrival(1)], lambda _: 1 / 0)  # type: ignore[arg-type,return-value]

@@ -62,7 +62,7 @@ def test_the_index_grows_while_it_is_used(monkeypatch: pytest.MonkeyPatch, step:
     halves[:, 0] = halves[:, 0] >> np.uint64(shift)
     data = halves.tobytes()
     tokens = list(dict.fromkeys(data[k : k + 16] for k in range(0, len(data), 16)))
-    index, place, both_tables = TokenIndex(), 0, 0
+    index, place, both_tables, next_tables = TokenIndex(), 0, 0, 0
     for size in generator.integers(1, 900, 1000).tolist():
         batch, place = tokens[place : place + size], place + size
         add(index, batch, one_by_one=size < 40)
@@ -72,11 +72,12 @@ def test_the_index_grows_while_it_is_used(monkeypatch: pytest.MonkeyPatch, step:
         assert index.find(b"".join(asked)).digests.tolist() == wanted
         assert [index.find_one(token) for token in asked] == wanted
         both_tables += index._old is not None
+        next_tables += index._next is not None
         if place >= len(tokens):
             break
 
     assert len(index) == len(tokens)
-    assert both_tables > 2
+    assert both_tables > 2 and next_tables > 2
     assert (index.find(b"".join(tokens)).digests == digests(tokens)).all()
     assert index._table.capacity == 131_072
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from murmure.collector.intake.errors import IntakeFailed, LogDamaged
 from murmure.collector.intake.tables import INDEXES, TABLES, VERSION
-from murmure.core.sqlite_files import SQLiteFile, table_statements, why
+from murmure.core.errors import Phrase
+from murmure.core.sqlite_files import NotAFile, SQLiteFile, table_statements, why
 
 NAME = "reports.db"
 
@@ -30,7 +31,7 @@ class ReportFile(SQLiteFile):
         """Check the file, or make it; a log that continues a file which is gone is refused."""
         if not self.exists():
             if log_exists:
-                raise self._file_error(FileNotFoundError("it is missing, though there is a log that continues it"))
+                raise self._file_error(NotAFile(Phrase("it is missing, though there is a log that continues it")))
             self.make_whole({"version": VERSION, "folded": "0"})
         # What a killed process left in the second file is taken over, so that the length of the first is right.
         with self.errors(), closing(self.connect()) as connection:

@@ -1,7 +1,7 @@
 """Which tokens have sent a report, and a digest of it: what is needed to answer a second sending.
 
-About 50 bytes a report (34 right before the table grows, 69 right after). Growing never stops the writer for long: the
-old table stays beside the new one, and each insertion takes some of its places over.
+About 50 bytes a report (34 right before the table grows, 69 right after). Growing never stops the writer for long: each
+insertion gets some memory of the next table from the system, and later takes some places of the old table over.
 
 Digests are Python's own hash of bytes, with a key of this process; they are never written anywhere.
 """
@@ -16,9 +16,9 @@ import numpy as np
 from murmure.collector.intake.token_table import TokenTable
 
 MIN_BITS = 12
-MAX_LOAD = 0.7
+MAX_LOAD, NEXT_LOAD = 0.7, 0.65  # the table grows; the next one is made
 MASK = 0xFFFFFFFFFFFFFFFC
-STEP = 8192  # places of the old table taken over by an insertion, at least
+STEP = 8192  # places of another table that an insertion works on, at least
 
 
 def report_digest(survey: int, wave: int, report: bytes) -> int:
@@ -31,7 +31,7 @@ def report_digests(rows: Iterable[tuple[int, int, bytes]]) -> np.ndarray:
     return np.array([hash(row) for row in rows], np.int64).view(np.uint64) & np.uint64(MASK) | np.uint64(2)
 
 
-class Lookup(NamedTuple):
+class TokenLookup(NamedTuple):
     """What is known about many tokens."""
 
     digests: np.ndarray  # 0: unknown
@@ -51,6 +51,8 @@ class TokenIndex:
         self._table = TokenTable(bits)
         self._old: TokenTable | None = None
         self._moved = 0  # places of the old table that were taken over
+        self._next: TokenTable | None = None
+        self._touched = 0  # places of the next table that have memory
 
     def __len__(self) -> int:
         return self._count
@@ -60,7 +62,7 @@ class TokenIndex:
         high, low = int.from_bytes(token[:8], "little"), int.from_bytes(token[8:], "little")
         return self._table.find_one(high, low) or (self._old.find_one(high, low) if self._old is not None else 0)
 
-    def find(self, tokens: bytes) -> Lookup:
+    def find(self, tokens: bytes) -> TokenLookup:
         """Many tokens, joined. What it finds holds until the next insertion or `reserve`."""
         halves = np.frombuffer(tokens, "<u8").reshape(-1, 2)
         high, low = halves[:, 0].copy(), halves[:, 1].copy()
@@ -68,7 +70,7 @@ class TokenIndex:
         if self._old is not None:
             missing = np.flatnonzero(found == 0)
             found[missing] = self._old.find(high[missing], low[missing])[0]
-        return Lookup(found, high, low, places)
+        return TokenLookup(found, high, low, places)
 
     def reserve(self, count: int) -> None:
         """Room for so many more tokens: after this, inserting them cannot run out of memory."""
@@ -76,7 +78,7 @@ class TokenIndex:
             self._take_over(self._old.capacity if self._old is not None else 0)
             self._old, self._moved = self._table, 0
             self._bits += 1
-            self._table = TokenTable(self._bits)
+            self._table, self._next = self._next or TokenTable(self._bits), None
 
     def insert_one(self, token: bytes, digest: int) -> None:
         """A new token, after `reserve`."""
@@ -84,15 +86,21 @@ class TokenIndex:
         self._table.insert_one(high, low, digest)
         self._count += 1
 
-    def insert(self, lookup: Lookup, rows: np.ndarray, digests: np.ndarray) -> None:
+    def insert(self, lookup: TokenLookup, rows: np.ndarray, digests: np.ndarray) -> None:
         """Of the tokens that were looked up after `reserve`, these rows: distinct and new."""
         self._table.insert(lookup.high[rows], lookup.low[rows], digests, lookup.places[rows])
         self._count += len(digests)
 
     def settle(self, count: int) -> None:
-        """Take over a part of the old table, after so many insertions."""
+        """After so many insertions: a part of the work that growing takes."""
         if self._old is not None:
             self._take_over(max(STEP, 4 * count))
+        elif self._count > NEXT_LOAD * self._table.capacity:
+            if self._next is None:
+                self._next, self._touched = TokenTable(self._bits + 1), 0
+            stop = self._touched + max(STEP, 48 * count)
+            self._next.touch(self._touched, stop)
+            self._touched = stop
 
     def _take_over(self, places: int) -> None:
         if self._old is None:

@@ -90,6 +90,11 @@ class TokenTable:
             left, places = left[~takes], (places[~takes] + 1) & self._mask
         self._high[self.capacity :] = self._high[:WINDOW]
 
+    def touch(self, start: int, stop: int) -> None:
+        """Get the memory of these places, which are free, from the system: it comes in pages of up to 2 MiB."""
+        for column in (self._high, self._low, self._digest):
+            column[start:stop] = 0
+
     def columns(self, start: int, stop: int) -> Columns:
         """The tokens in these places, without the free ones: both halves, and the digests."""
         taken = np.flatnonzero(self._high[start:stop]) + start

@@ -21,7 +21,7 @@ from murmure.collector.intake.arrival import Arrival, Outcome, check_arrivals
 from murmure.collector.intake.errors import IntakeBusy, IntakeClosed
 from murmure.collector.intake.frames import encode_commit
 from murmure.collector.intake.report_log import ReportLog
-from murmure.collector.intake.token_index import Lookup, TokenIndex, report_digest, report_digests
+from murmure.collector.intake.token_index import TokenIndex, TokenLookup, report_digest, report_digests
 
 MAX_WAITING, MAX_WAITING_BYTES = 200_000, 64 << 20  # arrivals, and bytes of their reports
 MAX_GROUP, MAX_GROUP_BYTES = 20_000, 16 << 20  # of one commit, or one submission if it has more
@@ -118,7 +118,7 @@ class Writer:
         arrivals = [arrival for submission in submissions for arrival in submission]
         tokens = [arrival.token for arrival in arrivals]
         self._index.reserve(len(arrivals))
-        lookup: Lookup | None = None
+        lookup: TokenLookup | None = None
         if len(arrivals) <= SMALL_GROUP:
             known = [self._index.find_one(token) for token in tokens]
         else:
@@ -142,7 +142,7 @@ class Writer:
         ends = list(accumulate(map(len, submissions)))
         return [outcomes[start:end] for start, end in pairwise([0, *ends])]
 
-    def _remember(self, fresh: list[Arrival], lookup: Lookup | None, rows: Sequence[int]) -> None:
+    def _remember(self, fresh: list[Arrival], lookup: TokenLookup | None, rows: Sequence[int]) -> None:
         try:
             if lookup is None:
                 for arrival in fresh:
