@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,20 +30,20 @@ def answer_page(
 ) -> str:
     """HTML of the page of the survey with this id. digest: of its plan. coins: whether the collector gives them out."""
     questions = [_question(question, lang) for question in document["questions"]]
-    waves = int(document.get("waves", 1))
+    waves, link = int(document.get("waves", 1)), document.get("link", "open")
     settings = {
         "id": survey,
         "state": state,
         "wave": wave,
         "waves": waves,
-        "link": document.get("link", "open"),
+        "link": link,
         "plan": digest,
         "coins": coins,
-        "questions": [
-            {**question, "text": question["text"][0], "texts": texts}
-            for question, texts in zip(questions, [question["text"] for question in document["questions"]], strict=True)
-        ],
     }
+    shown = [_for_script(question, labels=state != "open") for question in questions]
+    words = answer_words(
+        lang, {question["kind"] for question in questions}, several=len(questions) > 1, waves=waves > 1
+    )
     return collector_page(
         "answer.html",
         lang,
@@ -51,25 +53,32 @@ def answer_page(
         state=state,
         wave=wave,
         waves=waves,
-        one_time=settings["link"] == "invitations",
+        one_time=link == "invitations",
         digest=digest,
         client=client_digest(),
         title=text_in(document["title"], lang),
         intro=text_in(document.get("intro"), lang),
         questions=questions,
         max_rows=MAX_ROWS,
-        page_data={"survey": settings, "words": answer_words(lang)},
+        page_data={"survey": settings | {"questions": shown}, "words": words},
     )
 
 
 def _question(question: Mapping[str, Any], lang: LanguageCode) -> dict[str, Any]:
-    """What the template and the script need to know of a question, in one language."""
-    out: dict[str, Any] = {"name": question["name"], "kind": question["kind"], "text": text_in(question["text"], lang)}
-    if question["kind"] == "number":
-        unit = text_in(question.get("unit"), lang)[0]
-        return out | {name: question[name] for name in ("low", "high", "step")} | {"unit": unit}
+    """What the template needs to know of a question, in one language. Labels have the order of the plan's values."""
+    texts = question["text"]
+    out = {name: question.get(name) for name in ("name", "kind", "low", "high", "step")}
+    out |= {"text": text_in(texts, lang), "unit": text_in(question.get("unit"), lang)[0], "labels": []}
+    # Under this name a device notes what it has spent on a question, in whichever survey it was asked.
+    out["digest"] = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
     if question["kind"] == "yes-no":
-        say = Language(lang).say
-        return out | {"options": [{"value": value, "label": say(NO_YES_LABELS[value])} for value in NO_YES]}
-    options = [(option["value"], text_in(option.get("label"), lang)[0]) for option in question["options"]]
-    return out | {"options": [{"value": value, "label": label or value} for value, label in options]}
+        return out | {"labels": [Language(lang).say(NO_YES_LABELS[value]) for value in NO_YES]}
+    options = question.get("options", ())
+    return out | {"labels": [text_in(option.get("label"), lang)[0] or option["value"] for option in options]}
+
+
+def _for_script(question: Mapping[str, Any], labels: bool) -> dict[str, Any]:
+    """labels: the page does not show the question, so that the script cannot read them there."""
+    names = ["name", "kind", "digest"] + (["low", "high", "step", "unit"] if question["kind"] == "number" else [])
+    out = {name: question[name] for name in names} | {"text": question["text"][0]}
+    return out | {"labels": question["labels"]} if labels and question["labels"] else out

@@ -5,6 +5,7 @@ A field such as {n} is left in place, and the script puts the number there, writ
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from murmure.show.language import Language, LanguageCode
@@ -214,8 +215,31 @@ PROBLEMS = {
 }
 
 
-def answer_words(lang: LanguageCode) -> dict[str, str]:
-    """Every sentence by its key."""
+NUMBERS = {
+    "near",
+    "far",
+    "near.about",
+    "close",
+    "further",
+    "high",
+    "low",
+    "side",
+    "position",
+    "says.high",
+    "says.low",
+    "number",
+}
+SEVERAL = {"sampled", "sampled.some", "joint", "hidden", "rows", "nothing"}
+WAVES = {"kept.about", "total.waves", "refused.other-wave", "changed", "changed.go"}
+
+
+def answer_words(lang: LanguageCode, kinds: Set[str], several: bool, waves: bool) -> dict[str, str]:
+    """Every sentence that a survey with such questions may need, by its key."""
     say = Language(lang).say
     groups = (PICTURE, CONCLUSIONS, READINGS, STATES, REFUSALS, PROBLEMS)
-    return {key: say(phrase) for group in groups for key, phrase in group.items()} | {"language": lang}
+    unused = (
+        (NUMBERS if "number" not in kinds else set()) | (set() if several else SEVERAL) | (set() if waves else WAVES)
+    )
+    words = {key: phrase for group in groups for key, phrase in group.items()}
+    several_only = {key for key in words if key.endswith(".several") and not several}
+    return {key: say(words[key]) for key in words if key not in unused | several_only} | {"language": lang}

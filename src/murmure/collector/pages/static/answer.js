@@ -5,9 +5,7 @@ import { Plan } from "../client/plan.js";
 import { Answering } from "./answering.js";
 import { DeviceStore } from "./device_store.js";
 import { byId, show } from "./elements.js";
-import { Stop, tellProblem } from "./problems.js";
-import { showReceipt } from "./receipt.js";
-import { ReportView } from "./report_view.js";
+import { ReportView, Stop, showReceipt, tellProblem } from "./report_view.js";
 import { Speech } from "./speech.js";
 
 const PREFIX = /^[0-9a-f]{16,64}$/, TOKEN = /^[0-9a-f]{32}$/;
@@ -74,4 +72,7 @@ async function start() {
   }
 }
 
-start().finally(() => document.documentElement.setAttribute("data-ready", ""));
+start().finally(() => {
+  document.documentElement.setAttribute("data-ready", "");
+  performance.mark("ready");
+});

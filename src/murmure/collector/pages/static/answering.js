@@ -1,9 +1,9 @@
 // The questions, and the one draw: from the answers on the page to a report that is kept.
 
-import { coinPicture } from "./coin_picture.js";
 import { askCoins } from "./delivery.js";
 import { byId, element, show } from "./elements.js";
-import { Stop, tellProblem } from "./problems.js";
+import { coinPicture } from "./law_in_words.js";
+import { Stop, tellProblem } from "./report_view.js";
 
 export class Answering {
   /** memoised: the class of the client for waves, if there are several. */

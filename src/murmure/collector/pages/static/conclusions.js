@@ -18,11 +18,11 @@ export class Conclusions {
   /** Note what this report costs, under each question; memoised waves count once for each answer they were about. */
   spend(answers) {
     const { id, wave, questions } = this.survey, entry = this.memoised ? id : `${id}:${wave}`;
-    for (const { texts } of questions) this.store.spend(texts, entry, answers * Math.log(this.perAnswer));
+    for (const { digest } of questions) this.store.spend(digest, entry, answers * Math.log(this.perAnswer));
   }
 
   get spent() {
-    const all = this.survey.questions.map(({ texts }) => this.store.spentOn(texts));
+    const all = this.survey.questions.map(({ digest }) => this.store.spentOn(digest));
     return all.reduce((a, b) => (a.epsilon >= b.epsilon ? a : b));
   }
 

@@ -121,19 +121,13 @@ export class DeviceStore {
 
   // -- what was spent on a question, by the digest of its texts: { "survey:wave": epsilon }
 
-  spend(texts, entry, epsilon) {
-    const key = placeOf(texts);
-    this.local.set(key, { ...this.local.get(key), [entry]: epsilon });
+  spend(digest, entry, epsilon) {
+    this.local.set(`spent:${digest}`, { ...this.local.get(`spent:${digest}`), [entry]: epsilon });
   }
 
   /** All that was spent, and in how many surveys. */
-  spentOn(texts) {
-    const all = Object.values(this.local.get(placeOf(texts)) ?? {});
+  spentOn(digest) {
+    const all = Object.values(this.local.get(`spent:${digest}`) ?? {});
     return { epsilon: all.reduce((sum, one) => sum + one, 0), surveys: all.length };
   }
-}
-
-function placeOf(texts) {
-  const sorted = Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `spent:${hexOf(sha256(new TextEncoder().encode(JSON.stringify(sorted))))}`;
 }

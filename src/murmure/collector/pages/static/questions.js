@@ -5,10 +5,11 @@ import { byId } from "./elements.js";
 export class AskedQuestion {
   constructor(data, place, domain) {
     Object.assign(this, data);
-    this.domain = domain; // of the plan: it gives each answer its code
-    this.labels = new Map((data.options ?? []).map(({ value, label }) => [value, label]));
+    this.domain = domain; // of the plan: it gives each answer its code; options have the order of its values
     this.field = byId(`q${place + 1}`);
-    this.inputs = [...(this.field?.querySelectorAll("input, select") ?? [])];
+    const find = selector => [...(this.field?.querySelectorAll(selector) ?? [])];
+    this.inputs = find("input, select");
+    this.labels = data.labels ?? find("label, option[value]:not([value=''])").map(node => node.textContent.trim());
   }
 
   /** The answer as the plan takes it; undefined: none, or not one that is allowed. */
@@ -20,7 +21,7 @@ export class AskedQuestion {
     }
     const [first] = this.inputs;
     const chosen = first.localName === "select" ? first.value : this.inputs.find(input => input.checked)?.value ?? "";
-    return chosen === "" ? undefined : this.options[Number(chosen)].value;
+    return chosen === "" ? undefined : this.domain.list[Number(chosen)];
   }
 
   /** The code of the answer that is given so far, for the picture. */
@@ -31,13 +32,13 @@ export class AskedQuestion {
 
   /** The words of an answer. */
   inWords(given, speech) {
-    return this.kind === "number" ? this.amount(given, speech) : this.labels.get(given) ?? String(given);
+    return this.kind === "number" ? this.amount(given, speech) : this.labels[this.domain.encode(given)];
   }
 
   /** The words of a code; a code beyond the ends is a number beyond the range. */
   answer(code, speech) {
     const { list, ten, first, low, high, size } = this.domain;
-    if (list) return this.inWords(list[code], speech);
+    if (list) return this.labels[code];
     const value = ten ? (first + code) / ten : Number.isInteger(low) && high - low === size - 1 ? low + code : null;
     return this.amount(value ?? low + ((code + 0.5) / size) * (high - low), speech); // a grid: the middle of its cell
   }

@@ -4,10 +4,22 @@ import { TableLaw } from "../client/table.js";
 import { Conclusions } from "./conclusions.js";
 import { Delivery } from "./delivery.js";
 import { byId, element, show } from "./elements.js";
-import { tellProblem } from "./problems.js";
+import { readReport } from "./law_in_words.js";
 import { AskedQuestion } from "./questions.js";
-import { showReceipt } from "./receipt.js";
-import { readReport } from "./report_reading.js";
+
+/** A problem in words of the catalogue. */
+export class Stop extends Error {
+  constructor(speech, key, fields = {}) {
+    super(key);
+    this.sentence = speech.say(key, fields);
+  }
+}
+
+/** An error of our own, or one of the client's refusals, which never hold an answer. */
+export function tellProblem(error, ...more) {
+  byId("problem").replaceChildren(error.sentence ?? error.message, ...more);
+  show(byId("problem"));
+}
 
 const WAITING = ["retry", "busy", "offline", "stopped"];
 
@@ -55,9 +67,10 @@ export class ReportView {
 
   lines(texts) {
     const asked = this.questions.map(({ text }) => text);
-    const one = [element("p", { class: "asked" }, asked[0]), element("p", { class: "large" }, texts[0])];
     const row = (text, i) => [element("dt", {}, asked[i]), element("dd", {}, text)];
-    return texts.length === 1 ? one : [element("dl", {}, ...texts.flatMap(row))];
+    if (texts.length > 1) return [element("dl", {}, ...texts.flatMap(row))];
+    for (const place of document.querySelectorAll(".asked-once")) place.textContent = asked[0];
+    return [element("p", { class: "large" }, texts[0])];
   }
 
   /** Whether the coin changed the answer, where a report is an answer: on the screen, as long as this page knows. */
@@ -114,5 +127,37 @@ export class ReportView {
     byId("receipt-words").replaceChildren(...this.words(record));
     showReceipt(this.survey, record, this.speech);
     this.conclusions.write("receipt-");
+  }
+}
+
+// -- the receipt: the report exactly as it was sent, and what it belongs to; never the answer, the words or the token
+
+const receiptText = ({ id, wave }, { plan, report }) =>
+  JSON.stringify({ murmure_receipt: 1, survey: id, wave, plan, report }, null, 1);
+
+export function showReceipt(survey, record, speech) {
+  const text = receiptText(survey, record);
+  byId("received").textContent = speech.say(`received.${record.received === "before" ? "before" : "now"}`);
+  byId("receipt-text").textContent = text;
+  byId("copy").addEventListener("click", async () => {
+    if (await copied(text)) byId("copied").textContent = speech.say("copied");
+  });
+  byId("download").addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+    link.download = `murmure-${speech.say("download.name")}-${survey.id}-${survey.wave}.json`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  });
+}
+
+/** navigator.clipboard is only there with TLS, which a class-room may not have. */
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(byId("receipt-text"));
+    return document.execCommand("copy");
   }
 }

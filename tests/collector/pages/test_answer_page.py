@@ -1,0 +1,819 @@
+"""The answering page in Chromium: what it shows, what it keeps, what it sends, and what it must never keep or send."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from tests.collector.pages.small_collector import (
+    CHEATED,
+    DOCUMENTS,
+    SmallCollector,
+    document,
+    refusal,
+    running,
+    survey_id,
+)
+from tests.pages.browser import OpenPage
+from tests.pages.conftest import browser, open_page  # noqa: F401
+from tests.pages.inspection import Inspection
+
+from murmure.collector.pages.answer_page import answer_page
+from murmure.collector.pages.answer_words import answer_words
+from murmure.collector.pages.static_files import imported_modules, release, static_files
+
+Open = Callable[..., OpenPage]
+TOKEN = "00112233445566778899aabbccddeeff"
+MAX_WEIGHT = 60_000  # bytes of all bodies, compressed
+MAX_READY = 2000  # ms on a slow telephone
+MAX_DRAW = 5  # ms for 1,000 answers
+
+# Words are recorded where they are drawn; `fill` replaces them, so that a coin falls as a test wants it to.
+RECORD_WORDS = """fill => {
+    window.drawn = [];
+    const real = crypto.getRandomValues.bind(crypto);
+    crypto.getRandomValues = array => {
+        real(array);
+        if (array instanceof Uint32Array) {
+            if (fill !== null) array.fill(fill);
+            window.drawn.push(...array);
+        }
+        return array;
+    };
+}"""
+EVERYTHING_KEPT = """async () => JSON.stringify([
+    Object.entries(localStorage), Object.entries(sessionStorage), document.cookie,
+    await indexedDB.databases(), await caches.keys(), location.href, history.state,
+])"""
+NO_STORAGE = """if (location.search.includes("nostorage")) for (const name of ["localStorage", "sessionStorage"])
+    Object.defineProperty(window, name, {get() { throw new DOMException("denied", "SecurityError") }});"""
+FAST_CLOCK = """() => {
+    const [wait, now, start] = [setInterval, Date.now, Date.now()];
+    window.setInterval = (work, ms) => wait(work, ms / 50);
+    Date.now = () => start + 50 * (now.call(Date) - start);
+}"""
+LIES, KEEPS = 0xFFFFFFFF, 0  # words above every threshold, and below
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[SmallCollector]:
+    with running() as collector:
+        yield collector
+
+
+@pytest.fixture
+def collector(served: SmallCollector) -> SmallCollector:
+    """Nothing has arrived yet; what browsers keep is deleted by `visit`."""
+    served.bodies.clear()
+    served.stored.clear()
+    served.faults.clear()
+    served.states.clear()
+    served.waves.clear()
+    served.plan_text.clear()
+    served.coin_tokens.clear()
+    return served
+
+
+class Visit:
+    """One person on the page."""
+
+    def __init__(self, opened: OpenPage) -> None:
+        self.opened = opened
+        self.wait("html[data-ready]")
+
+    def do(self, work: Callable[[Any], Any]) -> Any:
+        return self.opened.do(work)
+
+    def wait(self, selector: str, state: str = "attached") -> None:
+        self.do(lambda page: page.wait_for_selector(selector, state=state, timeout=8000))
+
+    def choose(self, *places: int) -> None:
+        """The option at this place, for each question in turn."""
+        for number, place in enumerate(places, 1):
+            self.do(lambda page, n=number, i=place: page.locator(f"#q{n} input").nth(i).check())
+
+    def click(self, selector: str) -> None:
+        self.do(lambda page: page.click(selector))
+
+    def randomise(self) -> None:
+        self.click("#randomise")
+        self.wait("#review", "visible")
+
+    def send(self) -> None:
+        self.click("#send")
+        self.wait("#receipt", "visible")
+
+    def reload(self) -> None:
+        self.do(lambda page: page.reload())
+        self.wait("html[data-ready]")
+
+    def go(self, address: str) -> None:
+        self.do(lambda page: page.goto("about:blank"))
+        self.do(lambda page: page.goto(address))
+        self.wait("html[data-ready]")
+
+    def text(self, selector: str) -> str:
+        return str(self.do(lambda page: page.locator(selector).inner_text()))
+
+    def visible(self, selector: str) -> bool:
+        return bool(self.do(lambda page: page.locator(selector).is_visible()))
+
+    def kept(self) -> str:
+        return str(self.opened.evaluate(EVERYTHING_KEPT))
+
+    def body(self) -> dict[str, Any]:
+        return dict(json.loads(self.do(lambda page: page.locator("#report-text").text_content())))
+
+
+@pytest.fixture
+def visit(open_page: Open, collector: SmallCollector) -> Callable[..., Visit]:  # noqa: F811
+    def start(name: str, *, size: str = "telephone", scheme: str = "light", **link: Any) -> Visit:
+        open_page(f"{collector.address}/client/plan.js").evaluate("localStorage.clear(); sessionStorage.clear()")
+        return Visit(open_page(collector.link(name, **link), size=size, scheme=scheme))
+
+    return start
+
+
+Start = Callable[..., Visit]
+
+
+# -- the whole way ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "lang", "places"),
+    [
+        ("yesno", "en", (1,)),
+        ("yesno", "fr", (1,)),
+        ("scale", "en", (2,)),
+        ("number", "fr", ()),
+        ("smp", "en", (0, 1, 2)),
+        ("spl", "fr", (0, 1, 2)),
+        ("waves", "en", (3,)),
+        ("olh", "fr", (4,)),
+    ],
+)
+def test_the_page_is_sound_in_each_of_its_states(visit: Start, name: str, lang: str, places: tuple[int, ...]) -> None:
+    """Desktop and telephone, light and dark: no error, nothing serious from axe, no sideways scroll."""
+    one = visit(name, lang=lang)
+    states = Inspection(f"answer {name}")
+    states.look(one.opened, lang)
+    if name == "number":
+        one.do(lambda page: page.fill("#q1 input", "7.5"))
+    one.choose(*places)
+    one.randomise()
+    states.name += " review"
+    states.look(one.opened, lang)
+    one.send()
+    states.name = states.name.replace("review", "receipt")
+    one.do(lambda page: page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })"))
+    states.look(one.opened, lang)
+
+    states.verdict()
+
+
+def test_a_person_who_uses_the_keyboard_alone_can_answer(visit: Start, collector: SmallCollector) -> None:
+    one = visit("yesno", size="desktop")
+
+    def press(page: Any) -> None:
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        for _ in range(3):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#review", state="visible")
+        assert page.evaluate("document.activeElement.textContent") == "The coin has fallen"
+        for _ in range(2):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#receipt", state="visible")
+
+    one.do(press)
+    assert len(collector.stored) == 1
+
+
+def test_a_missing_answer_is_asked_for_where_it_is_missing(visit: Start, collector: SmallCollector) -> None:
+    one = visit("smp")
+    one.choose(0)
+    one.click("#randomise")
+
+    assert one.text("#q2 .fault") == "Choose an answer."
+    assert not one.visible("#q1 .fault")
+    assert one.opened.evaluate("document.activeElement.closest('fieldset').id") == "q2"
+    assert collector.coin_tokens == []
+
+
+@pytest.mark.parametrize("given", ["17", "7.55", "-1"])
+def test_a_number_outside_its_range_or_steps_is_not_randomised(visit: Start, given: str) -> None:
+    one = visit("number")
+    one.do(lambda page: page.fill("#q1 input", given))
+    one.click("#randomise")
+
+    assert one.text("#q1 .fault") == "Give a number from 0 to 16, in steps of 0.1."
+
+
+# -- what is kept, and what is not ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("acknowledged", [False, True])
+def test_neither_the_answer_nor_its_words_are_kept_or_sent(
+    visit: Start, collector: SmallCollector, acknowledged: bool
+) -> None:
+    """The coin falls so that the report differs: then nothing on the device or on the wire may name the answer."""
+    one = visit("choice")
+    one.opened.evaluate(RECORD_WORDS, LIES)
+    one.choose(0)
+    one.randomise()
+    assert one.text("#answered") == "On foot"
+    assert one.body()["report"] == 4
+    if acknowledged:
+        one.send()
+    left = one.kept() + one.do(lambda page: page.locator("#receipt").inner_text() if acknowledged else "")
+    sent = b"".join(collector.bodies).decode()
+
+    for trace in ("walk", "On foot", "foot", str(LIES), f"{LIES:x}"):
+        assert trace not in left + sent
+    assert one.opened.evaluate("[...document.querySelectorAll('input')].some(input => input.checked)") is False
+
+
+def test_words_of_any_draw_are_nowhere(visit: Start, collector: SmallCollector) -> None:
+    one = visit("oue")
+    one.opened.evaluate(RECORD_WORDS, None)
+    one.choose(2)
+    one.randomise()
+    one.send()
+    drawn = [word for word in one.opened.evaluate("window.drawn") if word > 10**6]
+    left = one.kept() + b"".join(collector.bodies).decode() + one.opened.text()
+
+    assert len(drawn) > 10
+    assert [word for word in drawn if str(word) in left or f"{word:08x}" in left] == []
+
+
+def test_the_device_key_of_waves_never_leaves_it(visit: Start, collector: SmallCollector) -> None:
+    one = visit("waves")
+    one.choose(1)
+    one.randomise()
+    key = json.loads(one.opened.evaluate(f"localStorage['murmure:memo:{survey_id('waves')}']"))["key"]
+    one.send()
+
+    assert re.fullmatch("[0-9a-f]{64}", key)
+    assert key not in b"".join(collector.bodies).decode() + one.opened.text()
+
+
+def test_the_receipt_is_the_report_as_it_was_sent(visit: Start, collector: SmallCollector) -> None:
+    """With survey, wave and plan; without the token, the answer, or anything else."""
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.send()
+    sent = json.loads(collector.bodies[0])
+    receipt = json.loads(one.text("#receipt-text"))
+
+    assert set(sent) == {"token", "wave", "plan", "report"}
+    assert receipt == {
+        "murmure_receipt": 1,
+        "survey": "yesno0000000",
+        "wave": 1,
+        "plan": sent["plan"],
+        "report": sent["report"],
+    }
+    assert sent["token"] not in one.kept()
+
+
+def test_the_receipt_can_be_copied_and_saved(visit: Start) -> None:
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.send()
+
+    def save(page: Any) -> str:
+        with page.expect_download() as download:
+            page.click("#download")
+        return download.value.path().read_text()
+
+    one.click("#copy")
+    one.wait("#copied:text('Copied')")
+    assert one.do(save) == one.text("#receipt-text")
+
+
+# -- one draw ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_reload_shows_the_report_again_and_draws_nothing(visit: Start, collector: SmallCollector) -> None:
+    """Before it is sent, and after: one report, whatever is pressed. The page no longer knows the answer."""
+    one = visit("choice")
+    one.choose(0)
+    one.randomise()
+    first = one.text("#report-words"), one.body()
+    for _ in range(3):
+        one.reload()
+        assert (one.text("#report-words"), one.body()) == first
+        assert not one.visible("#answering")
+        assert "no longer knows" in one.text("#answered")
+    assert collector.bodies == []
+    one.send()
+    one.reload()
+
+    assert one.visible("#receipt") and not one.visible("#answering")
+    assert [json.loads(body) for body in collector.bodies] == [first[1]]
+
+
+def test_the_report_is_kept_before_anything_is_sent(visit: Start, collector: SmallCollector) -> None:
+    """The page is closed while its request is on the way: the next visit sends the same bytes."""
+    collector.faults.append((503, {"Retry-After": "60"}, refusal("busy", 503)))
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.click("#send")
+    one.wait(".delivery.busy")
+    one.reload()
+    one.wait("#receipt", "visible")
+
+    assert len(collector.bodies) == 2 and collector.bodies[0] == collector.bodies[1]
+
+
+def test_two_tabs_draw_once(visit: Start) -> None:
+    """The second tab was opened before the first drew: it finds that report and does not draw."""
+    one = visit("yesno")
+    address = one.do(lambda page: page.url)
+
+    def draw_elsewhere(page: Any) -> Any:
+        with page.expect_popup() as popup:
+            page.evaluate("address => { window.open(address) }", address)
+        other = popup.value
+        other.wait_for_selector("html[data-ready]")
+        other.locator("#q1 input").nth(0).check()
+        other.click("#randomise")
+        other.wait_for_selector("#review", state="visible")
+        body = other.locator("#report-text").text_content()
+        other.close()
+        page.wait_for_selector("#review", state="visible")
+        return json.loads(body)
+
+    elsewhere = one.do(draw_elsewhere)
+    assert one.body() == elsewhere
+
+
+# -- sending ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_busy_collector_is_asked_again_with_the_same_bytes(visit: Start, collector: SmallCollector) -> None:
+    """Until it is received, the page says that it is not."""
+    collector.faults += [
+        (503, {"Retry-After": "1"}, refusal("disk", 503)),
+        (429, {"Retry-After": "1"}, refusal("too-many", 429)),
+    ]
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    assert one.text("#delivery") == "Kept on this device, not sent yet."
+    one.click("#send")
+    one.wait(".delivery.busy")
+    assert one.text("#delivery").startswith("Not sent yet:")
+    assert not one.visible("#receipt")
+    one.wait("#receipt", "visible")
+
+    assert len(collector.bodies) == 3 and len(set(collector.bodies)) == 1
+
+
+def test_an_acknowledgement_that_was_lost_counts_once(visit: Start, collector: SmallCollector) -> None:
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    collector.store(survey_id("yesno"), json.dumps(one.body()).encode())
+    one.send()
+
+    assert len(collector.stored) == 1
+
+
+def test_offline_the_report_waits_and_says_so(visit: Start, collector: SmallCollector) -> None:
+    one = visit("yesno")
+    one.choose(1)
+    one.do(lambda page: page.context.set_offline(True))
+    try:
+        one.randomise()
+        one.click("#send")
+        one.wait(".delivery.offline")
+        assert "is offline" in one.text("#delivery") and "Not sent yet" in one.text("#delivery")
+        assert collector.bodies == []
+    finally:
+        one.do(lambda page: page.context.set_offline(False))
+    one.wait("#receipt", "visible")
+
+    assert len(collector.bodies) == 1
+
+
+def test_tries_are_bounded(visit: Start, collector: SmallCollector) -> None:
+    """After the last one the page says that the report was not sent, and offers to try again."""
+    collector.faults += [(503, {}, refusal("busy", 503))] * 7
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.opened.evaluate(FAST_CLOCK)
+    one.click("#send")
+    one.wait(".delivery.stopped")
+    assert len(collector.bodies) == 7
+    assert one.text("#delivery").startswith("Not sent:")
+    one.send()
+
+    assert len(set(collector.bodies)) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "words"),
+    [
+        ("not-open", 409, "the survey is closed"),
+        ("other-plan", 409, "another plan"),
+        ("unknown-link", 403, "did not give out this link"),
+        ("bad-report", 400, "refused: bad-report"),
+    ],
+)
+def test_a_refusal_is_said_in_words_with_a_way_out(
+    visit: Start, collector: SmallCollector, code: str, status: int, words: str
+) -> None:
+    collector.faults.append((status, {}, refusal(code, status)))
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.click("#send")
+    one.wait(".delivery.refused")
+    assert words in one.text("#delivery") and one.text("#delivery").startswith("Not counted:")
+    one.click("#delete")
+    one.reload()
+
+    assert words in one.text("#problem")
+    assert not one.visible("#answering"), "a second draw would cost epsilon again"
+    assert "body" not in one.kept()
+
+
+def test_a_spent_link_is_said_to_be_spent(visit: Start, collector: SmallCollector) -> None:
+    collector.stored[survey_id("invited"), 1, TOKEN] = "another report"
+    one = visit("invited", token=TOKEN)
+    one.choose(1)
+    one.randomise()
+    one.click("#send")
+    one.wait(".delivery.refused")
+
+    assert "another report was sent with this link before" in one.text("#delivery")
+
+
+# -- links ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_personal_link_leaves_the_address_bar_and_survives_reload_and_language(
+    visit: Start, collector: SmallCollector
+) -> None:
+    one = visit("invited", token=TOKEN)
+    assert TOKEN not in one.do(lambda page: page.url)
+    one.reload()
+    one.click("text=Français")
+    one.do(lambda page: page.wait_for_url("**lang=fr**"))
+    one.wait("html[data-ready]")
+    one.choose(1)
+    one.randomise()
+    assert one.opened.evaluate("sessionStorage.length") == 0
+    one.send()
+
+    assert json.loads(collector.bodies[0])["token"] == TOKEN
+    assert TOKEN not in one.kept()
+
+
+def test_two_people_can_use_their_links_on_one_device(visit: Start, collector: SmallCollector) -> None:
+    one = visit("invited", token=TOKEN)
+    one.choose(1)
+    one.randomise()
+    one.send()
+    one.go(collector.link("invited", token=TOKEN[::-1]))
+    one.choose(0)
+    one.randomise()
+    one.send()
+
+    assert [json.loads(body)["token"] for body in collector.bodies] == [TOKEN, TOKEN[::-1]]
+
+
+@pytest.mark.parametrize("token", [None, "0011"])
+def test_an_incomplete_personal_link_is_refused(visit: Start, token: str | None) -> None:
+    one = visit("invited", token=token)
+
+    assert "needs a personal link" in one.text("#problem")
+    assert not one.visible("#answering")
+
+
+@pytest.mark.parametrize("p", ["0" * 16, "", "4", "zz"])
+def test_a_link_that_names_another_plan_is_not_answered(visit: Start, collector: SmallCollector, p: str) -> None:
+    """Neither is one whose prefix is too short to say anything."""
+    one = visit("yesno", p=p)
+
+    assert "your link names another plan" in one.text("#problem")
+    assert not one.visible("#answering")
+
+
+def test_a_plan_that_was_exchanged_is_not_answered(visit: Start, collector: SmallCollector) -> None:
+    """The link of an honest survey, and the server now serves a coin that always tells the truth."""
+    honest = collector.surveys[survey_id("yesno")].plan.to_json()
+    collector.plan_text[survey_id("yesno")] = honest.replace('"outside": "4961093570831980854"', '"outside": "1"')
+    assert collector.plan_text[survey_id("yesno")] != honest
+    one = visit("yesno")
+
+    assert "your link names another plan" in one.text("#problem")
+    one.go(collector.link("yesno").partition("#")[0])
+    assert "not the one that this page names" in one.text("#problem")
+
+
+def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collector: SmallCollector) -> None:
+    """A reload in between, or a failure, does not make another token: coins cannot be shopped for."""
+    collector.faults.append((503, {}, refusal("busy", 503)))
+    one = visit("olh")
+    one.choose(1)
+    one.click("#randomise")
+    one.wait("#problem", "visible")
+    assert "Nothing of your answer was sent" in one.text("#problem")
+    token = next(iter(json.loads(one.opened.evaluate("localStorage['murmure:report:olh000000000:1']")).values()))[
+        "token"
+    ]
+    one.reload()
+    one.choose(1)
+    one.randomise()
+    one.send()
+
+    assert collector.coin_tokens == [token]
+    assert json.loads(collector.bodies[0])["token"] == token
+
+
+def test_without_storage_the_page_works_and_warns(visit: Start, collector: SmallCollector) -> None:
+    one = visit("yesno")
+    one.do(lambda page: page.add_init_script(NO_STORAGE))
+    one.go(collector.link("yesno").replace("?", "?nostorage&"))
+    assert "do not reload or close the page" in one.text("#unkept")
+    one.choose(1)
+    one.randomise()
+    one.send()
+
+    assert len(collector.bodies) == 1
+
+
+def test_a_closed_survey_says_so_and_a_receipt_stays(visit: Start, collector: SmallCollector) -> None:
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.send()
+    collector.states |= {survey_id("yesno"): "published", survey_id("choice"): "closed"}
+    one.reload()
+    assert one.visible("#receipt")
+    one.go(collector.link("choice"))
+
+    assert one.text("#answering") == "This survey is closed: it takes no more answers."
+
+
+# -- what is said -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("yesno", ["73 send that answer", "27 send the other answer"]),  # e / (e + 1)
+        ("choice", ["40 send that answer", "60 send one of the 4 other answers"]),  # e / (e + 4)
+        ("oue", ["50 mark their answer in the report", "50 leave it unmarked"]),
+        ("olh", ["51 send the group that their answer is in", "49 send another group"]),  # e^2 / (e^2 + 7)
+        ("piecewise", ["62 send a number near theirs", "38 send a number from anywhere else"]),  # e^.5 / (e^.5 + 1)
+        ("waves", ["73 mark their answer in the report", "27 leave it unmarked"]),
+    ],
+)
+def test_the_picture_counts_what_the_law_draws(visit: Start, name: str, lines: list[str]) -> None:
+    one = visit(name)
+    dots = "kind => document.querySelectorAll(`.dots .d${kind}`).length"
+
+    assert one.text("#picture .key").split("\n") == lines
+    assert [one.opened.evaluate(dots, kind) for kind in (0, 1)] == [int(line.split()[0]) for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("smp", "One of your 3 answers, drawn by lot, is randomised and sent."),
+        ("spl", "Each of your 3 answers is randomised separately, and all are sent."),
+        ("rsfd", "One of your 3 answers, drawn by lot, is randomised. Made-up answers are sent for the others"),
+    ],
+)
+def test_of_several_answers_the_picture_says_which_are_sent(visit: Start, name: str, start: str) -> None:
+    assert visit(name).text("#picture").startswith(start)
+
+
+@pytest.mark.parametrize("name", ["choice", "oue", "subset", "hadamard", "olh"])
+@pytest.mark.parametrize("fill", [KEEPS, LIES])
+def test_a_report_is_read_as_the_answers_that_it_fits(visit: Start, name: str, fill: int) -> None:
+    """Where the coin keeps the answer the reading holds it; where it does not, the reading does not."""
+    one = visit(name)
+    one.opened.evaluate(RECORD_WORDS, fill)
+    one.choose(1)
+    one.randomise()
+
+    assert ("By bicycle" in one.text("#report-words")) == (fill == KEEPS)
+
+
+def test_numbers_are_read_on_their_scale(visit: Start) -> None:
+    """The middle of the window is the answer: a word below all thresholds gives its lower edge."""
+    one = visit("piecewise")
+    one.opened.evaluate(RECORD_WORDS, KEEPS)
+    one.do(lambda page: page.fill("#q1 input", "8"))
+    one.randomise()
+    value, low, high = map(float, re.findall(r"-?[0-9.]+", one.text("#report-words")))
+
+    assert low < 0 < value < 8 < 16 < high
+    assert value - low == pytest.approx(8 / 16 * (high - low) * (1 - 0.38), abs=0.3)
+    assert one.text("#answered") == "8\u00a0hours"
+
+
+def test_the_conclusion_is_odds_rounded_up(visit: Start) -> None:
+    """e < 2.72, and odds of 2.72 to one are 73.1 %: at most 74."""
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+
+    assert "by at most a factor of 2.72." in one.text("#odds")
+    assert "can be 74% sure" in one.text("#belief")
+    assert one.text("#total") == "This device has sent no other report on this question."
+    assert "nobody can tell" not in one.opened.text()
+
+
+def test_what_a_device_spends_on_a_question_adds_up(visit: Start, collector: SmallCollector) -> None:
+    """Two surveys ask the same question: e times e. Another question is not counted."""
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.send()
+    one.go(collector.link("choice"))
+    assert "before" not in one.text("#promise")
+    one.go(collector.link("invited", token=TOKEN))
+    assert "it makes a factor of at most 7.39" in one.text("#promise")
+    one.choose(0)
+    one.randomise()
+
+    assert "this one included: at most a factor of 7.39" in one.text("#total")
+    assert "2 in all" in one.do(lambda page: page.locator("#numbers").text_content())
+
+
+def test_french_numbers_have_commas(visit: Start) -> None:
+    one = visit("yesno", lang="fr")
+    one.choose(1)
+    one.randomise()
+
+    assert "2,72" in one.text("#odds")
+
+
+# -- waves ------------------------------------------------------------------------------------------------------------
+
+
+def test_waves_count_once_and_a_changed_answer_is_asked_about(visit: Start, collector: SmallCollector) -> None:
+    one = visit("waves")
+    collector.waves[survey_id("waves")] = 1
+
+    def answer(wave: int, place: int) -> None:
+        collector.waves[survey_id("waves")] = wave
+        one.reload()
+        one.choose(place)
+        one.click("#randomise")
+
+    for wave in (1, 2):
+        answer(wave, 1)
+        one.wait("#review", "visible")
+        assert "All waves together change the odds by at most a factor of 7.39" in one.text("#total")
+        one.send()
+    answer(3, 2)
+    one.wait("#problem", "visible")
+    assert "up to a factor of 54.6" in one.text("#problem")
+    assert len(collector.bodies) == 2
+    one.click("#problem button")
+    one.wait("#review", "visible")
+    assert "at most a factor of 54.6" in one.text("#total")
+    one.send()
+    sent = [json.loads(body) for body in collector.bodies]
+
+    assert [body["wave"] for body in sent] == [1, 2, 3]
+    assert len({body["token"] for body in sent}) == 3, "reports of two waves need no common token"
+
+
+# -- weight and speed -------------------------------------------------------------------------------------------------
+
+RESOURCES = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+    .map(({name, encodedBodySize, decodedBodySize}) => [new URL(name).pathname, encodedBodySize, decodedBodySize])"""
+
+
+@pytest.mark.parametrize("name", ["yesno", "smp", "waves"])
+def test_the_page_is_light_and_names_what_it_loads(
+    visit: Start, name: str, record_property: Callable[[str, object], None]
+) -> None:
+    one = visit(name)
+    loaded = one.opened.evaluate(RESOURCES)
+    weight = sum(encoded for _, encoded, _ in loaded)
+    record_property("weight", weight)
+    print(f"{name}: {len(loaded)} files, {weight:,} bytes compressed, {sum(size for *_, size in loaded):,} unpacked")
+    modules = sorted(path for path, *_ in loaded if path.endswith(".js"))
+    preloaded = "[...document.querySelectorAll('link[rel=modulepreload]')].map(link => new URL(link.href).pathname)"
+
+    assert weight < MAX_WEIGHT
+    assert modules == sorted(one.opened.evaluate(preloaded))
+    assert any(path.endswith("memoised.js") for path in modules) == (name == "waves")
+
+
+def test_a_slow_telephone_can_answer_within_two_seconds(visit: Start, collector: SmallCollector) -> None:
+    """A processor four times slower, 1.6 Mbit/s, 150 ms for each request, an empty cache."""
+    one = visit("yesno")
+
+    def measure(page: Any) -> float:
+        session = page.context.new_cdp_session(page)
+        session.send("Network.enable")
+        session.send("Network.clearBrowserCache")
+        speed = {"latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 94_000}
+        session.send("Network.emulateNetworkConditions", {"offline": False, **speed})
+        session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+        try:
+            page.goto("about:blank")
+            page.goto(collector.link("yesno"))
+            page.wait_for_selector("html[data-ready]")
+            assert page.locator("#randomise").is_enabled()
+            return float(page.evaluate("performance.getEntriesByName('ready')[0].startTime"))
+        finally:
+            session.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+            normal = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+            session.send("Network.emulateNetworkConditions", {"offline": False, **normal})
+            session.detach()
+
+    times = sorted(one.do(measure) for _ in range(3))
+    print(f"ready after {times} ms")
+
+    assert times[1] < MAX_READY
+
+
+def test_a_thousand_answers_are_randomised_within_milliseconds(visit: Start) -> None:
+    """The first draw included, while code is compiled."""
+    one = visit("towns")
+    draw = """async address => {
+        const { Plan } = await import(`${address}/client/plan.js`);
+        const plan = new Plan(await (await fetch("/api/surveys/towns0000000/plan")).text());
+        return Array.from({ length: 20 }, (_, i) => {
+            const start = performance.now();
+            plan.report(`t${i}`);
+            return performance.now() - start;
+        });
+    }"""
+    times = one.opened.evaluate(draw, f"/v/{release()}")
+    print(f"k = 1000: first {times[0]:.2f} ms, then {sorted(times)[10]:.3f} ms")
+
+    assert max(times) < MAX_DRAW
+    assert one.visible("#q1 select")
+
+
+# -- the HTML, without a browser --------------------------------------------------------------------------------------
+
+
+def html(value: dict[str, Any], **more: Any) -> str:
+    settings = {"state": "open", "wave": 1, "digest": "ab" * 32, "coins": False, "lang": "en", **more}
+    return answer_page(value, "abcdefghijkl", **settings)
+
+
+def test_nothing_can_submit_an_answer() -> None:
+    """No form: without a script, or with one that failed, an answer cannot leave the page."""
+    page = html(DOCUMENTS["smp"])
+
+    assert "<form" not in page and "submit" not in page
+    assert re.search(r'id="randomise" disabled', page)
+    assert "<noscript>" in page
+
+
+def test_texts_of_a_survey_are_escaped() -> None:
+    evil = "</script><script>alert(1)</script><img src=x>"
+    page = html(document({**CHEATED, "text": {"en": evil}}, title={"en": evil}, intro={"en": evil}))
+
+    assert "<img" not in page and "alert(1)</script>" not in page.replace("&lt;", "<", 0)
+    assert page.count("<script") == 2
+
+
+def test_a_text_that_is_missing_falls_back_and_says_its_language() -> None:
+    page = html(DOCUMENTS["english"], lang="fr")
+
+    assert '<html lang="fr">' in page
+    assert '<h1 lang="en">One language</h1>' in page
+    assert '<legend lang="en">Only in English?</legend>' in page
+
+
+def test_words_keep_their_fields_for_the_script() -> None:
+    words = answer_words("en", {"number"}, several=True, waves=True)
+
+    assert words["same"] == "{n} send that answer"
+    assert all(re.fullmatch(r"[^{}]*(\{[a-z]+\}[^{}]*)*", text) for text in words.values())
+
+
+def test_modules_are_found_from_their_imports() -> None:
+    """Also those of modules that are imported, and none that a comment mentions."""
+    modules = imported_modules("static/answer.js")
+
+    assert "client/window.js" in modules and "static/speech.js" in modules
+    assert "client/memoised.js" not in modules and "client/murmure.js" not in modules
+    assert set(modules) < set(static_files())
