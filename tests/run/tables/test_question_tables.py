@@ -12,7 +12,7 @@ from tests.run.tables.question_plans import PLANS, QUESTIONS, reports
 import murmure as mu
 from murmure.core.errors import InvalidParameter, MissingColumn, MurmureError, OutsideDomain, PlanMismatch
 from murmure.engines.sources.table_writer import METADATA_MARK, write_table
-from murmure.run.tables.table_format import PLAN_KEY, SEEDED_KEY, TableFormat
+from murmure.run.tables.table_format import OUTSIDE_KEY, PLAN_KEY, SEEDED_KEY, TableFormat
 
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
@@ -39,11 +39,11 @@ def written(plan: Any, made: Any, path: Path) -> Path:
 
 
 def figures(release: Any) -> Any:
-    """Everything that a release says, so that two can be compared with ==."""
+    """The figures of a release and what they are about, so that two can be compared with ==."""
     estimate = release.estimate
     each = estimate.items() if isinstance(estimate, mu.Estimates) else [("", estimate)]
     numbers = {name: (one.labels, one.unit, one.n, repr(one.mean.tolist()), str(one)) for name, one in each}
-    return release.plan, release.seeded, release.about, release.randomised_outside, numbers
+    return release.plan, release.seeded, release.about, numbers
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -175,6 +175,16 @@ def test_bytes_that_no_law_draws_are_refused() -> None:
         assert mu.estimate(binary(plan, fine), plan).estimate.n == 1
         with pytest.raises(MurmureError):
             mu.estimate(binary(plan, fine, wrong), plan)
+
+
+def test_who_drew_the_reports_is_in_the_metadata() -> None:
+    """Of a table that this software randomised, and of one that devices of other people filled."""
+    plan = question()
+    here = table_of(plan, reports(plan))
+    there = here.replace_schema_metadata({**here.schema.metadata, OUTSIDE_KEY: "yes"})
+
+    assert not mu.estimate(here).randomised_outside and mu.estimate(there).randomised_outside
+    assert "provided" in str(mu.estimate(there)) and "provided" not in str(mu.estimate(here))
 
 
 def test_sanitised_records_are_still_records() -> None:

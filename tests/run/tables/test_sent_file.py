@@ -41,6 +41,7 @@ def test_a_file_gives_the_figures_of_its_reports(name: str, tmp_path: Path) -> N
     released = mu.estimate(written(plan, [made], tmp_path / "reports.json"))
 
     assert figures(released) == figures(plan.estimate(made))
+    assert released.randomised_outside
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -2,7 +2,8 @@
 
 Rows are in a random order, not in that of arrival, and carry no token and no time: an export says what was reported,
 and not by whom or when. The plan is in the file. A CSV has no place for it, so its metadata is a second file beside it;
-where there is one stream to write to, both are in a zip archive. Of a survey with waves, an export is one wave.
+where there is one stream to write to, both are in a zip archive. Of a survey with waves, an export is one wave. Devices
+of respondents drew the reports, and nobody can check that they did: a release from an export says so.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from murmure.core.random import Random
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
 from murmure.run.tables.sent_file import sent_pieces
-from murmure.run.tables.table_format import PLAN_KEY, SEEDED_KEY, TableFormat
+from murmure.run.tables.table_format import OUTSIDE_KEY, PLAN_KEY, SEEDED_KEY, TableFormat
 
 ExportFormat = Literal["parquet", "csv", "json"]
 
@@ -117,7 +118,7 @@ def _write_table(rows: _CountedReports, plan: Plan[Any], kind: str, path: Path, 
         )
     form = TableFormat(plan)
     schema = form.schema({})
-    metadata = {PLAN_KEY: plan.to_json(), SEEDED_KEY: "yes" if rows.seeded else "no"}
+    metadata = {PLAN_KEY: plan.to_json(), SEEDED_KEY: "yes" if rows.seeded else "no", OUTSIDE_KEY: "yes"}
     with write_table(path, schema, metadata, overwrite) as out:
         for block in rows:
             out.write(form.table(block.data, {}, out.schema))

@@ -22,7 +22,14 @@ from murmure.laws.records import Records
 from murmure.plan.plan import Plan
 from murmure.run.engine_choice import engine_for, is_on
 from murmure.run.tables.sent_file import SentFile, is_sent_file
-from murmure.run.tables.table_format import PLAN_KEY, TableFormat, plan_in_table, question_column, stored_plan
+from murmure.run.tables.table_format import (
+    OUTSIDE_KEY,
+    PLAN_KEY,
+    TableFormat,
+    plan_in_table,
+    question_column,
+    stored_plan,
+)
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,8 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
     plan = _asking(plan, statistic)
     step = TableTallyStep(plan)
     rows = source if engine.accepts(source) else _tasks(open_table(source, step.columns, step.format.kinds))
-    return plan.settle(engine.total(step, rows), seeded)
+    release = plan.settle(engine.total(step, rows), seeded)
+    return _outside(release) if metadata.get(OUTSIDE_KEY) == "yes" else release
 
 
 def _refuse_other_plan(what: str, stored: Plan, plan: Plan | None) -> None:
@@ -147,7 +155,13 @@ def _estimate_sent(file: SentFile, plan: Plan | None, statistic: Any, engine: An
         total = part if total is None else total + part
     if total is None:
         raise EmptySource("{name!r} has no reports: there is nobody to add up.", name=file.name)
-    return plan.settle(total, file.seeded)
+    return _outside(plan.settle(total, file.seeded))  # sent by devices of other people
+
+
+def _outside(release: Release) -> Release:
+    from murmure.run.outside_reports import mark_outside  # which reads tables itself
+
+    return mark_outside(release)
 
 
 def _tasks(table: TableReader) -> Iterator[Task]:

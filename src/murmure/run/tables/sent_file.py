@@ -4,7 +4,8 @@
 
 and "seeded": true at the end where a seed made them. The keys are in this order, which is also the alphabet's, so the
 plan is known before the first report, and a file of a million reports is written and read piece by piece. Every report
-is checked against the law of the plan.
+is checked against the law of the plan. That a device drew it by this law nobody can check, so the release says that the
+randomness came from outside.
 """
 
 from __future__ import annotations

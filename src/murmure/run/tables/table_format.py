@@ -24,6 +24,7 @@ from murmure.local.base.report_columns import ReportColumnCodec
 from murmure.plan.plan import Plan
 
 PLAN_KEY, SEEDED_KEY = "murmure:plan", "murmure:seeded"
+OUTSIDE_KEY = "murmure:randomised_outside"  # "yes" where devices of other people drew the reports
 QUESTION_COLUMN = "report"  # where the question names no column
 
 

@@ -1,0 +1,78 @@
+"""Were stored reports forged? The tests of `murmure.attacks` on the reports of one wave.
+
+Reports of one wave are independent, so honest ones raise a false alarm with the stated probability at most; over
+several waves a person's reports share a memoised answer, and are not tested together. Where the collector gives out
+public coins, a report with another hash or other columns was refused at the door. Its hashes are still uniform, and
+their tests still hold, but say little. Of many reports, evenly spread ones are tested: which ones does not depend on
+what they hold, so the bound on false alarms stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from murmure.attacks.person.forgery.detection import ForgeryCheck, detect_forgeries
+from murmure.collector.service.errors import RequestRefused
+from murmure.collector.service.report_rows import ReportRows
+from murmure.core.errors import Phrase
+from murmure.core.types import Array
+
+if TYPE_CHECKING:
+    from murmure.collector.service.collector import Collector
+    from murmure.collector.service.surveys import SurveyRecord
+
+MAX_TESTED = 200_000  # reports
+MAX_BYTES = 64 << 20  # of reports in memory
+LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class SurveyForgeryCheck(ForgeryCheck):
+    """What the tests found in the reports of a survey. stored: how many there are; `reports` of them were tested."""
+
+    stored: int
+
+    def sentence(self) -> Phrase:
+        if not self.tests:
+            return Phrase(
+                "There is no test for reports of this mechanism: about each one, an honest person could have sent it."
+            )
+        found = super().sentence()
+        if self.reports >= self.stored:
+            return found
+        return Phrase(
+            "{found} Tested were {reports:,} of {stored:,} reports, spread evenly over all of them.",
+            found=found,
+            reports=self.reports,
+            stored=self.stored,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        return super().to_dict() | {"stored": self.stored}
+
+
+def survey_forgeries(
+    collector: Collector, record: SurveyRecord, wave: int | None = None, level: float = LEVEL
+) -> SurveyForgeryCheck:
+    """The detection tests on the reports of a wave; by default of the present one."""
+    wave = wave or record.wave
+    stored = int(collector.intake.tally_of(record.number, wave)[0])
+    blocks = (block for block in collector.blocks(record, wave) if len(block))
+    first = next(blocks, None)
+    if first is None:
+        raise RequestRefused("state", "there are no reports to test yet.", hint="wait for the first ones")
+    layout = ReportRows(first)
+    limit = min(MAX_TESTED, MAX_BYTES // layout.dtype.itemsize)
+    step = max(1, -(-stored // limit))
+    picked: list[Array] = []
+    place = count = 0
+    for block in chain([first], blocks):
+        rows = layout.pack(block)[-place % step :: step][: limit - count]
+        picked.append(rows)
+        place, count = place + len(block), count + len(rows)
+    check = detect_forgeries(record.plan, layout.unpack(np.concatenate(picked)), level)
+    return SurveyForgeryCheck(check.reports, check.level, check.tests, check.refused, stored=max(stored, place))
