@@ -24,6 +24,7 @@ from murmure.cli.predict import predict
 from murmure.cli.query import query
 from murmure.cli.sanitise import sanitise
 from murmure.cli.schema import schema
+from murmure.cli.serve import serve
 from murmure.cli.study import study
 from murmure.cli.train import train
 from murmure.show.phrase import Phrase
@@ -100,6 +101,7 @@ OTHERS = (
     query,
     sanitise,
     schema,
+    serve,
     study,
     train,
 )
