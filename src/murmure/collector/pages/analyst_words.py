@@ -85,31 +85,47 @@ ADVICE = {
     "value": Phrase("in the unit of the question"),
     "driver": Phrase("you chose this"),
     "follows": Phrase("follows from the other"),
-    "odds": Phrase("Somebody who reads a report can change the odds between two answers by a factor of at most {odds}.", **slots("odds")),
+    "odds": Phrase(
+        "Somebody who reads a report can change the odds between two answers by a factor of at most {odds}.",
+        **slots("odds"),
+    ),
     "belief": Phrase(
-        "Who found two answers equally likely can be {percent} sure of one of them afterwards, at most.", **slots("percent")
+        "Who found two answers equally likely can be {percent} sure of one of them afterwards, at most.",
+        **slots("percent"),
     ),
     "hundred": Phrase(
-        "Of 100 people who hold an answer, about {p} send a report that fits it. Of 100 who do not hold it, about {q} do so "
-        "too.",
+        "Of 100 people who hold an answer, about {p} send a report that fits it. Of 100 who do not hold it, about {q} "
+        "do so too.",
         **slots("p", "q"),
     ),
     "hundred.drawn": Phrase("So it is for each question that a person’s report is about."),
-    "precise.points": Phrase("With {people} answers every share is known to ± {margin} points, 95 times in 100.", **slots("people", "margin")),
-    "precise.value": Phrase("With {people} answers the mean is known to ± {margin}, 95 times in 100.", **slots("people", "margin")),
+    "precise.points": Phrase(
+        "With {people} answers every share is known to ± {margin} points, 95 times in 100.", **slots("people", "margin")
+    ),
+    "precise.value": Phrase(
+        "With {people} answers the mean is known to ± {margin}, 95 times in 100.", **slots("people", "margin")
+    ),
     "precise.percent": Phrase(
-        "With {people} answers the figures of the worst question are known to ± {margin}% of the whole on average, 95 times "
-        "in 100.",
+        "With {people} answers the figures of the worst question are known to ± {margin}% of the whole on average, 95 "
+        "times in 100.",
         **slots("people", "margin"),
     ),
-    "useless": Phrase("That is too wide to say anything. Ask more people, ask fewer questions, or allow a larger epsilon."),
+    "useless": Phrase(
+        "That is too wide to say anything. Ask more people, ask fewer questions, or allow a larger epsilon."
+    ),
     "forged": Phrase("One forged report counts for up to {n} people.", **N),
-    "forged.points": Phrase("If 1% of the reports are forged, a share can move by up to {moved} points.", **slots("moved")),
+    "forged.points": Phrase(
+        "If 1% of the reports are forged, a share can move by up to {moved} points.", **slots("moved")
+    ),
     "forged.value": Phrase("If 1% of the reports are forged, the mean can move by up to {moved}.", **slots("moved")),
-    "certificate": Phrase("Certified: epsilon = {epsilon} for one report, computed from the integers that decide the draw, and rounded up. {method}", **slots("epsilon", "method")),
+    "certificate": Phrase(
+        "Certified: epsilon = {epsilon} for one report, computed from the integers that decide the draw, and rounded "
+        "up. {method}",
+        **slots("epsilon", "method"),
+    ),
     "waves": Phrase(
-        "All {n} waves together: at most a factor of {odds} (epsilon = {epsilon}), as long as a person’s answer stays the "
-        "same.",
+        "All {n} waves together: at most a factor of {odds} (epsilon = {epsilon}), as long as a person’s answer stays "
+        "the same.",
         **slots("n", "odds", "epsilon"),
     ),
     "no.questions": Phrase("Add a question to see what it costs and what it gives."),

@@ -8,7 +8,14 @@ from typing import Any
 from murmure.collector.pages.analyst_words import ADVICE, BUILDER, REQUESTS, words_in
 from murmure.collector.pages.shell import collector_page
 from murmure.collector.survey.question import MAX_OPTION_LETTERS, MAX_OPTIONS, MAX_QUESTION_LETTERS, STEPS
-from murmure.collector.survey.survey import MAX_EPSILON, MAX_QUESTIONS, MAX_TITLE_LETTERS, MAX_WAVES, MIN_EPSILON, VERSION
+from murmure.collector.survey.survey import (
+    MAX_EPSILON,
+    MAX_QUESTIONS,
+    MAX_TITLE_LETTERS,
+    MAX_WAVES,
+    MIN_EPSILON,
+    VERSION,
+)
 from murmure.core.errors import Phrase
 from murmure.show.language import LanguageCode
 

@@ -1,4 +1,4 @@
-"""The page of one survey: its links, what the reports say so far, and what its analyst may do. And the public results."""
+"""The page of one survey (links, what the reports say so far, what its analyst may do), and the public results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the author of a survey is told before anybody answers: how precise it will be, and how well people are protected.
+"""What the author of a survey is told before anybody answers: how precise it will be, how well people are protected.
 
-One of two numbers is given, the other follows: epsilon, or the margin of the 95% interval. The margin is that of the plan
-which would be opened, so nothing is promised that the service would not do.
+One of two numbers is given, the other follows: epsilon, or the margin of the 95% interval. The margin is that of the
+plan which would be opened, so nothing is promised that the service would not do.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def _checked_margin(margin: Any, survey: Survey) -> float:
 
 
 def _crossing(margin: Callable[[float], float], wanted: float, low: float, high: float) -> float:
-    """Where the margin falls to the wanted one, rounded up: a margin is close to a power of epsilon, so its logarithm is
-    close to a straight line (false position, with the weight of an end halved that stays: Illinois)."""
+    """Where the margin falls to the wanted one, rounded up: a margin is close to a power of epsilon, so its
+    logarithm is close to a straight line (false position, with the weight of an end halved that stays: Illinois)."""
     a, b = math.log(low), math.log(high)
     fa, fb = (math.log(min(margin(end), 1e300) / wanted) for end in (low, high))
     side = 0
@@ -254,14 +254,14 @@ def _why(survey: Survey) -> Phrase:
         return Phrase("You chose it.")
     if survey.memoised:
         return Phrase(
-            "Several waves ask the same people. The device draws once and keeps the draw, so that reports of many waves "
-            "cannot be averaged: RAPPOR does this."
+            "Several waves ask the same people. The device draws once and keeps the draw, so that reports of many "
+            "waves cannot be averaged: RAPPOR does this."
         )
     people = Phrase("{people:,}", people=survey.people)
     if survey.of_records:
         return Phrase(
-            "Of the ways to report several answers under one epsilon, it has the least variance for {people} answers, on "
-            "average over all figures.",
+            "Of the ways to report several answers under one epsilon, it has the least variance for {people} answers, "
+            "on average over all figures.",
             people=people,
         )
     return Phrase(

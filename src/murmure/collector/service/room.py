@@ -85,7 +85,7 @@ class Room:
 
     @property
     def figure(self) -> RoomFigure:
-        """The one that is shown large: yes; of several answers, the one with the largest share; of a number, its mean."""
+        """Shown large: yes; of several answers, the one with the largest share; of a number, the mean."""
         if self.question.kind == "yes-no":
             return self.figures[-1]
         return max(self.figures, key=lambda one: one.estimate)
