@@ -14,7 +14,6 @@ import murmure
 
 SOURCES = Path(murmure.__file__).parent
 ROOTS = {"MurmureError", "UsageError"}
-AFTER_A_CODE = {"RequestRefused", "SurveyRefused"}  # their first argument is for programs, the second is the sentence
 FRAGMENT_ARGUMENTS = {"MissingExtra", "MissingJava"}  # errors that put parts of a sentence into their own
 CODE = re.compile(r"\s*(murmure |--|\w+ = )")  # a command or a line of TOML, the same in every language
 NOT_FIELDS = {"hint", "columns"}
@@ -73,16 +72,16 @@ class Checker:
 
     def call(self, path: str, scope: Scope, call: ast.Call, kinds: set[str]) -> Iterator[str]:
         name = _name(call.func)
-        first, last = (1, 2) if name in AFTER_A_CODE else (0, 2)
+        first = 0
         if name == "__init__" and isinstance(call.func, ast.Attribute) and _name(call.func.value) in self.errors:
-            name, first, last = "MurmureError", 1, 3
+            name, first = "MurmureError", 1
         if name in FRAGMENT_ARGUMENTS:
             for value in call.args:
                 yield from self.part(path, scope, value)
         elif name == "Phrase" or name in self.errors or (isinstance(call.func, ast.Name) and name in kinds):
-            yield from self.sentence_call(path, scope, call, first, last)
+            yield from self.sentence_call(path, scope, call, first)
 
-    def sentence_call(self, path: str, scope: Scope, call: ast.Call, first: int, last: int) -> Iterator[str]:
+    def sentence_call(self, path: str, scope: Scope, call: ast.Call, first: int) -> Iterator[str]:
         where = f"{path}:{call.lineno}"
         if len(call.args) <= first or isinstance(call.args[first], ast.Starred):
             yield f"{where}: its sentence is not the first argument"
@@ -91,7 +90,7 @@ class Checker:
             return  # it passes on what it was given
         own = NOT_FIELDS if _name(call.func) != "Phrase" else set()
         fields = {k.arg: k.value for k in call.keywords if k.arg not in own}
-        parts = [*call.args[first:last], *(k.value for k in call.keywords if k.arg == "hint" and own)]
+        parts = [*call.args[first : first + 2], *(k.value for k in call.keywords if k.arg == "hint" and own)]
         for part in parts:
             yield from self.sentence(path, scope, part, set(fields))
         for value in fields.values():
