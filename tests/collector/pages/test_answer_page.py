@@ -14,6 +14,7 @@ from tests.collector.pages.small_collector import (
     SmallCollector,
     document,
     refusal,
+    registered,
     running,
     survey_id,
 )
@@ -543,7 +544,7 @@ def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collec
     one.send()
 
     assert collector.coin_tokens == [token]
-    assert json.loads(collector.bodies[0])["token"] == token
+    assert json.loads(collector.bodies[0])["token"] == registered(token)
 
 
 def test_without_storage_the_page_works_and_warns(visit: Start, collector: SmallCollector) -> None:

@@ -77,10 +77,8 @@ class ApiRoutes:
         self._coins.take(client_of(request.scope, self._desk.settings.trust_proxy))
         body = await body_of(request, TOKEN_BODY)
         only_fields(body, "token")
-        survey_id = request.path_params["id"]
-        if not self._collector.reception(survey_id).gives_coins:
-            raise RequestRefused("state", "this survey has no public coins to give out.")
-        return json_answer({"coins": self._collector.coins(survey_id, body.get("token"))})
+        token, coins = self._collector.coins(request.path_params["id"], body.get("token"))
+        return json_answer({"token": token, "coins": coins})
 
     async def results(self, request: Request) -> Response:
         record = await self._visible(request)

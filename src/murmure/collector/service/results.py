@@ -48,12 +48,14 @@ FORGED = (0.01, 0.05)  # of the reports
 
 @dataclass(frozen=True)
 class SurveyResults(Shown):
-    """The results of one wave. total: None while nobody has answered."""
+    """The results of one wave. total: None while nobody has answered. registered: how many tokens an open link gave
+    public coins to; None where it gives none."""
 
     record: SurveyRecord
     plan: Plan
     wave: int
     total: Total | None
+    registered: int | None = None
 
     @property
     def n(self) -> int:
@@ -72,6 +74,7 @@ class SurveyResults(Shown):
             "wave": self.wave,
             "waves": self.record.survey.waves,
             "people": self.n,
+            "registered": self.registered,
             "plan": self.plan.digest,
             "release": None if release is None else json.loads(release.to_json(level)),
         }
@@ -169,7 +172,19 @@ class SurveyResults(Shown):
             "If somebody sends forged reports, each figure moves by this much at most. A careful forger cannot be told "
             "from an honest person; the tests for forgeries find only careless ones."
         )
-        return Section(Phrase("What forged answers could do"), (Table("", head, tuple(rows)), Paragraph(about, "note")))
+        notes = [Paragraph(about, "note")]
+        if self.registered is not None:
+            notes.append(Paragraph(self._coins_used(self.registered), "note"))
+        return Section(Phrase("What forged answers could do"), (Table("", head, tuple(rows)), *notes))
+
+    def _coins_used(self, registered: int) -> Phrase:
+        """Who asks for coins again and again, and keeps those that suit them, is seen here."""
+        return Phrase(
+            "Public coins were given out {registered:,} times, for {n:,} reports. A forger who asks for coins more "
+            "often than they send reports can keep those that suit them. The bounds above hold whatever the coins are.",
+            registered=max(registered, self.n),
+            n=self.n,
+        )
 
     def _leverage(self) -> dict[str, float]:
         """By question: how many people one forged report counts for; of a mean, people at an end of the range."""

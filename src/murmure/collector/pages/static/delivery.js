@@ -25,10 +25,15 @@ async function post(address, body) {
   }
 }
 
-/** The coins of a token, or an error that says why there are none. */
+/** Whether this is the registration of this very token: its first half, and 16 digits of the collector's. */
+function registers(registered, token) {
+  return /^[0-9a-f]{32}$/.test(registered ?? "") && registered.startsWith(token.slice(0, 16));
+}
+
+/** The coins of a token, and the token as it was registered; or an error that says why there are none. */
 export async function askCoins(id, token) {
   const { status, json } = await post(`/api/surveys/${id}/coins`, JSON.stringify({ token }));
-  if (status === 200 && json?.ok) return json.coins;
+  if (status === 200 && json?.ok && registers(json.token, token)) return { token: json.token, coins: json.coins };
   throw Object.assign(new Error(json?.message ?? `HTTP ${status}`), { code: json?.error });
 }
 
