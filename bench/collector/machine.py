@@ -23,11 +23,10 @@ def cpu() -> str:
 
 
 class Machine:
-    """load: the load average at the start. others: how many processors were kept busy by all but the service, this
-    process and their children, on average."""
+    """load: the load average at the start. others: how many processors were kept busy on average, but not by this
+    process and what it started."""
 
-    def __init__(self, service: int) -> None:
-        self._service = service
+    def __init__(self) -> None:
         self.load, self.others = os.getloadavg()[0], 0.0
 
     def __enter__(self) -> Machine:

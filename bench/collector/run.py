@@ -36,6 +36,7 @@ RATE, BATCH_RATE = 2000, 50_000  # reports a second: single ones, and in batches
 LINES, BATCH_LINES = 64, 8  # connections
 STORED = 1_000_000  # reports before anybody looks at the dashboard
 LOOKED_AT = 1000  # single reports a second meanwhile
+TOKEN_BYTES = 52  # of memory that a stored report takes for good: its token, which must not send another one
 RAW, TEXT = PLACE / "collector.json", Path(__file__).with_name("results.md")
 PARTS: dict[str, Callable[[Bench], None]] = {}
 
@@ -60,7 +61,7 @@ class Bench:
     ) -> Measured:
         """One load, and the wait until the tallies have caught up with it."""
         counted = service.counted()
-        with Machine(service.pid) as machine:
+        with Machine() as machine:
             cpu_before = service.cpu_seconds
             out = load(service.host, service.port, pool, lines, seconds, rate, **more)
             lag = service.seconds_until_counted(counted + out.reports)
@@ -81,17 +82,21 @@ class Bench:
         return out
 
     @contextmanager
-    def served(self, task: str) -> Iterator[tuple[Service, dict[str, Any]]]:
-        """A new folder with open surveys, served, warmed up with a few reports; its peak of memory is noted."""
-        with tempfile.TemporaryDirectory(prefix="murmure-bench-") as place:
-            folder = Path(place) / "surveys"
-            surveys = open_surveys(folder)
-            with serving(folder, self.command) as service, Machine(service.pid) as machine:
-                pool = singles(folder, surveys["open link"], 500)
-                load(service.host, service.port, pool, 8, 5)
-                yield service, surveys
-                peak, counted = service.peak, service.counted()
-            self.note(f"memory.{task}", machine, megabytes=peak, reports=counted)
+    def served(self, task: str, folder: Path, surveys: dict[str, Any]) -> Iterator[Service]:
+        """Served, and warmed up with a few reports; the peak of memory is noted."""
+        with serving(folder, self.command) as service, Machine() as machine:
+            load(service.host, service.port, singles(folder, surveys["open link"], 500), 8, 5)
+            yield service
+            peak, counted = service.peak, service.counted()
+        self.note(f"memory.{task}", machine, megabytes=peak, reports=counted)
+
+
+@contextmanager
+def new_folder() -> Iterator[tuple[Path, dict[str, Any]]]:
+    """A folder with open surveys."""
+    with tempfile.TemporaryDirectory(prefix="murmure-bench-") as place:
+        folder = Path(place) / "surveys"
+        yield folder, open_surveys(folder)
 
 
 def part(function: Callable[[Bench], None]) -> Callable[[Bench], None]:
@@ -102,9 +107,9 @@ def part(function: Callable[[Bench], None]) -> Callable[[Bench], None]:
 @part
 def single(bench: Bench) -> None:
     """Single reports, by one-time links and by an open link."""
-    with bench.served("single") as (service, surveys):
+    with new_folder() as (folder, surveys), bench.served("single", folder, surveys) as service:
         for task in ("one-time links", "open link"):
-            record, folder = surveys[task], service.folder
+            record = surveys[task]
             at_most = singles(folder, record, int(12_000 * bench.seconds / 2))
             bench.measure(f"single.most.{task}", service, at_most, LINES, bench.seconds / 2)
             bench.measure(
@@ -120,8 +125,8 @@ def single(bench: Bench) -> None:
 @part
 def batch(bench: Bench) -> None:
     """Batches of 1,000 on an open link."""
-    with bench.served("batch") as (service, surveys):
-        record, folder = surveys["open link"], service.folder
+    with new_folder() as (folder, surveys), bench.served("batch", folder, surveys) as service:
+        record = surveys["open link"]
         pool = batches(folder, record, int(BATCH_RATE * bench.seconds))
         bench.measure("batch.rate", service, pool, BATCH_LINES, bench.seconds, BATCH_RATE / BATCH)
         pool = batches(folder, record, int(120_000 * bench.seconds / 4))
@@ -131,17 +136,17 @@ def batch(bench: Bench) -> None:
 @part
 def stored(bench: Bench) -> None:
     """A million reports to ten questions: the dashboard while reports come in, and a restart."""
-    with bench.served("stored") as (service, surveys):
-        record, folder = surveys["ten questions"], service.folder
-        for _ in range(10):
-            pool = batches(folder, record, bench.stored // 10)
+    with new_folder() as (folder, surveys):
+        record = surveys["ten questions"]
+        with bench.served("stored", folder, surveys) as service:
+            pool = batches(folder, record, bench.stored)
             bench.measure("ten.batch", service, pool, BATCH_LINES // 2, 600)
-        _dashboard(bench, service, record, "ten.dashboard")
-        service.stop()
-        with serving(folder, bench.command) as again, Machine(again.pid) as machine:
-            bench.note("ten.start", machine, seconds=again.started, megabytes=again.peak, reports=again.counted())
-            _dashboard(bench, again, record, "ten.dashboard after a restart")
-            bench.note("memory.restart", machine, megabytes=again.peak, reports=again.counted())
+            _dashboard(bench, service, record, "ten.dashboard")
+        with Machine() as machine, serving(folder, bench.command) as service:
+            peak = service.peak
+        bench.note("ten.start", machine, seconds=service.started, megabytes=peak)
+        with bench.served("restart", folder, surveys) as service:
+            _dashboard(bench, service, record, "ten.dashboard after a restart")
 
 
 def _dashboard(bench: Bench, service: Service, record: Any, task: str) -> None:
@@ -151,7 +156,7 @@ def _dashboard(bench: Bench, service: Service, record: Any, task: str) -> None:
         await looks.take(service.host, service.port, record.id, over)
 
     pool = singles(service.folder, record, int(LOOKED_AT * bench.seconds))
-    with Machine(service.pid) as machine:
+    with Machine() as machine:
         bench.measure(f"{task}, reports", service, pool, LINES, bench.seconds, LOOKED_AT, beside=look)
     for kind in ("changed", "unchanged", "whole"):
         times = sorted(getattr(looks, kind))
@@ -165,17 +170,17 @@ def page(bench: Bench) -> None:
     """The answering page on a telephone."""
     from telephone import SLOW, SLOWEST, TRIES, telephones
 
-    with bench.served("page") as (service, surveys), telephones() as ask:
+    with new_folder() as (folder, surveys), bench.served("page", folder, surveys) as service, telephones() as ask:
         plain = f"{service.url}/s/{surveys['open link'].id}"
-        with Machine(service.pid) as machine:
+        with Machine() as machine:
             size, files = ask("weight", plain)
         bench.note("page.weight", machine, bytes=size, files=files)
         for profile, task in ((SLOW, "page.slow"), (SLOWEST, "page.slowest")):
-            with Machine(service.pid) as machine:
+            with Machine() as machine:
                 times = sorted(ask("ready", plain, profile) for _ in range(TRIES))
             bench.note(task, machine, p50=times[len(times) // 2], slowest=times[-1], profile=profile.name)
         many = surveys["1,000 options"]
-        with Machine(service.pid) as machine:
+        with Machine() as machine:
             times = ask("draws", f"{service.url}/s/{many.id}", f"/v/{release()}", many.id, SLOWEST)
         bench.note(
             "page.draw",
@@ -197,8 +202,8 @@ def granian(bench: Bench) -> None:
 
 def soak(bench: Bench) -> None:
     """Half of the load for minutes: memory must stay as it is."""
-    with bench.served("soak") as (service, surveys):
-        record, folder = surveys["one-time links"], service.folder
+    with new_folder() as (folder, surveys), bench.served("soak", folder, surveys) as service:
+        record = surveys["one-time links"]
         memory: list[tuple[float, float]] = []  # minutes, megabytes
         rate = RATE / 2
 
@@ -209,13 +214,14 @@ def soak(bench: Bench) -> None:
                 await asyncio.sleep(5)
 
         pool = singles(folder, record, int(rate * 60 * bench.soak_minutes))
-        with Machine(service.pid) as machine:
+        with Machine() as machine:
             bench.measure("soak.rate", service, pool, LINES, 60 * bench.soak_minutes, rate, beside=watch)
         settled = [(at, megabytes) for at, megabytes in memory if at >= memory[-1][0] / 10]  # caches are full by then
         bench.note(
             "soak.memory",
             machine,
-            slope=trend(settled),
+            slope=(slope := trend(settled)),
+            unexplained=slope - 60 * rate * TOKEN_BYTES / 1e6,
             start=settled[0][1],
             end=settled[-1][1],
             minutes=memory[-1][0],
