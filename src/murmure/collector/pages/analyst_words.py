@@ -80,6 +80,8 @@ BUILDER = {
 }
 
 ADVICE = {
+    "advised": Phrase("Epsilon {epsilon}, margin ± {margin} {unit}", **slots("epsilon", "margin", "unit")),
+    "mechanism": Phrase("Mechanism: {name}.", **slots("name")),
     "points": Phrase("points"),
     "percent": Phrase("% of the whole"),
     "value": Phrase("in the unit of the question"),
@@ -90,7 +92,7 @@ ADVICE = {
         **slots("odds"),
     ),
     "belief": Phrase(
-        "Who found two answers equally likely can be {percent} sure of one of them afterwards, at most.",
+        "Someone who thought two answers equally likely can be at most {percent} sure of one of them afterwards.",
         **slots("percent"),
     ),
     "hundred": Phrase(
@@ -132,6 +134,9 @@ ADVICE = {
     "margin.points": Phrase("± {margin} points", **slots("margin")),
     "margin.value": Phrase("± {margin}", **slots("margin")),
     "people": Phrase("{n} people", **N),
+    "table.question": Phrase("question"),
+    "table.margin": Phrase("margin"),
+    "table.forged": Phrase("one forged report counts for"),
 }
 
 
