@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -135,7 +135,12 @@ def _and_wait(page: Page, act: Callable[[], None]) -> None:
 
 @contextmanager
 def person(
-    browser: Browser, base: str, language: str = "en", size: Size = "desktop", scheme: Scheme = "light"
+    browser: Browser,
+    base: str,
+    language: str = "en",
+    size: Size = "desktop",
+    scheme: Scheme = "light",
+    cookies: Mapping[str, str] | None = None,
 ) -> Iterator[Person]:
     """A browser of one person, as large, dark and French as they have it."""
     width, height = SIZES[size]
@@ -148,6 +153,7 @@ def person(
             has_touch=size != "desktop",
         )
         context.add_init_script(RECORD_VIOLATIONS)
+        context.add_cookies([{"name": name, "value": value, "url": base} for name, value in (cookies or {}).items()])
         return context.new_page()
 
     tab = browser.do(start)

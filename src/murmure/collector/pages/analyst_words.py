@@ -58,6 +58,8 @@ BUILDER = {
     "option.up": Phrase("Move answer {n} up", **N),
     "option.down": Phrase("Move answer {n} down", **N),
     "option.remove": Phrase("Remove answer {n}", **N),
+    "option.empty": Phrase("Write this answer, or remove it."),
+    "option.twice": Phrase("This answer is there already."),
     "moved": Phrase("Moved to place {n}", **N),
     "removed": Phrase("Removed"),
     "missing": Phrase("Not written in this language: readers get the other one."),
