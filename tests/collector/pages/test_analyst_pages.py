@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.pages.conftest import browser, open_page  # noqa: F401
 from tests.pages.inspection import Inspection
 
 from murmure.collector.pages.shell import POLICY
+from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
 
 Open = Callable[..., OpenPage]
@@ -169,3 +171,23 @@ def test_tables_of_results_need_no_scrolling_on_a_desktop(office: Office, visit:
     cut = "() => [...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
 
     assert opened.evaluate(cut) == 0
+
+
+def test_forged_reports_raise_an_alarm_on_the_page(office: Office, visit: Start) -> None:
+    """Two hundred times the same report: no law sends it so often. The test is named, and says what it saw."""
+    record = office.survey("scale", 5)
+    reception, done = office.served.collector.reception(record.id), threading.Event()
+    forged = [reception.arrival(f"{place:032x}", 0) for place in range(200)]
+    office.served.collector.store(reception, forged, lambda _: done.set())
+    assert done.wait(20)
+    office.served.collector.intake.flush()
+    opened = visit(f"/surveys/{record.id}")
+    opened.do(lambda page: page.click("#test"))
+    opened.do(lambda page: page.wait_for_selector("#tested .pill.alarm", timeout=15_000))
+    told = opened.do(lambda page: page.inner_text("#tested"))
+    check = survey_forgeries(office.served.collector, record)
+
+    assert check.noticed and str(check.sentence()) in told
+    for test in check.tests:
+        assert str(test.name) in told and str(test.saw) in told
+    assert opened.serious() == [] and opened.complaints() == []

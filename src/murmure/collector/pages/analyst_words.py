@@ -26,7 +26,7 @@ REQUESTS = {
 }
 
 LIVE = {
-    "answers": Phrase("{n} answers", **N),
+    "answers": Phrase("Answers so far: {n}", **N),
     "live": Phrase("Live"),
     "paused": Phrase("Paused"),
     "lost": Phrase("No connection. The figures below may be old."),
@@ -35,7 +35,8 @@ LIVE = {
 }
 
 ADMINISTRATION = {
-    "made": Phrase("{n} links, made just now", **N),
+    "made": Phrase("New links: {n}", **N),
+    "invited": Phrase("One-time links made so far: {n}", **N),
     "file": Phrase("invitations"),
     "copied": Phrase("Copied"),
     "testing": Phrase("Looking through the reports …"),
@@ -102,7 +103,7 @@ ADVICE = {
         "do so too.",
         **slots("p", "q"),
     ),
-    "hundred.drawn": Phrase("So it is for each question that a person’s report is about."),
+    "hundred.first": Phrase("These are the numbers of question 1, in reports that are about it; others can differ."),
     "precise.points": Phrase(
         "With {people} answers every share is known to ± {margin} points, 95 times in 100.", **slots("people", "margin")
     ),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from murmure.collector.survey.question import Question
-from murmure.core.errors import Phrase
+from murmure.core.errors import Phrase, Plural
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.margins import margin_of
 from murmure.core.types import Release
@@ -25,7 +25,7 @@ NO_MARGIN = 50.0  # points: such an interval reaches half of the whole to either
 def shrinking_section(questions: Sequence[Question], release: Release) -> Section:
     """Intervals shrink with the square root of the number of answers."""
     n = release.estimate.n
-    heads = tuple(Phrase("{n:,} answers", n=n * factor) for factor in SHRINK_FACTORS)
+    heads = tuple(Plural("{n:,} answer", "{n:,} answers", n=n * factor) for factor in SHRINK_FACTORS)
     rows = tuple(
         (question.text.phrase, *(_margin(question, half / math.sqrt(factor)) for factor in SHRINK_FACTORS))
         for question, half in expected_margins(questions, release).items()
@@ -72,9 +72,8 @@ def forged_section(questions: Sequence[Question], plan: Plan, n: int) -> Section
         moved = (_margin(question, one.bias * width * count / n, width) for count in counts)
         rows.append((question.text.phrase, Phrase("{n:.3g} people", n=one.largest), *moved))
     about = Phrase(
-        "If so many of the {n:,} reports are forged, a figure moves by this much at most. A careful forger cannot be "
-        "told from an honest person; the tests for forgeries find only careless ones.",
-        n=n,
+        "If so many of the reports are forged, a figure moves by this much at most. A careful forger cannot be told "
+        "from an honest person; the tests for forgeries find only careless ones."
     )
     head = (Phrase("question"), Phrase("one report counts for up to"), *heads)
     return Section(Phrase("What forged answers could do"), (*_folded(head, tuple(rows)), Paragraph(about, "note")))

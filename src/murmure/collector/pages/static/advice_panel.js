@@ -7,7 +7,8 @@ import { page, send, speech } from "./requests.js";
 const WAIT = 350, STEPS = 200, LOW = 0.1, HIGH = 6;  // the slider is for usual epsilons; the field takes all
 const two = value => speech.number(value, { maximumSignificantDigits: 2 });
 const three = value => speech.number(value, { maximumSignificantDigits: 3 });
-const paragraph = (text, kind) => element("p", kind ? { class: kind } : {}, text);
+const whole = text => text.replaceAll("± ", "±\u00a0");  // no line ends between the two
+const paragraph = (text, kind) => element("p", kind ? { class: kind } : {}, whole(text));
 
 export class AdvicePanel {
   /** document(): the survey as it is now. changed(): called when epsilon was moved. */
@@ -115,9 +116,9 @@ export class AdvicePanel {
       paragraph(speech.say("belief", { percent: speech.percent(advice.belief) })),
       ...(hundred ? [element("div", { class: "hundred" }, dots, element("div", {},
         paragraph(speech.say("hundred", { p: Math.round(hundred[0]), q: Math.round(hundred[1]) })),
-        ...(many ? [paragraph(speech.say("hundred.drawn"), "note")] : [])))] : []),
+        ...(many ? [paragraph(speech.say("hundred.first"), "note")] : [])))] : []),
       ...(waves ? [paragraph(speech.say("waves", { n: waves.count, odds: speech.bound(waves.odds), epsilon: three(waves.epsilon) }))] : []),
-      element("p", { class: "big" }, element("b", {}, `± ${two(advice.margin)}`), element("span", {}, speech.say(`precise.${unit}`, precise))),
+      element("p", { class: "big" }, element("b", {}, `± ${two(advice.margin)}`), element("span", {}, whole(speech.say(`precise.${unit}`, precise)))),
       ...(useless ? [paragraph(speech.say("useless"), "warning")] : []),
       ...(many ? [this.table(questions)] : []),
       ...(advice.leverage ? [paragraph(`${speech.say("forged", { n: three(advice.leverage) })} ${this.forged(each)}`)] : []),
