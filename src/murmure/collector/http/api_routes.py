@@ -167,7 +167,7 @@ class ApiRoutes:
     async def forgeries(self, request: Request) -> Response:
         record = await self._owned(request)
         check = await asyncio.to_thread(survey_forgeries, self._collector, record, wave_of(request, record))
-        return json_answer(check.to_dict() | {"sentence": Language(language_of(request)).say(check.sentence())})
+        return json_answer(check.to_dict() | check.in_words(Language(language_of(request)).say))
 
     async def advice(self, request: Request) -> Response:
         await self._desk.signed_in(request)

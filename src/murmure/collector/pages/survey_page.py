@@ -50,6 +50,7 @@ def survey_page(
     data = {
         "csrf": csrf,
         "id": record.id,
+        "invitations": record.invitations,
         "live": f"/surveys/{record.id}/live?lang={lang}&wave={results.wave}" if record.state == "open" else None,
         "words": words_in(lang, REQUESTS, LIVE, ADMINISTRATION),
     }
