@@ -169,6 +169,18 @@ class RoomAttack:
         low, high = self.room.range
         return min(1.0, self.counts_for * self.forgers / self.room.n) * (high - low)
 
+    def to_json(self) -> dict[str, Any]:
+        """Shares, not hundreds; None where a question has no such figure."""
+        guess = None if self.guess is None else [share / 100 for share in self.guess]
+        return {
+            "odds_at_most": self.odds,
+            "right_with_report": None if guess is None else guess[0],
+            "right_without_report": None if guess is None else guess[1],
+            "repeated": [{"reports": one.times, "right": one.fresh / 100} for one in self.repeated],
+            "forged_reports": self.forgers,
+            "moved_at_most_on_average": self.forged,
+        }
+
     @property
     def _leverage(self) -> Leverage | None:
         plan, survey = self.room.results.plan, self.room.results.record.survey
