@@ -64,7 +64,7 @@ def _print_truth(crowd: list[str], answers: int) -> None:
         return
     print_line(
         Phrase(
-            "{crowd:,} of these {answers:,} people are simulated, and {share:.1%} of those hold “yes”: that is known only "
+            "{crowd:,} of these {answers:,} people are simulated. {share:.1%} of those hold “yes”, which is known only "
             "because they are.",
             crowd=len(crowd),
             answers=answers,

@@ -96,11 +96,12 @@ def print_count(answers: int, expected: int, rewrite: bool, as_json: bool) -> No
     if as_json:
         print_event("answers", answers=answers)
         return
-    text = language().say(
-        Plural(
+    words = Plural("{n:,} has answered", "{n:,} have answered", n=answers)
+    if answers <= expected:
+        words = Plural(
             "{n:,} of {expected:,} has answered", "{n:,} of {expected:,} have answered", n=answers, expected=expected
         )
-    )
+    text = language().say(words)
     click.echo(CLEAR_LINE + text if rewrite else text, nl=not rewrite)
     sys.stdout.flush()
 

@@ -134,8 +134,9 @@ class RoomWords:
         if attack.guess is not None:
             out.append(
                 Phrase(
-                    "How often the best guess about a person is right, if the shares are about as estimated. Who knows "
-                    "these shares, the law and one report, and nothing else about the person, cannot do better."
+                    "How often the best guess about a person is right, if the shares are about as estimated. Somebody "
+                    "who knows these shares, the law and one report, and nothing else about the person, cannot do "
+                    "better."
                 )
             )
             if self.room.results.record.survey.of_records:

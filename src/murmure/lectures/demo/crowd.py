@@ -35,7 +35,7 @@ def live_document(people: int, epsilon: float) -> dict[str, Any]:
             "fr": "Votre réponse est brouillée dans ce navigateur avant l’envoi. Les autres personnes sont simulées.",
         },
         "questions": [{"name": "cheated", "kind": "yes-no", "text": QUESTION}],
-        "people": people,
+        "people": people + 1,
         "epsilon": epsilon,
     }
 
