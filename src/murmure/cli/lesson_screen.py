@@ -108,20 +108,22 @@ def print_count(answers: int, expected: int, rewrite: bool, as_json: bool) -> No
 
 def print_results(results: SurveyResults) -> None:
     """The estimate with its interval, and what an attack on these reports finds."""
-    if results.total is None:
-        print_line(Phrase("Nobody has answered."))
-        return
     from murmure.collector.service.room import Room
     from murmure.collector.service.room_words import room_document
 
-    print_document(room_document(Room(results)))
+    room = Room.of(results)
+    if room is None:
+        print_line(Phrase("Nobody has answered."))
+        return
+    print_document(room_document(room))
 
 
 def results_json(results: SurveyResults) -> dict[str, Any]:
     from murmure.collector.service.room import Room
     from murmure.collector.service.room_attack import RoomAttack
 
-    attack = None if results.total is None else RoomAttack(Room(results)).to_json()
+    room = Room.of(results)
+    attack = None if room is None else RoomAttack(room).to_json()
     return {"answers": results.n, "results": results.to_json(), "attack": attack}
 
 

@@ -50,7 +50,7 @@ def class_part(lang: LanguageCode, record: SurveyRecord, results: SurveyResults,
 
 
 def _context(record: SurveyRecord, results: SurveyResults, attack: bool) -> dict[str, Any]:
-    room = None if results.total is None else Room(results)
+    room = Room.of(results)
     return {
         "title": record.survey.title.phrase,
         "question": record.survey.questions[0].text.phrase,

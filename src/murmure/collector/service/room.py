@@ -42,7 +42,13 @@ class RoomFigure:
 
 
 class Room:
-    """What a class sees of its first question. Needs at least one report."""
+    """What a class sees of its first question. `Room.of` says whether there is anything to see."""
+
+    @classmethod
+    def of(cls, results: SurveyResults) -> Room | None:
+        """None as long as nobody has answered, or no report was about this question."""
+        room = None if results.total is None else cls(results)
+        return room if room is not None and room.estimate is not None else None
 
     def __init__(self, results: SurveyResults) -> None:
         assert results.release is not None
@@ -52,13 +58,12 @@ class Room:
 
     @cached_property
     def estimate(self) -> Any:
-        """Of this question alone."""
+        """Of this question alone; None where it has no figure yet."""
         assert self.results.release is not None
         estimate = self.results.release.estimate
         if not isinstance(estimate, Estimates):
             return estimate
-        means = estimate.means.by_column
-        return means[self.question.name] if self.question.by_mean else estimate[self.question.name]
+        return figure_in(estimate, self.question)
 
     @cached_property
     def figures(self) -> list[RoomFigure]:
@@ -124,3 +129,11 @@ class Room:
             return None
         q, slope = float(affine.offset[0]), float(affine.slope[0])
         return 100 * (q + slope), 100 * q
+
+
+def figure_in(estimates: Estimates, question: Question) -> Any:
+    """Of one of several questions: its mean, or its shares. None where no report was about it."""
+    if question.by_mean:
+        return estimates.means.by_column.get(question.name)
+    found = estimates[question.name]
+    return None if found.estimator is None else found

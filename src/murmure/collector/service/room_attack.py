@@ -17,7 +17,7 @@ from murmure.attacks.person.averages import averaging
 from murmure.attacks.person.bayes import bayes_guess
 from murmure.certify.leverage import Leverage, leverages
 from murmure.collector.service.results import labels_of
-from murmure.collector.service.room import Room
+from murmure.collector.service.room import Room, figure_in
 from murmure.core.random import Random
 from murmure.core.types import Affine, Floats
 from murmure.laws.hashed import Hashed
@@ -87,14 +87,14 @@ class RoomAttack:
         return 100 * row.value, 100 * row.baseline
 
     def _priors(self) -> dict[str, list[float]]:
-        """Of all questions whose figures are shares: where a report hides which answer is real, all of them matter."""
+        """Of all questions that show shares; others are even. Where a report hides which answer is real, all of them matter."""
         results = self.room.results
         assert results.release is not None
         out = {}
         for question in results.record.survey.questions:
-            if not question.by_mean:
-                shares = np.clip(np.asarray(results.release.estimate[question.name].mean, float), 0.0, 1.0)
-                out[question.name] = list(prior_from(shares, self.room.n))
+            figure = None if question.by_mean else figure_in(results.release.estimate, question)
+            if figure is not None:
+                out[question.name] = list(prior_from(figure.mean, self.room.n))
         return out
 
     @property
