@@ -19,6 +19,7 @@ from murmure.collector.service import database
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "ref-collector-api.md"
 MARK = "<!-- {name}: written by `python -m tests.docs.collector_tables` -->\n"
+FOR = {"/metrics": "who has its token", "/api/first-analyst": "who has the set-up link"}
 END = "<!-- end of {name} -->\n"
 
 
@@ -43,7 +44,8 @@ def routes() -> str:
         takes = f"`{body['$ref'].rpartition('/')[2]}`" if body else ""
         queries = [f"`?{one['name']}=`" for one in operation.get("parameters", ()) if one["in"] == "query"]
         good = [status for status in operation["responses"] if status != "default"]
-        who = "its analyst" if "security" in operation else "anybody"
+        signed_in = "its analyst" if "{id}" in path else "analysts"
+        who = FOR.get(path) or (signed_in if "security" in operation else "anybody")
         rows.append(
             (
                 f"`{method} {path}`",
