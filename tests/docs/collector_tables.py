@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from murmure.cli.serve import serve
+from murmure.cli.serve import DEFAULT_FOLDER, serve
 from murmure.collector.http.openapi import PATHS
 from murmure.collector.intake import tables as intake_tables
 from murmure.collector.service import database
@@ -70,9 +70,8 @@ def options() -> str:
     rows = []
     for option in settings():
         about = re.sub(r"\s*\[default:.*\]", "", option.help or "")
-        default = "off" if option.is_flag else "-" if option.default is None else f"`{option.default}`"
-        if option.name == "folder":
-            default = "`murmure-surveys`"
+        known = DEFAULT_FOLDER if option.name == "folder" else option.default
+        default = "off" if option.is_flag else f"`{known}`" if isinstance(known, str | int | Path) else "-"
         rows.append((f"`{option.opts[0]}`", f"`{option.envvar}`", default, about))
     return table(("option", "environment variable", "default", "what it is"), rows)
 
