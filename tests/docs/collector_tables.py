@@ -19,7 +19,7 @@ from murmure.collector.service import database
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "ref-collector-api.md"
 MARK = "<!-- {name}: written by `python -m tests.docs.collector_tables` -->\n"
-FOR = {"/metrics": "who has its token", "/api/first-analyst": "who has the set-up link"}
+FOR = {"/metrics": "with its token", "/api/first-analyst": "with the set-up link"}
 END = "<!-- end of {name} -->\n"
 
 

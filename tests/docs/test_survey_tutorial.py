@@ -56,7 +56,7 @@ def test_figures_are_those_of_the_builder(page: Path, comma: str) -> None:
     for whole in (f"{advice['belief']:.0%}".rstrip("%"), f"{hundred[0]:.0f}", f"{hundred[1]:.0f}"):
         assert re.search(rf"\b{whole}\b", text)
     shrunk = advice["margin"] * (500 / 200) ** 0.5
-    assert re.search(rf"\b{shrunk:.0f} points", text)
+    assert re.search(rf"\b{shrunk:.0f}\s+points", text)
 
 
 @pytest.mark.parametrize("page", [ENGLISH, FRENCH], ids=["en", "fr"])
