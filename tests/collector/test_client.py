@@ -6,6 +6,7 @@ import json
 import logging
 import pickle
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -238,6 +239,28 @@ def test_another_plan_than_the_link_promises_is_refused(collector: StandIn) -> N
         client_of(collector, f"p={clear.digest[:16]}")[0].answer("yes")
 
     assert collector.bodies == []
+
+
+def test_another_wave_of_a_plan_without_memory_is_refused(collector: StandIn) -> None:
+    """Each would be a fresh draw: a collector that counts waves up would learn the answer."""
+    collector.fields["wave"] = 2
+    with pytest.raises(PlanRefused, match="wave 2 of a plan without memoised answers"):
+        client_of(collector)[0].answer("yes")
+
+    assert collector.bodies == []
+
+
+@several
+@pytest.mark.parametrize("wrong", ["f" * 32, TOKEN[:31], None, 5])
+def test_a_collector_that_registers_another_token_gets_no_report(
+    collector: StandIn, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "registered", lambda token: wrong)
+    client, _ = client_of(collector)
+
+    with pytest.raises(InvalidParameter, match="did not register the token"):
+        client.answer(ANSWERS)
+    assert client.token == TOKEN and [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins"]
 
 
 def test_a_survey_that_takes_no_answers(collector: StandIn) -> None:

@@ -114,6 +114,12 @@ class SurveyClient:
         self._refuse_pending()
         survey, plan = self.survey(), self.plan()
         wave = survey["wave"]
+        if wave != 1 and not isinstance(plan.person, RAPPOR):
+            raise PlanRefused(
+                "Plan refused: the collector asks wave {wave} of a plan without memoised answers.",
+                hint="each wave would cost epsilon again: ask the person who sent the link, and answer nothing",
+                wave=wave,
+            )
         if survey.get("state") != "open":
             raise CollectorRefusal("survey {id} takes no answers now ({code}).", id=self.id, code="not-open")
         if wave in self._answered:

@@ -26,6 +26,7 @@ from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
+from murmure.plan.plan import Plan
 from murmure.show.language import Language
 
 TOKEN_BODY = 1 << 12
@@ -68,12 +69,13 @@ class ApiRoutes:
 
     async def survey(self, request: Request) -> Response:
         record = await self._visible(request)
-        return json_answer(await asyncio.to_thread(public_fields, record))
+        return json_answer(await asyncio.to_thread(lambda: public_fields(record, self._collector.plan_of(record))))
 
     async def plan(self, request: Request) -> Response:
         """The text whose digest the client checks: unchanged."""
         record = await self._visible(request)
-        return Response(record.plan.to_json(), 200, SAFE_HEADERS | NO_STORE, "application/json")
+        text = record.plan_text or await asyncio.to_thread(record.plan.to_json)
+        return Response(text, 200, SAFE_HEADERS | NO_STORE, "application/json")
 
     async def coins(self, request: Request) -> Response:
         self._coins.take(self._client(request))
@@ -231,10 +233,10 @@ def summary_fields(record: SurveyRecord) -> dict[str, Any]:
     }
 
 
-def public_fields(record: SurveyRecord) -> dict[str, Any]:
+def public_fields(record: SurveyRecord, plan: Plan) -> dict[str, Any]:
     return summary_fields(record) | {
         "link": record.survey.link,
-        "plan": record.plan.digest,
-        "coins": record.plan.coins == "collector",
+        "plan": plan.digest,
+        "coins": plan.coins == "collector",
         "survey": json.loads(record.document),
     }

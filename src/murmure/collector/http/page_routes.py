@@ -71,13 +71,14 @@ class PageRoutes:
         lang = language_of(request)
 
         def made() -> str:
+            plan = self._collector.plan_of(record)
             return answer_page(
                 record.survey.to_dict(),
                 record.id,
                 state=record.state,
                 wave=record.wave,
-                digest=record.plan.digest,
-                coins=record.plan.coins == "collector",
+                digest=plan.digest,
+                coins=plan.coins == "collector",
                 lang=lang,
             )
 
