@@ -301,6 +301,19 @@ def test_waves_are_answered_from_kept_bits(collector: StandIn) -> None:
     assert len(collector.bodies) == 40
 
 
+@waves
+@pytest.mark.parametrize("fragment", ["", f"&t={TOKEN}"])
+def test_waves_of_an_open_link_have_a_token_each(collector: StandIn, fragment: str) -> None:
+    """So that nobody sees by the token that two reports come from one device; a one-time link carries its own."""
+    client, _ = client_of(collector, f"p={WAVES.digest[:16]}{fragment}", key=bytes(32))
+    for wave in (1, 2, 3):
+        collector.fields["wave"] = wave
+        client.answer("yes")
+    tokens = {json.loads(body)["token"] for body in collector.bodies}
+
+    assert len(tokens) == (1 if fragment else 3) and (tokens == {TOKEN}) == bool(fragment)
+
+
 LINKS = (
     "",
     "https://host/s/abc#p=0123456789abcdef",
