@@ -329,3 +329,54 @@ def test_strange_addresses_and_hosts(served: Service, path: str, host: str) -> N
     told = talk(served, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode("latin-1"), wait=0)
 
     assert told.startswith((b"HTTP/1.1 404 ", b"HTTP/1.1 400 "))
+
+
+ODD_LINES = {
+    "a proxy's form": b"GET http://elsewhere.example/health HTTP/1.1\r\nHost: x\r\n",
+    "all addresses": b"OPTIONS * HTTP/1.1\r\nHost: x\r\n",
+    "a tunnel": b"CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: x\r\n",
+    "another protocol": b"GET /health HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n",
+    "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n",
+    "HTTP/0.9": b"GET /health\r\n",
+    "no host": b"GET /health HTTP/1.1\r\n",
+    "a part of a file": b"GET /static/collector.css HTTP/1.1\r\nHost: x\r\nRange: bytes=0-1,0-1,0-1\r\n",
+    "a method of nobody": b"BREW /health HTTP/1.1\r\nHost: x\r\n",
+    "what is expected": b"GET /health HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n",
+    "a very long address": b"GET /" + b"a" * 60_000 + b" HTTP/1.1\r\nHost: x\r\n",
+    "very many parameters": b"GET /?" + b"lang=fr&" * 7_000 + b" HTTP/1.1\r\nHost: x\r\n",
+    "strange languages": b"GET /health HTTP/1.1\r\nHost: x\r\nAccept-Language: fr;q=nan, en;q=1e999, ;;,\xff\r\n",
+    "strange cookies": b"GET / HTTP/1.1\r\nHost: x\r\nCookie: murmure_session=\xff\x01; =; ;;murmure_language=zz\r\n",
+}
+
+
+@pytest.mark.parametrize("name", ODD_LINES)
+def test_odd_requests_end_in_no_error_of_ours(served: Service, name: str) -> None:
+    line = ODD_LINES[name]
+    told = talk(served, line + b"Connection: close\r\n\r\n" if b"Connection" not in line else line + b"\r\n", wait=0)
+
+    assert re.findall(rb"HTTP/1.1 (\d)", told) in ([b"2"], [b"4"]), told[:300]
+
+
+def test_an_error_of_ours_says_nothing(
+    served: Service,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """In the shape of every error; a page for pages. What went wrong may quote what somebody sent."""
+    marie = served.analyst()
+
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("the answer of somebody")
+
+    monkeypatch.setattr(served.collector, "reception", broken)
+    monkeypatch.setattr(served.collector.surveys, "of_owner", broken)
+    body = {"token": "0" * 32, "wave": 1, "plan": "", "report": 1}
+    hot = served.visitor().ask("POST", "/api/surveys/nosuchsurvey/reports", body)
+    for answer in (marie.ask("GET", "/api/surveys"), hot):
+        assert answer.status == 500 and answer.json.keys() == {"ok", "error", "message", "hint", "status"}
+        assert answer.json["error"] == "internal" and b"somebody" not in answer.body
+    page = marie.ask("GET", "/")
+    assert page.status == 500 and page.headers["content-type"].startswith("text/html") and b"somebody" not in page.body
+    printed = capfd.readouterr()
+    assert "somebody" not in caplog.text + printed.out + printed.err
