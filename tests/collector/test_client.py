@@ -6,6 +6,7 @@ import json
 import logging
 import pickle
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -240,6 +241,28 @@ def test_another_plan_than_the_link_promises_is_refused(collector: StandIn) -> N
     assert collector.bodies == []
 
 
+def test_another_wave_of_a_plan_without_memory_is_refused(collector: StandIn) -> None:
+    """Each would be a fresh draw: a collector that counts waves up would learn the answer."""
+    collector.fields["wave"] = 2
+    with pytest.raises(PlanRefused, match="wave 2 of a plan without memoised answers"):
+        client_of(collector)[0].answer("yes")
+
+    assert collector.bodies == []
+
+
+@several
+@pytest.mark.parametrize("wrong", ["f" * 32, TOKEN[:31], None, 5])
+def test_a_collector_that_registers_another_token_gets_no_report(
+    collector: StandIn, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "registered", lambda token: wrong)
+    client, _ = client_of(collector)
+
+    with pytest.raises(InvalidParameter, match="did not register the token"):
+        client.answer(ANSWERS)
+    assert client.token == TOKEN and [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins"]
+
+
 def test_a_survey_that_takes_no_answers(collector: StandIn) -> None:
     collector.fields["state"] = "closed"
     with pytest.raises(CollectorRefusal, match="takes no answers now"):
@@ -276,6 +299,19 @@ def test_waves_are_answered_from_kept_bits(collector: StandIn) -> None:
     with pytest.raises(PlanRefused, match="one more would cost a further epsilon"):
         client_of(collector, key=key, seen=codes)[0].answer("no")
     assert len(collector.bodies) == 40
+
+
+@waves
+@pytest.mark.parametrize("fragment", ["", f"&t={TOKEN}"])
+def test_waves_of_an_open_link_have_a_token_each(collector: StandIn, fragment: str) -> None:
+    """So that nobody sees by the token that two reports come from one device; a one-time link carries its own."""
+    client, _ = client_of(collector, f"p={WAVES.digest[:16]}{fragment}", key=bytes(32))
+    for wave in (1, 2, 3):
+        collector.fields["wave"] = wave
+        client.answer("yes")
+    tokens = {json.loads(body)["token"] for body in collector.bodies}
+
+    assert len(tokens) == (1 if fragment else 3) and (tokens == {TOKEN}) == bool(fragment)
 
 
 LINKS = (
@@ -321,8 +357,8 @@ def test_no_secret_is_shown(collector: StandIn, caplog: pytest.LogCaptureFixture
         pickle.dumps(client)
     texts += [str(refused.value), caplog.text]
 
-    assert not any(TOKEN in text or "never" in text for text in texts)
-    assert client.token == TOKEN
+    assert not any(secret in text for secret in (TOKEN, registered(TOKEN), "never") for text in texts)
+    assert client.token == registered(TOKEN)
     assert not any(b"never" in body for body in collector.bodies)
 
 
