@@ -37,12 +37,14 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class SurveyResults(Shown):
-    """The results of one wave. total: None while nobody has answered."""
+    """The results of one wave. total: None while nobody has answered. registered: how many tokens an open link gave
+    public coins to; None where it gives none."""
 
     record: SurveyRecord
     plan: Plan
     wave: int
     total: Total | None
+    registered: int | None = None
 
     @property
     def n(self) -> int:
@@ -61,6 +63,7 @@ class SurveyResults(Shown):
             "wave": self.wave,
             "waves": self.record.survey.waves,
             "people": self.n,
+            "registered": self.registered,
             "plan": self.plan.digest,
             "release": None if release is None else json.loads(release.to_json(level)),
         }
@@ -83,7 +86,7 @@ class SurveyResults(Shown):
         sections = (
             self._figures(),
             shrinking_section(survey.questions, self.release),
-            forged_section(survey.questions, self.plan, self.n),
+            forged_section(survey.questions, self.plan, self.n, self.registered),
             guarantee_of_survey(self._content, survey.waves, self.epsilon_total),
         )
         return Document(survey.title.phrase, (*head, *sections), "SurveyResults", footer)

@@ -58,8 +58,11 @@ def _half(estimate: Any) -> float:
     return margin_of(float(estimate.variance().max()))
 
 
-def forged_section(questions: Sequence[Question], plan: Plan, n: int) -> Section:
-    """How far forged reports could have moved the figures: the largest bias, read off the law."""
+def forged_section(questions: Sequence[Question], plan: Plan, n: int, registered: int | None = None) -> Section:
+    """How far forged reports could have moved the figures: the largest bias, read off the law.
+
+    registered: how often public coins were given out, where the plan has some.
+    """
     leverage = plan.leverage()
     counts = sorted({1, *(max(1, math.ceil(share * n)) for share in FORGED_SHARES)})
     heads = tuple(Phrase("{n:,} forged", n=count) for count in counts)
@@ -76,7 +79,16 @@ def forged_section(questions: Sequence[Question], plan: Plan, n: int) -> Section
         "from an honest person; the tests for forgeries find only careless ones."
     )
     head = (Phrase("question"), Phrase("one report counts for up to"), *heads)
-    return Section(Phrase("What forged answers could do"), (*_folded(head, tuple(rows)), Paragraph(about, "note")))
+    notes = [Paragraph(about, "note")]
+    if registered is not None:  # people who ask for coins again and again, and keep those that suit them, are seen here
+        told = Phrase(
+            "Public coins were given out {registered:,} times, for {n:,} reports. A forger who asks for coins more "
+            "often than they send reports can keep those that suit them. The bounds above hold whatever the coins are.",
+            registered=max(registered, n),
+            n=n,
+        )
+        notes.append(Paragraph(told, "note"))
+    return Section(Phrase("What forged answers could do"), (*_folded(head, tuple(rows)), *notes))
 
 
 def _folded(head: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[Block, ...]:
