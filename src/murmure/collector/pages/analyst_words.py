@@ -22,6 +22,7 @@ N = slots("n")
 REQUESTS = {
     "unreachable": Phrase("The collector cannot be reached. Check the connection and try again."),
     "unexpected": Phrase("The collector answered in an unexpected way ({status}).", **slots("status")),
+    "wanted": Phrase("Wanted: {wanted}", **slots("wanted")),
     "signed.out": Phrase("Your session has ended. Sign in again in another tab, then come back here."),
 }
 
