@@ -58,10 +58,10 @@ def _half(estimate: Any) -> float:
     return margin_of(float(estimate.variance().max()))
 
 
-def forged_section(questions: Sequence[Question], plan: Plan, n: int, registered: int | None = None) -> Section:
+def forged_section(questions: Sequence[Question], plan: Plan, n: int, registered: int | None) -> Section:
     """How far forged reports could have moved the figures: the largest bias, read off the law.
 
-    registered: how often public coins were given out, where the plan has some.
+    registered: how many tokens got public coins; None where there are none.
     """
     leverage = plan.leverage()
     counts = sorted({1, *(max(1, math.ceil(share * n)) for share in FORGED_SHARES)})
@@ -79,16 +79,18 @@ def forged_section(questions: Sequence[Question], plan: Plan, n: int, registered
         "from an honest person; the tests for forgeries find only careless ones."
     )
     head = (Phrase("question"), Phrase("one report counts for up to"), *heads)
-    notes = [Paragraph(about, "note")]
-    if registered is not None:  # people who ask for coins again and again, and keep those that suit them, are seen here
-        told = Phrase(
-            "Public coins were given out {registered:,} times, for {n:,} reports. A forger who asks for coins more "
-            "often than they send reports can keep those that suit them. The bounds above hold whatever the coins are.",
-            registered=max(registered, n),
-            n=n,
-        )
-        notes.append(Paragraph(told, "note"))
+    notes = [Paragraph(about, "note")] + ([] if registered is None else [Paragraph(_coins_used(registered, n), "note")])
     return Section(Phrase("What forged answers could do"), (*_folded(head, tuple(rows)), *notes))
+
+
+def _coins_used(registered: int, n: int) -> Phrase:
+    """Somebody who asks for coins again and again, and keeps those that suit them, is seen here."""
+    return Phrase(
+        "Public coins were given out {registered:,} times, for {n:,} reports. A forger who asks for coins more often "
+        "than they send reports can keep those that suit them. The bounds above hold whatever the coins are.",
+        registered=max(registered, n),
+        n=n,
+    )
 
 
 def _folded(head: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[Block, ...]:
