@@ -46,6 +46,7 @@ SCHEMAS: Fields = {
             "hint": {"type": ["string", "null"]},
             "status": {"type": "integer"},
             "where": {"type": "string", "description": "the field of a survey that is refused"},
+            "wanted": {"type": "string", "description": "what that field may hold"},
         },
     },
     "Ok": {"type": "object", "required": ["ok"], "properties": {"ok": {"const": True}}},
