@@ -11,7 +11,7 @@ const load = name => import(pathToFileURL(`${process.env.CLIENT}/${name}.js`));
 const read = name => JSON.parse(readFileSync(process.env[name], "utf-8"));
 const { plans, domains, bad, memoised, coins: coined } = read("VECTORS");
 const runner = await load("runner"), { MESSAGES, Plan, Refusal } = await load("murmure");
-const { MemoisedClient } = await load("memoised");
+const { MemoisedClient } = await load("memoised"), { GivenWords } = await load("words");
 const planOf = name => new Plan(plans.find(one => one.name === name).text);
 
 for (const one of plans) test(`plan ${one.name}`, () => assert.deepEqual(runner.checkPlan(one), []));
@@ -114,6 +114,35 @@ for (const { name, text, cases: [one] } of coined) {
   test(`${name}: words that randomise come from the operating system, and none is left`, () => {
     const { filled } = watched(() => new Plan(text).report(one.answers, { coins: one.coins, number: one.number ?? 0 }));
     assert.ok(filled.length > 0 && filled.every(array => array.every(half => half === 0)));
+  });
+}
+
+/** Counts the words that a law takes as public ones. */
+class Watched extends GivenWords {
+  public = 0;
+  takePublic(main) {
+    this.public += main;
+    return super.takePublic(main);
+  }
+}
+
+/** What may be public: which columns are drawn, and the seeds of each hash that is shown. Never a word that randomises. */
+function publicWords({ law }, report) {
+  if (law.constructor.name === "HiddenLaw") return 0;
+  const parts = law.parts ?? [law], cells = law.parts ? report : [report];
+  const seeds = parts.map((part, i) => (part.constructor.name === "HashedLaw" && cells[i] !== null ? part.seedWords : 0));
+  return seeds.reduce((sum, count) => sum + count, law.constructor.name === "SampledLaw" && !law.inTurn ? 1 : 0);
+}
+
+for (const { name, text, cases } of plans) {
+  test(`${name}: no word that randomises is a public one`, () => {
+    const plan = new Plan(text), main = Array(1000).fill("8000000000000001"), deep = Array(2000).fill("0123456789abcdef");
+    for (const { answers, number = 0 } of cases.slice(0, 20)) {
+      const words = new Watched(main, deep);
+      words.finish = () => {};
+      const { report } = plan.reportFrom(answers, words, number);
+      assert.equal(words.public, publicWords(plan, report));
+    }
   });
 }
 

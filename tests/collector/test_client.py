@@ -74,13 +74,20 @@ class StandIn:
         document = json.loads(body)
         if where == "/coins":
             words = coin_words(self.plan, iter(stream(int(document["token"][:8], 16), 50)))
-            return reply(handler, 200, {"ok": True, "coins": coins_in_hex(words)})
+            return reply(
+                handler, 200, {"ok": True, "coins": coins_in_hex(words), "token": registered(document["token"])}
+            )
         assert where == "/reports" and document.keys() == {"token", "wave", "plan", "report"}
         place = document["token"], document["wave"]
         if self.stored.setdefault(place, document["report"]) != document["report"]:
             return reply(handler, 409, {"ok": False, "error": "spent", "message": "this link is spent", "status": 409})
         report_check(self.plan)(document["report"])
         return reply(handler, 201, {"ok": True, "stored": "now"})
+
+
+def registered(token: str) -> str:
+    """As the collector signs it, but for the key."""
+    return token[:16] + "5" * 16
 
 
 def reply(handler: Any, status: int, body: Any, **headers: str) -> None:
@@ -163,6 +170,7 @@ def test_several_answers_with_the_coins_of_the_collector(collector: StandIn) -> 
     words = coin_words(SEVERAL, iter(stream(int(TOKEN[:8], 16), 50)))
     check_coins(SEVERAL, words, receipt.report)
     assert json.loads(collector.bodies[0]) == {"token": TOKEN}
+    assert json.loads(collector.bodies[1])["token"] == client.token == registered(TOKEN)
     assert [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins", "reports"]
 
 
@@ -297,7 +305,7 @@ def test_no_secret_is_shown(collector: StandIn, caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.DEBUG)
     client, _ = client_of(collector)
     texts = [repr(client), repr(client.answer(ANSWERS | {"often": "never"}))]
-    collector.stored[TOKEN, 1] = "another"
+    collector.stored[registered(TOKEN), 1] = "another"
     for wrong in ({"cheated": "yes"}, "never", ANSWERS | {"often": "my never"}, ANSWERS):
         other, _ = client_of(collector)
         with pytest.raises(MurmureError) as refusal:

@@ -290,6 +290,9 @@ def more_examples() -> Iterator[tuple[str, Any]]:
     yield "GRR of a bag", mu.GRR(mu.Categories(7), truth=Fraction(1, 10))
     yield "GRR of a device for months", mu.GRR(mu.Dates("2024-01", "2024-12", unit="month"), truth=Fraction(1, 3))
     yield "GRR of a truth as a float", mu.GRR(mu.Integers(0, 4), truth=0.7)
+    # Two attributes of exactly one word each: one string for both would save none, so each has its own.
+    full = mu.Schema({"a": mu.Categories(64), "b": mu.Categories(64)})
+    yield "SPL of full words", mu.SPL(full, 2.0, oracle="OUE")
 
 
 def document_of(person: Any) -> tuple[str, str]:

@@ -426,15 +426,13 @@ def _analysts(folder: Path, make: bool = False) -> Analysts:
     """Their table alone, which may change while the folder is served."""
     from murmure.collector.http.server import open_collector
     from murmure.collector.service.analysts import Analysts
-    from murmure.collector.service.database import DATABASE_FILE, CollectorFile
-    from murmure.collector.service.keys import read_key
+    from murmure.collector.service.collector import open_database
+    from murmure.collector.service.database import DATABASE_FILE
 
     if make and not (folder / DATABASE_FILE).exists():
         open_collector(folder).close()
     _require_folder(folder)
-    database = CollectorFile(folder)
-    database.check_format()
-    return Analysts(database, read_key(folder))
+    return Analysts(*open_database(folder))
 
 
 def _records(collector: Collector) -> list[SurveyRecord]:

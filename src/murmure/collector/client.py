@@ -179,9 +179,22 @@ class SurveyClient:
             return self._memoised_report(plan, names[0] if names else "", answers)
         coins = None
         if plan.coins == "collector":
-            body = json.dumps({"token": self._token}).encode()
-            coins = self._requests.post(f"/api/surveys/{self.id}/coins", body, "coins")["coins"]
+            coins = self._register()
         return answer(plan, answers, coins=coins)["report"]
+
+    def _register(self) -> list[str]:
+        """The public coins of the token, which is fixed and counted before they are known. The report is sent with the
+        token that comes with them."""
+        assert self._token is not None
+        body = json.dumps({"token": self._token}).encode()
+        reply = self._requests.post(f"/api/surveys/{self.id}/coins", body, "coins")
+        token = reply.get("token")
+        if not isinstance(token, str) or not TOKEN.fullmatch(token) or token[:16] != self._token[:16]:
+            raise InvalidParameter(
+                "the collector at {base} did not register the token of this client.", base=self._requests.base
+            )
+        self._token = token
+        return list(reply["coins"])
 
     def _memoised_report(self, plan: Plan[Any], name: str, value: Any) -> Any:
         """From bits that are kept for this device, survey and question."""

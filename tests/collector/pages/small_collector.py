@@ -112,6 +112,15 @@ DOCUMENTS = {
     "number": document(HOURS, title={"en": "Sleep", "fr": "Le sommeil"}),
     "piecewise": document(HOURS, mechanism="Piecewise", title={"en": "Sleep", "fr": "Le sommeil"}),
     "hybrid": document(HOURS, mechanism="Hybrid", title={"en": "Sleep", "fr": "Le sommeil"}),
+    "squarewave": document(HOURS, mechanism="SquareWave", title={"en": "Sleep", "fr": "Le sommeil"}),
+    "duchi": document(HOURS, mechanism="Duchi", title={"en": "Sleep", "fr": "Le sommeil"}),
+    "blh": document(OFTEN, mechanism="BLH"),
+    "sue": document(OFTEN, mechanism="SUE"),
+    "mixed": document(CHEATED, OFTEN, HOURS, mechanism="smp", epsilon=3.0),
+    "mixedall": document(CHEATED, AGREE, HOURS, mechanism="spl"),
+    "fakes": document(CHEATED, OFTEN, AGREE, mechanism="rsfd-oue-r"),
+    "adp": document(CHEATED, OFTEN, TOWNS, mechanism="adp"),
+    "invitedwaves": document(OFTEN, waves=4, epsilon_total=2.0, link="invitations"),
     "smp": document(CHEATED, OFTEN, AGREE, mechanism="smp"),
     "spl": document(CHEATED, OFTEN, AGREE, mechanism="spl"),
     "rsfd": document(CHEATED, OFTEN, AGREE, mechanism="rsfd-grr"),
@@ -120,6 +129,11 @@ DOCUMENTS = {
     "towns": document(TOWNS, mechanism="GRR"),
     "english": document({**CHEATED, "text": {"en": "Only in English?"}}, title={"en": "One language"}, intro={}),
 }
+
+
+def registered(token: str) -> str:
+    """As the collector signs it, but for the key."""
+    return token[:16] + "5" * 16
 
 
 class SmallCollector:
@@ -132,9 +146,10 @@ class SmallCollector:
         self.bodies: list[bytes] = []  # of every POST of a report, also those that were refused
         self.stored: dict[tuple[str, int, str], Any] = {}
         self.coin_tokens: list[str] = []
-        self.faults: list[tuple[int, dict[str, str], dict[str, Any]]] = []
+        self.faults: list[tuple[int, dict[str, str], Any]] = []  # JSON, or the text of a page of somebody else
         self.address = ""
         self.plan_text: dict[str, str] = {}  # served instead of the real one
+        self.plan_digest: dict[str, str] = {}  # named by the page instead of the real one
 
     def link(self, name: str, lang: str = "en", token: str | None = None, p: str | None = None) -> str:
         survey = survey_id(name)
@@ -152,7 +167,7 @@ class SmallCollector:
             survey,
             state=self.state(survey),
             wave=self.waves.get(survey, 1),
-            digest=asked.plan.digest,
+            digest=self.plan_digest.get(survey, asked.plan.digest),
             coins=coins,
             lang="fr" if lang == "fr" else "en",
         )
@@ -162,7 +177,8 @@ class SmallCollector:
 
         self.coin_tokens.append(body["token"])
         words = (int(body["token"], 16) * (i + 3) * 0x9E3779B97F4A7C15 % 2**64 for i in range(10**6))
-        return 200, {"ok": True, "coins": coins_in_hex(coin_words(self.surveys[survey].plan, iter(words)))}
+        coins = coins_in_hex(coin_words(self.surveys[survey].plan, iter(words)))
+        return 200, {"ok": True, "coins": coins, "token": registered(body["token"])}
 
     def store(self, survey: str, raw: bytes) -> tuple[int, dict[str, Any]]:
         self.bodies.append(raw)
@@ -226,7 +242,10 @@ def handler_of(collector: SmallCollector) -> type[BaseHTTPRequestHandler]:
                 status, headers, value = collector.faults.pop(0)
                 if api[2] == "reports":
                     collector.bodies.append(raw)
-                self.json(status, value, headers)
+                if isinstance(value, str):
+                    self.answer(status, value.encode(), "text/html", headers)
+                else:
+                    self.json(status, value, headers)
             elif api[2] == "coins":
                 self.json(*collector.coins(api[1], json.loads(raw)))
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,131 +14,19 @@ from tests.collector.pages.small_collector import (
     SmallCollector,
     document,
     refusal,
-    running,
+    registered,
     survey_id,
 )
-from tests.pages.browser import OpenPage
-from tests.pages.conftest import browser, open_page  # noqa: F401
+from tests.collector.pages.visits import FAST_CLOCK, KEEPS, LIES, NO_STORAGE, RECORD_WORDS, TOKEN, Start
 from tests.pages.inspection import Inspection
 
 from murmure.collector.pages.answer_page import answer_page
 from murmure.collector.pages.answer_words import answer_words
 from murmure.collector.pages.static_files import imported_modules, release, static_files
 
-Open = Callable[..., OpenPage]
-TOKEN = "00112233445566778899aabbccddeeff"
 MAX_WEIGHT = 60_000  # bytes of all bodies, compressed
 MAX_READY = 2000  # ms on a slow telephone
 MAX_DRAW = 5  # ms for 1,000 answers
-
-# Words are recorded where they are drawn; `fill` replaces them, so that a coin falls as a test wants it to.
-RECORD_WORDS = """fill => {
-    window.drawn = [];
-    const real = crypto.getRandomValues.bind(crypto);
-    crypto.getRandomValues = array => {
-        real(array);
-        if (array instanceof Uint32Array) {
-            if (fill !== null) array.fill(fill);
-            window.drawn.push(...array);
-        }
-        return array;
-    };
-}"""
-EVERYTHING_KEPT = """async () => JSON.stringify([
-    Object.entries(localStorage), Object.entries(sessionStorage), document.cookie,
-    await indexedDB.databases(), await caches.keys(), location.href, history.state,
-])"""
-NO_STORAGE = """if (location.search.includes("nostorage")) for (const name of ["localStorage", "sessionStorage"])
-    Object.defineProperty(window, name, {get() { throw new DOMException("denied", "SecurityError") }});"""
-FAST_CLOCK = """() => {
-    const [wait, now, start] = [setInterval, Date.now, Date.now()];
-    window.setInterval = (work, ms) => wait(work, ms / 50);
-    Date.now = () => start + 50 * (now.call(Date) - start);
-}"""
-LIES, KEEPS = 0xFFFFFFFF, 0  # words above every threshold, and below
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[SmallCollector]:
-    with running() as collector:
-        yield collector
-
-
-@pytest.fixture
-def collector(served: SmallCollector) -> SmallCollector:
-    """Nothing has arrived yet; what browsers keep is deleted by `visit`."""
-    served.bodies.clear()
-    served.stored.clear()
-    served.faults.clear()
-    served.states.clear()
-    served.waves.clear()
-    served.plan_text.clear()
-    served.coin_tokens.clear()
-    return served
-
-
-class Visit:
-    """One person on the page."""
-
-    def __init__(self, opened: OpenPage) -> None:
-        self.opened = opened
-        self.wait("html[data-ready]")
-
-    def do(self, work: Callable[[Any], Any]) -> Any:
-        return self.opened.do(work)
-
-    def wait(self, selector: str, state: str = "attached") -> None:
-        self.do(lambda page: page.wait_for_selector(selector, state=state, timeout=8000))
-
-    def choose(self, *places: int) -> None:
-        """The option at this place, for each question in turn."""
-        for number, place in enumerate(places, 1):
-            self.do(lambda page, n=number, i=place: page.locator(f"#q{n} input").nth(i).check())
-
-    def click(self, selector: str) -> None:
-        self.do(lambda page: page.click(selector))
-
-    def randomise(self) -> None:
-        self.click("#randomise")
-        self.wait("#review", "visible")
-
-    def send(self) -> None:
-        self.click("#send")
-        self.wait("#receipt", "visible")
-
-    def reload(self) -> None:
-        self.do(lambda page: page.reload())
-        self.wait("html[data-ready]")
-
-    def go(self, address: str) -> None:
-        self.do(lambda page: page.goto("about:blank"))
-        self.do(lambda page: page.goto(address))
-        self.wait("html[data-ready]")
-
-    def text(self, selector: str) -> str:
-        return str(self.do(lambda page: page.locator(selector).inner_text()))
-
-    def visible(self, selector: str) -> bool:
-        return bool(self.do(lambda page: page.locator(selector).is_visible()))
-
-    def kept(self) -> str:
-        return str(self.opened.evaluate(EVERYTHING_KEPT))
-
-    def body(self) -> dict[str, Any]:
-        return dict(json.loads(self.do(lambda page: page.locator("#report-text").text_content())))
-
-
-@pytest.fixture
-def visit(open_page: Open, collector: SmallCollector) -> Callable[..., Visit]:  # noqa: F811
-    def start(name: str, *, size: str = "telephone", scheme: str = "light", **link: Any) -> Visit:
-        open_page(f"{collector.address}/client/plan.js").evaluate("localStorage.clear(); sessionStorage.clear()")
-        return Visit(open_page(collector.link(name, **link), size=size, scheme=scheme))
-
-    return start
-
-
-Start = Callable[..., Visit]
-
 
 # -- the whole way ----------------------------------------------------------------------------------------------------
 
@@ -543,7 +431,7 @@ def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collec
     one.send()
 
     assert collector.coin_tokens == [token]
-    assert json.loads(collector.bodies[0])["token"] == token
+    assert json.loads(collector.bodies[0])["token"] == registered(token)
 
 
 def test_without_storage_the_page_works_and_warns(visit: Start, collector: SmallCollector) -> None:
@@ -582,7 +470,7 @@ def test_a_closed_survey_says_so_and_a_receipt_stays(visit: Start, collector: Sm
         ("oue", ["50 mark their answer in the report", "50 leave it unmarked"]),
         ("olh", ["51 send the group that their answer is in", "49 send another group"]),  # e^2 / (e^2 + 7)
         ("piecewise", ["62 send a number near theirs", "38 send a number from anywhere else"]),  # e^.5 / (e^.5 + 1)
-        ("waves", ["73 mark their answer in the report", "27 leave it unmarked"]),
+        ("waves", ["73 keep a mark at their answer", "27 keep no mark there"]),
     ],
 )
 def test_the_picture_counts_what_the_law_draws(visit: Start, name: str, lines: list[str]) -> None:
@@ -638,7 +526,7 @@ def test_the_conclusion_is_odds_rounded_up(visit: Start) -> None:
 
     assert "by at most a factor of 2.72." in one.text("#odds")
     assert "can be 74% sure" in one.text("#belief")
-    assert one.text("#total") == "This device has sent no other report on this question."
+    assert one.text("#total") == "This browser knows of no other report on this question."
     assert "nobody can tell" not in one.opened.text()
 
 
@@ -655,8 +543,8 @@ def test_what_a_device_spends_on_a_question_adds_up(visit: Start, collector: Sma
     one.choose(0)
     one.randomise()
 
-    assert "this one included: at most a factor of 7.39" in one.text("#total")
-    assert "2 in all" in one.do(lambda page: page.locator("#numbers").text_content())
+    assert "that this browser knows of: at most a factor of 7.39" in one.text("#total")
+    assert "2 for all reports on the same question" in one.do(lambda page: page.locator("#numbers").text_content())
 
 
 def test_french_numbers_have_commas(visit: Start) -> None:

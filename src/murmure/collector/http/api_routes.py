@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from murmure.collector.http.answers import NO_STORE, SAFE_HEADERS
 from murmure.collector.http.limits import RateLimit, client_of
 from murmure.collector.http.requests import (
     Desk,
@@ -19,6 +18,7 @@ from murmure.collector.http.requests import (
     json_answer,
     language_of,
     only_fields,
+    public_answer,
     text_field,
 )
 from murmure.collector.service.analysts import Analyst
@@ -71,16 +71,14 @@ class ApiRoutes:
     async def plan(self, request: Request) -> Response:
         """The text whose digest the client checks: unchanged."""
         record = await self._visible(request)
-        return Response(record.plan.to_json(), 200, SAFE_HEADERS | NO_STORE, "application/json")
+        return public_answer(request, record.plan.to_json(), "application/json")
 
     async def coins(self, request: Request) -> Response:
         self._coins.take(client_of(request.scope, self._desk.settings.trust_proxy))
         body = await body_of(request, TOKEN_BODY)
         only_fields(body, "token")
-        survey_id = request.path_params["id"]
-        if not self._collector.reception(survey_id).gives_coins:
-            raise RequestRefused("state", "this survey has no public coins to give out.")
-        return json_answer({"coins": self._collector.coins(survey_id, body.get("token"))})
+        token, coins = self._collector.coins(request.path_params["id"], body.get("token"))
+        return json_answer({"token": token, "coins": coins})
 
     async def results(self, request: Request) -> Response:
         record = await self._visible(request)
@@ -169,7 +167,7 @@ class ApiRoutes:
     async def forgeries(self, request: Request) -> Response:
         record = await self._owned(request)
         check = await asyncio.to_thread(survey_forgeries, self._collector, record, wave_of(request, record))
-        return json_answer(check.to_dict() | {"sentence": Language(language_of(request)).say(check.sentence())})
+        return json_answer(check.to_dict() | check.in_words(Language(language_of(request)).say))
 
     async def advice(self, request: Request) -> Response:
         await self._desk.signed_in(request)

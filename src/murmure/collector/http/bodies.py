@@ -1,4 +1,7 @@
-"""Bodies of requests: at most so long, within a time. Announced too long, they are refused before they are read."""
+"""Bodies of requests: at most so long, within a time, and not too much of them at once.
+
+A body that is announced too long is refused before it is read.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 BODY_SECONDS = 15.0
+MAX_HELD_BYTES = 64 << 20  # of all bodies together that have begun to arrive
 JSON_TYPE = b"application/json"
+_held = 0  # by the one event loop of the process
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
@@ -36,24 +41,40 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     announced = header(scope, b"content-length")
     if announced is not None and (not announced.isdigit() or len(announced) > 12 or int(announced) > max_bytes):
         raise _too_large(max_bytes)
-    message = await _next(receive)  # nearly always all of it
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        if len(body) > max_bytes:
-            raise _too_large(max_bytes)
-        return body
-    parts, size = [body], len(body)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            while message.get("more_body", False):
-                message = await _next(receive)
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > max_bytes:
-                    raise _too_large(max_bytes)
+            message = await _next(receive)  # nearly always all of it
+            if message.get("more_body", False):
+                return await _join(message, receive, max_bytes)
     except TimeoutError:
         raise RequestRefused("too-slow", "the body did not arrive in time.", hint="send it again") from None
-    return b"".join(parts)
+    body: bytes = message.get("body", b"")
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
+    return body
+
+
+async def _join(message: Message, receive: Receive, max_bytes: int) -> bytes:
+    """A body that comes in parts. All that are incomplete share a limit: slow clients cannot fill the memory."""
+    global _held
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while True:
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            _held += len(parts[-1])
+            if size > max_bytes:
+                raise _too_large(max_bytes)
+            if not message.get("more_body", False):
+                return b"".join(parts)
+            if _held > MAX_HELD_BYTES:
+                raise RequestRefused(
+                    "busy", "too many long requests are arriving at once.", hint="send it again in a moment"
+                )
+            message = await _next(receive)
+    finally:
+        _held -= size
 
 
 class ClientGone(Exception):

@@ -158,7 +158,9 @@ PATHS: Fields = {
         "delete": _route("Remove a draft.", 200, session=True),
     },
     f"{ONE}/plan": {"get": _route("The plan, exactly the text whose digest links carry.", 200, media="text/plain")},
-    f"{ONE}/coins": {"post": _route("The public coins for the report of a token.", 200, body="Token")},
+    f"{ONE}/coins": {
+        "post": _route("Register a token: its public coins, and the token to send the report with.", 200, body="Token")
+    },
     f"{ONE}/reports": {
         "post": _route("Send one report; answered when it is on the disk.", 201, 200, body="SentReport")
     },

@@ -18,7 +18,16 @@ from starlette.routing import Route
 
 from murmure.collector.http.answers import NO_STORE, SAFE_HEADERS, as_refusal, internal_error, retry_headers
 from murmure.collector.http.api_routes import survey_link, wave_of
-from murmure.collector.http.requests import HTML, Desk, Handler, answering, language_of, page_answer, remember_language
+from murmure.collector.http.requests import (
+    HTML,
+    Desk,
+    Handler,
+    answering,
+    language_of,
+    page_answer,
+    public_answer,
+    remember_language,
+)
 from murmure.collector.pages.account_pages import first_account_page, sign_in_page
 from murmure.collector.pages.answer_page import answer_page
 from murmure.collector.pages.builder_page import builder_page
@@ -70,8 +79,8 @@ class PageRoutes:
         record = await asyncio.to_thread(self._collector.public, request.path_params["id"])
         lang = language_of(request)
 
-        def made() -> str:
-            return answer_page(
+        def made() -> Response:
+            page = answer_page(
                 record.survey.to_dict(),
                 record.id,
                 state=record.state,
@@ -80,8 +89,9 @@ class PageRoutes:
                 coins=record.plan.coins == "collector",
                 lang=lang,
             )
+            return public_answer(request, page, HTML)
 
-        return page_answer(await asyncio.to_thread(made))
+        return await asyncio.to_thread(made)
 
     async def public_results(self, request: Request) -> Response:
         record = await asyncio.to_thread(self._collector.public, request.path_params["id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -112,6 +113,18 @@ def json_answer(value: dict[str, Any], status: int = 200, **headers: str) -> Res
 
 def page_answer(text: str, status: int = 200) -> Response:
     return Response(text, status, SAFE_HEADERS | NO_STORE, HTML)
+
+
+def public_answer(request: Request, text: str, kind: str) -> Response:
+    """A text that everybody may read, compressed for those who take it so: a slow telephone waits for every byte.
+
+    What is for analysts is never compressed: beside a secret, the length of a compressed text tells about the secret.
+    """
+    headers, content = SAFE_HEADERS | NO_STORE | {"Vary": "Accept-Encoding"}, text.encode()
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        content = gzip.compress(content, mtime=0)
+    return Response(content, 200, headers, kind)
 
 
 def refusal_answer(error: RequestRefused, request: Request) -> Response:

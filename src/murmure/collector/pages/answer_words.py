@@ -39,9 +39,12 @@ PICTURE = {
         "A report marks any of the {count} answers. Each answer that is not theirs is marked by about {n} of 100.",
         **_slots("n", "count"),
     ),
+    "kept.mark": Phrase("{n} keep a mark at their answer", **N),
+    "kept.none": Phrase("{n} keep no mark there", **N),
     "kept.about": Phrase(
-        "These marks are made once and kept on this device. In each wave every mark is randomised again before it is "
-        "sent."
+        "The device makes its marks once and keeps them: any of the {count} answers can get one, and each answer that "
+        "is not theirs gets one from about {n} of 100. In each wave every mark is randomised again before it is sent.",
+        **_slots("n", "count"),
     ),
     "group": Phrase("{n} send the group that their answer is in", **N),
     "groups": Phrase("{n} send another group", **N),
@@ -65,13 +68,19 @@ PICTURE = {
         "report does not say which one is real.",
         **_slots("count"),
     ),
-    "rows": Phrase("Of 100 people whose answer to this question is randomised, about"),
+    "rows": Phrase("Of 100 people whose answer to a question is randomised, about"),
+    "rows.label": Phrase("If they answer {answer}:", **_slots("answer")),
     "drawing": Phrase("A picture of 100 people: {parts}", **_slots("parts")),
 }
 
 CONCLUSIONS = {
     "promise": Phrase(
         "What is sent is a hint, not your answer: it moves the odds between two answers by at most a factor of {odds}.",
+        **ODDS,
+    ),
+    "promise.several": Phrase(
+        "What is sent is a hint, not your answers: it moves the odds between any two ways of answering these questions "
+        "by at most a factor of {odds}.",
         **ODDS,
     ),
     "odds": Phrase(
@@ -84,35 +93,38 @@ CONCLUSIONS = {
         "questions by at most a factor of {odds}.",
         **ODDS,
     ),
-    "odds.stated": Phrase(
-        "The plan states a factor of {odds}. Its table is too large to be checked on this device.", **ODDS
-    ),
     "belief": Phrase(
         "Somebody who found two answers equally likely, and now reads the report, can be {percent} sure of one of them "
         "at most. They cannot be certain, and neither can you prove your answer with it.",
         **_slots("percent"),
     ),
     "total.soon": Phrase(
-        "This device has reported on this question before. With the new report it makes a factor of at most {odds}.",
+        "This browser has made a report on this question before. With the new one it makes a factor of at most {odds}.",
         **ODDS,
     ),
-    "total.first": Phrase("This device has sent no other report on this question."),
-    "total.first.several": Phrase("This device has sent no other report on these questions."),
+    "total.first": Phrase("This browser knows of no other report on this question."),
+    "total.first.several": Phrase("This browser knows of no other report on these questions."),
     "total": Phrase(
-        "With earlier reports of this device on the same question, this one included: at most a factor of {odds}.",
+        "With the other reports on this question that this browser knows of: at most a factor of {odds}.",
         **ODDS,
     ),
     "total.several": Phrase(
-        "With earlier reports of this device on the same questions, this one included: at most a factor of {odds}.",
+        "With the other reports on these questions that this browser knows of: at most a factor of {odds}.",
         **ODDS,
     ),
     "total.waves": Phrase(
-        "All waves together change the odds by at most a factor of {odds}, as long as your answer stays the same.",
+        "All waves together change the odds by at most a factor of {odds}, as long as your answer stays the same and "
+        "this browser keeps its key.",
+        **ODDS,
+    ),
+    "total.changed": Phrase(
+        "All waves together change the odds by at most a factor of {odds}, since reports on several answers add up. "
+        "That your answer has changed, and when, shows beyond that.",
         **ODDS,
     ),
     "numbers": Phrase(
-        "In the language of the literature: epsilon = {epsilon} for this report, {total} in all that this device has "
-        "spent on this question. Read off the integers that were used, and rounded up.",
+        "In the language of the literature: epsilon = {epsilon} for this report, and {total} for all reports on the "
+        "same question that this browser knows of. Read off the integers that are used here, and rounded up.",
         **_slots("epsilon", "total"),
     ),
 }
@@ -132,16 +144,19 @@ READINGS = {
     "coin.changed": Phrase("The coin changed your answer. Nothing in the report shows it."),
     "says.high": Phrase("“high”"),
     "says.low": Phrase("“low”"),
-    "gone": Phrase("This page was reloaded, so it no longer knows. It knows only the report."),
+    "gone": Phrase("This page no longer knows. It knows only the report."),
+    "gone.waves": Phrase("This page shows it no more. The device keeps its number for the next waves."),
 }
 
 STATES = {
     "kept": Phrase("Kept on this device, not sent yet."),
+    "kept.page": Phrase("Kept in this page alone, not sent yet."),
     "sending": Phrase("Sending …"),
     "retry": Phrase("Not sent yet: the collector did not answer. The next try is in {n} s.", **N),
     "busy": Phrase("Not sent yet: the collector cannot store reports at the moment. The next try is in {n} s.", **N),
     "offline": Phrase(
-        "Not sent yet: this device is offline. The report is kept here and goes out when the connection is back."
+        "Not sent yet: this device is offline. The report is kept here, and goes out when the connection is back and "
+        "this page is open."
     ),
     "stopped": Phrase(
         "Not sent: the collector could not be reached. The report is kept here. Come back to this page, or try again."
@@ -172,8 +187,11 @@ REFUSALS = {
         "Not counted: the collector did not give out this link. Check that the address is complete, or ask for a new "
         "link."
     ),
+    "refused.no-coins": Phrase(
+        "Not counted: this report was drawn before the collector gave out the public coin for it. Nothing was stored."
+    ),
     "refused": Phrase("Not counted: the collector refused the report ({reason}).", **_slots("reason")),
-    "deleted": Phrase("The report was deleted from this device. Nothing was counted."),
+    "deleted": Phrase("The report was deleted from this device. It was not counted."),
 }
 
 PROBLEMS = {
@@ -194,6 +212,14 @@ PROBLEMS = {
         "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
     ),
     "plan.refused": Phrase("This page cannot use the plan ({reason}). Nothing was drawn.", **_slots("reason")),
+    "plan.dishonest": Phrase(
+        "This page does not answer: the plan’s numbers do not keep to the epsilon that it states, or cannot be checked "
+        "here. Tell the person who sent you the link."
+    ),
+    "coins.unreachable": Phrase(
+        "The collector could not be reached for the public coin. Nothing of your answer was sent, and nothing was "
+        "drawn. Check the connection, and try again."
+    ),
     "coins": Phrase(
         "The collector did not give out the public coin ({reason}). Nothing of your answer was sent, and nothing was "
         "drawn. Try again in a moment.",
@@ -205,8 +231,9 @@ PROBLEMS = {
     ),
     "coins.waiting": Phrase("Asking the collector for the public coin. Nothing of your answer is sent …"),
     "changed": Phrase(
-        "In an earlier wave this device reported on another answer. A report on a second answer tells more about you: "
-        "all waves together then change the odds by up to a factor of {odds}. Nothing has been drawn yet.",
+        "In an earlier wave this device reported on another answer. A report on a further answer tells more about you: "
+        "all waves together then change the odds by up to a factor of {odds}, and that your answer has changed shows "
+        "beyond that. Nothing has been drawn yet.",
         **ODDS,
     ),
     "changed.go": Phrase("My answer has changed: randomise it"),
@@ -229,8 +256,18 @@ NUMBERS = {
     "says.low",
     "number",
 }
-SEVERAL = {"sampled", "sampled.some", "joint", "hidden", "rows", "nothing"}
-WAVES = {"kept.about", "total.waves", "refused.other-wave", "changed", "changed.go"}
+SEVERAL = {"sampled", "sampled.some", "joint", "hidden", "rows", "rows.label", "nothing"}
+WAVES = {
+    "kept.mark",
+    "kept.none",
+    "kept.about",
+    "gone.waves",
+    "total.waves",
+    "total.changed",
+    "refused.other-wave",
+    "changed",
+    "changed.go",
+}
 
 
 def answer_words(lang: LanguageCode, kinds: Set[str], several: bool, waves: bool) -> dict[str, str]:

@@ -8,31 +8,46 @@ import { byId, show } from "./elements.js";
 import { ReportView, Stop, showReceipt, tellProblem } from "./report_view.js";
 import { Speech } from "./speech.js";
 
+const PLAN_TIME_LIMIT = 60000;
 const PREFIX = /^[0-9a-f]{16,64}$/, TOKEN = /^[0-9a-f]{32}$/;
+
+const fragmentOf = () => new URLSearchParams(location.hash.slice(1));
+const setFragment = hash => history.replaceState(null, "", location.pathname + location.search + hash);
 
 /** The link's fragment: the token leaves the address bar, and waits in this tab until it is kept with the report. */
 function readLink(store) {
-  const fragment = new URLSearchParams(location.hash.slice(1)), kept = store.link ?? {};
+  const fragment = fragmentOf(), kept = store.link ?? {};
   const link = { p: fragment.get("p") ?? kept.p ?? null, t: fragment.get("t") ?? kept.t ?? null };
-  if (fragment.has("t") && store.session.area) {
+  if (fragment.has("t")) {
     store.link = link;
-    const rest = link.p === null ? "" : `#p=${encodeURIComponent(link.p)}`;
-    history.replaceState(null, "", location.pathname + location.search + rest);
+    if (store.session.keeps) setFragment(link.p === null ? "" : `#p=${encodeURIComponent(link.p)}`);
   }
-  for (const other of document.querySelectorAll(".languages a")) other.hash = location.hash;
-  addEventListener("hashchange", () => location.reload());
+  const { hash } = location;
+  for (const other of document.querySelectorAll(".languages a")) other.hash = hash;
+  addEventListener("hashchange", () => {
+    const next = fragmentOf();
+    if (next.has("p") || next.has("t")) location.reload(); // another link
+    else setFragment(hash); // a place on this page, as the skip link names one: what the link promises stays in the address
+  });
   return link;
 }
 
-async function loadPlan(survey, link, speech) {
-  let text, plan;
+async function planText(id) {
+  const stop = new AbortController(), timer = setTimeout(() => stop.abort(), PLAN_TIME_LIMIT);
   try {
-    const response = await fetch(`/api/surveys/${survey.id}/plan`);
-    if (!response.ok) throw new Error(`HTTP ${response.status}`);
-    text = await response.text();
+    const response = await fetch(`/api/surveys/${id}/plan`, { signal: stop.signal });
+    return response.ok ? await response.text() : null;
   } catch {
-    throw new Stop(speech, "plan.missing");
+    return null;
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+async function loadPlan(survey, link, speech) {
+  const text = await planText(survey.id);
+  if (text === null) throw new Stop(speech, "plan.missing");
+  let plan;
   try {
     plan = new Plan(text);
   } catch (error) {
@@ -41,6 +56,16 @@ async function loadPlan(survey, link, speech) {
   if (link.p !== null && !(PREFIX.test(link.p) && plan.digest.startsWith(link.p))) throw new Stop(speech, "link.plan");
   if (plan.digest !== survey.plan) throw new Stop(speech, "page.plan");
   return plan;
+}
+
+/** Another tab may draw, send or delete: then its record is the one. A page that comes back from history begins again. */
+function stayCurrent(view) {
+  const { store } = view;
+  addEventListener("storage", event => {
+    if (event.key?.endsWith(store.place) && (store.pinned?.body ?? null) !== view.body) location.reload();
+  });
+  addEventListener("pagehide", () => view.forget());
+  addEventListener("pageshow", event => event.persisted && store.keeps && location.reload());
 }
 
 async function start() {
@@ -62,8 +87,11 @@ async function start() {
     const memoised = survey.waves > 1 ? (await import("../client/memoised.js")).MemoisedClient : null;
     const view = new ReportView(plan, survey, store, speech);
     if (record?.received) view.receipt();
-    else if (record?.body) view.review();
+    else if (record?.body) view.review(record);
+    else if (!view.conclusions.honest) throw new Stop(speech, "plan.dishonest");
     else new Answering(view, link, memoised).ask();
+    show(byId("unpinned"), link.p === null && survey.state === "open");
+    stayCurrent(view);
   } catch (error) {
     show(byId("answering"), false);
     if (!record?.received) return tellProblem(error);

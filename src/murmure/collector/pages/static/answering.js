@@ -13,11 +13,12 @@ export class Answering {
   }
 
   ask() {
-    const section = byId("answering"), button = byId("randomise"), { store } = this;
+    const section = byId("answering"), button = byId("randomise");
     this.drawPicture();
     byId("promise").textContent = this.conclusions.promise();
     button.disabled = false;
     button.addEventListener("click", () => this.randomise());
+    addEventListener("pageshow", () => this.drawPicture()); // it was emptied when the page was left
     section.addEventListener("input", event => {
       const question = this.questions.find(({ inputs }) => inputs.includes(event.target));
       if (question?.field.classList.contains("faulty")) question.check(this.speech);
@@ -26,13 +27,10 @@ export class Answering {
     section.addEventListener("keydown", event => {
       if (event.key === "Enter" && event.target.type === "number") this.randomise();
     });
-    // Another tab may draw: then its report is the one.
-    addEventListener("storage", event => event.key?.endsWith(store.place) && store.pinned?.body && location.reload());
   }
 
   drawPicture() {
-    const codes = this.questions.map(question => question.code);
-    byId("picture").replaceChildren(...coinPicture(this.plan, this.questions, codes, this.speech));
+    byId("picture").replaceChildren(...coinPicture(this.plan, this.questions, this.speech));
   }
 
   /** Once: from here on there is a report, whatever happens to the page. */
@@ -45,11 +43,14 @@ export class Answering {
     show(byId("problem"), false);
     const given = questions.map(question => question.given);
     try {
-      const token = this.link.t ?? store.pinned?.token ?? store.makeToken(), coins = await this.coins(token);
-      const drawn = !store.pinned?.body; // not yet in another tab, while coins were on their way
-      if (drawn) this.pin(token, this.report(given, coins, extraAnswers));
-      for (const question of questions) question.clear();
-      this.view.review(drawn ? questions.map((question, i) => question.inWords(given[i], speech)) : null);
+      const own = this.link.t ?? store.pinned?.token ?? store.makeToken(), { token, coins } = await this.register(own);
+      if (store.drawn) { // in another tab, while coins were on their way or this page lay in the history
+        location.reload();
+        return;
+      }
+      const record = this.pin(token, this.report(given, coins, extraAnswers));
+      this.view.forget();
+      this.view.review(record, questions.map((question, i) => question.inWords(given[i], speech)));
     } catch (error) {
       button.disabled = false;
       if (error.code === "values-spent") this.offerChange();
@@ -57,10 +58,11 @@ export class Answering {
     }
   }
 
-  /** Public coins come from the collector, after the token is fixed: nobody can try tokens until coins suit them. */
-  async coins(token) {
+  /** Public coins come from the collector, for a token that is fixed and counted before they are known. With them
+   * comes the token that the report is sent with: one that was not registered is refused. */
+  async register(token) {
     const { survey, store, speech } = this, waiting = byId("waiting");
-    if (!survey.coins) return null;
+    if (!survey.coins) return { token, coins: null };
     store.pinned = { token };
     waiting.textContent = speech.say("coins.waiting");
     try {
@@ -90,10 +92,11 @@ export class Answering {
   pin(token, report) {
     const { plan, survey, store } = this;
     const body = JSON.stringify({ token, wave: survey.wave, plan: plan.digest, report });
-    store.pinned = { token, body, asked: false };
+    const record = { token, body, asked: false };
+    store.pinned = record;
     this.conclusions.spend(this.memoised ? store.memo.seen.length : 1);
     store.link = null;
-    show(byId("unkept"), !store.keeps);
+    return record;
   }
 
   /** In another wave the answer may have changed; a second answer costs as much again, so people are asked. */

@@ -5,21 +5,38 @@ import { hexOf, sha256 } from "../client/sha256.js";
 
 const HEAD = "murmure";
 
-function usable(name) {
+/** Storage that can be read. One that is full can still hold a report of an earlier visit. */
+function readable(name) {
   try {
-    const area = globalThis[name], probe = `${HEAD}:probe`;
-    area.setItem(probe, "1");
-    area.removeItem(probe);
+    const area = globalThis[name];
+    area.getItem(HEAD);
     return area;
   } catch {
     return null;
   }
 }
 
+function writable(area) {
+  const probe = `${HEAD}:probe`;
+  try {
+    area.setItem(probe, "1");
+    area.removeItem(probe);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 class Area {
   constructor(name) {
-    this.area = usable(name);
+    this.area = readable(name);
+    this.writable = writable(this.area);
     this.memory = new Map(); // what the browser does not keep
+  }
+
+  /** Whether all of it would be there after a reload. */
+  get keeps() {
+    return this.writable && this.memory.size === 0;
   }
 
   get(key) {
@@ -57,7 +74,7 @@ export class DeviceStore {
   }
 
   get keeps() {
-    return this.local.area !== null && this.local.memory.size === 0;
+    return this.local.keeps;
   }
 
   // -- the report of this wave: { token } once coins were asked for, { token, body, asked } once it is drawn,
@@ -66,6 +83,11 @@ export class DeviceStore {
 
   get place() {
     return `report:${this.id}:${this.wave}`;
+  }
+
+  /** Whose the things are that are kept: an ending of their names. Nothing on open links, where devices are not told apart. */
+  get owner() {
+    return this.tag ? `:${this.tag}` : "";
   }
 
   /** The token of a personal link, or null. */
@@ -82,6 +104,12 @@ export class DeviceStore {
     const all = this.local.get(this.place) ?? {}, tag = this.tag ?? Object.keys(all).at(-1) ?? "open";
     delete all[tag]; // the newest is the last
     this.local.set(this.place, { ...all, [tag]: record });
+  }
+
+  /** Whether a report was drawn for this wave, in whichever tab, and whatever became of it. */
+  get drawn() {
+    const { body, received, refused } = this.pinned ?? {};
+    return Boolean(body ?? received ?? refused);
   }
 
   // -- the link: its fragment is taken out of the address, and must survive a reload and a change of language
@@ -108,26 +136,31 @@ export class DeviceStore {
     return null;
   }
 
-  // -- the key of memoised bits, and which answers it was used for: { key, seen }
+  // -- the key of memoised bits, and which answers it was used for: { key, seen }. Each personal link has its own: the
+  // -- page asks back where an answer has changed, and would tell the next person what the one before has answered.
 
   get memo() {
-    const memo = this.local.get(`memo:${this.id}`) ?? { key: randomHex(32), seen: [] };
+    const memo = this.local.get(`memo:${this.id}${this.owner}`) ?? { key: randomHex(32), seen: [] };
     return { key: Uint8Array.from(memo.key.match(/../g), byte => parseInt(byte, 16)), seen: memo.seen };
   }
 
   set memo({ key, seen }) {
-    this.local.set(`memo:${this.id}`, { key: hexOf(key), seen });
+    this.local.set(`memo:${this.id}${this.owner}`, { key: hexOf(key), seen });
   }
 
-  // -- what was spent on a question, by the digest of its texts: { "survey:wave": epsilon }
+  // -- what was spent on a question, by the digest of its texts: { "survey:wave:owner": epsilon }
 
   spend(digest, entry, epsilon) {
     this.local.set(`spent:${digest}`, { ...this.local.get(`spent:${digest}`), [entry]: epsilon });
   }
 
-  /** All that was spent, and in how many surveys. */
-  spentOn(digest) {
-    const all = Object.values(this.local.get(`spent:${digest}`) ?? {});
-    return { epsilon: all.reduce((sum, one) => sum + one, 0), surveys: all.length };
+  /** What was spent under other entries than this one, or null where there is no other. */
+  spentElsewhere(digest, entry) {
+    const { [entry]: _, ...others } = this.local.get(`spent:${digest}`) ?? {}, all = Object.values(others);
+    return all.length ? all.reduce((sum, one) => sum + one, 0) : null;
+  }
+
+  spentHere(digest, entry) {
+    return this.local.get(`spent:${digest}`)?.[entry] ?? 0;
   }
 }

@@ -22,12 +22,12 @@ const two = (part, whole, yes, no) => {
   return [[n, ...yes], [100 - n, ...no]];
 };
 
-const marks = (law, count, ...more) => ({
-  parts: two(law.yesTrue, WORD, ["marked"], ["unmarked"]),
-  about: [["marked.about", { n: hundredth(law.yesFalse), count }], ...more],
+const marks = (law, yes, no, about) => ({
+  parts: two(law.yesTrue, WORD, [yes], [no]),
+  about: [[about, { n: hundredth(law.yesFalse), count: law.inputs }]],
 });
 
-/** law -> { parts: [[of 100, key, fields]], about: [[key, fields]], lead: answer that it is about, if it matters }. */
+/** law -> { parts: [[of 100, key, fields]], about: [[key, fields]], lead: code of the answer that it is about, if it matters }. */
 const CHANCES = new Map([
   [WindowLaw, law => {
     if (law.plain) {
@@ -58,8 +58,8 @@ const CHANCES = new Map([
       about: [["near.about", { share: law.first.length / law.first.outputs }]],
     };
   }],
-  [BitsLaw, law => marks(law, law.inputs)],
-  [ChainedBitsLaw, law => marks(law.permanent, law.inputs, ["kept.about"])],
+  [BitsLaw, law => marks(law, "marked", "unmarked", "marked.about")],
+  [ChainedBitsLaw, law => marks(law.permanent, "kept.mark", "kept.none", "kept.about")],
   [HashedLaw, law => ({
     parts: two(law.bins.body, WORD, ["group"], ["groups"]), about: [["group.about", { n: law.bins.outputs }]],
   })],
@@ -77,42 +77,50 @@ const RECORDS = new Map([
   [HiddenLaw, () => ["hidden"]],
 ]);
 
-const chancesOf = (law, question, x) => CHANCES.get(law.constructor)(law, question, x);
+/** The law of one question in words. lead: the answer that it is about, or null where it is the same for all of them. */
+function told(law, question, speech) {
+  const { parts, about, lead } = CHANCES.get(law.constructor)(law, question, question.code);
+  const say = (key, fields) => speech.say(key, written(speech, fields));
+  const chosen = question.given === undefined ? () => question.answer(lead, speech) : () => question.inWords(question.given, speech);
+  return {
+    counts: parts.map(([n]) => n),
+    lines: parts.map(([n, key, fields]) => say(key, { ...fields, n })),
+    notes: about.map(([key, fields]) => element("p", { class: "note" }, say(key, fields))),
+    lead: lead === undefined ? null : chosen(),
+  };
+}
+
+const keyTo = lines => element("ul", { class: "key" }, ...lines.map((line, kind) => element("li", { class: `k${kind}` }, line)));
 
 function written(speech, fields = {}) {
   const write = ([name, value]) => [name, name === "share" ? speech.percent(value) : speech.number(value)];
   return Object.fromEntries(Object.entries(fields).map(write));
 }
 
-/** The picture as nodes. codes: of the answers that are given so far, undefined where there is none yet. */
-export function coinPicture(plan, questions, codes, speech) {
-  return plan.ofRecords ? ofRecord(plan, questions, codes, speech) : ofAnswer(plan.law, questions[0], codes[0], speech);
+/** The picture as nodes, for the answers that are given so far. */
+export function coinPicture(plan, questions, speech) {
+  return plan.ofRecords ? ofRecord(plan, questions, speech) : ofAnswer(plan.law, questions[0], speech);
 }
 
-function ofAnswer(law, question, code, speech) {
-  const { parts, about, lead } = chancesOf(law, question, code);
-  const lines = parts.map(([n, key, fields]) => speech.say(key, { ...written(speech, fields), n: speech.number(n) }));
-  const answer = lead === undefined ? null : question.answer(lead, speech);
-  const first = answer === null ? speech.say("lead") : speech.say("lead.label", { answer });
-  const dots = hundredDots(parts.map(([n]) => n), speech.say("drawing", { parts: lines.join(", ") }));
-  const key = element("ul", { class: "key" }, ...lines.map((line, kind) => element("li", { class: `k${kind}` }, line)));
-  const note = ([name, fields]) => element("p", { class: "note" }, speech.say(name, written(speech, fields)));
-  return [element("p", {}, first), element("div", { class: "hundred" }, dots, key), ...about.map(note)];
+function ofAnswer(law, question, speech) {
+  const { counts, lines, notes, lead } = told(law, question, speech);
+  const first = lead === null ? speech.say("lead") : speech.say("lead.label", { answer: lead });
+  const dots = hundredDots(counts, speech.say("drawing", { parts: lines.join(", ") }));
+  return [element("p", {}, first), element("div", { class: "hundred" }, dots, keyTo(lines)), ...notes];
 }
 
-function ofRecord({ law }, questions, codes, speech) {
+function ofRecord({ law }, questions, speech) {
   const [key, fields] = RECORDS.get(law.constructor)(law);
   const rows = law.parts.map((part, i) => {
-    const { parts } = chancesOf(part.real ?? part, questions[i], codes[i]);
-    const [n, what, more] = parts[0], line = speech.say(what, { ...written(speech, more), n: speech.number(n) });
-    const title = speech.say("drawing", { parts: line });
-    return element("li", {}, element("span", { class: "asked" }, questions[i].text),
-      hundredBar(parts.map(([count]) => count), title), element("span", { class: "k0" }, line));
+    const { counts, lines, notes, lead } = told(part.real ?? part, questions[i], speech);
+    const bar = hundredBar(counts, speech.say("drawing", { parts: lines.join(", ") }));
+    const about = lead === null ? [] : [element("p", { class: "note" }, speech.say("rows.label", { answer: lead }))];
+    return element("li", {}, element("span", { class: "asked" }, questions[i].text), ...about, bar, keyTo(lines), ...notes);
   });
   const count = speech.number(questions.length);
-  const lead = speech.say(key, { ...written(speech, fields), count });
+  const first = speech.say(key, { ...written(speech, fields), count });
   const about = element("p", { class: "note" }, speech.say("rows"));
-  return [element("p", {}, lead), about, element("ul", { class: "strips" }, ...rows)];
+  return [element("p", {}, first), about, element("ul", { class: "strips" }, ...rows)];
 }
 
 // -- a report in words: one that is not an answer itself (marks, a hash, a list) is shown as the answers that it fits

@@ -33,27 +33,42 @@ export class ReportView {
     });
     this.conclusions = new Conclusions(plan, survey, store, speech);
     this.conclusions.writeNumbers();
+    this.body = null; // of the report that is shown, as long as it is not settled
   }
 
-  /** labels: what was answered, as long as this page remembers. */
-  review(labels = null) {
-    const { store, speech } = this, record = store.pinned, sent = JSON.parse(record.body);
+  /** Nothing of what was answered stays on the page: not in its fields, not in the picture, not in words. */
+  forget() {
+    for (const question of this.questions) question.clear();
+    byId("picture")?.replaceChildren();
+    const gone = this.survey.waves > 1 ? "gone.waves" : "gone";
+    byId("answered").replaceChildren(element("p", {}, this.speech.say(gone)));
+    byId("luck").textContent = "";
+  }
+
+  /** record: as it is kept. labels: what was answered, as long as this page remembers. */
+  review(record, labels = null) {
+    const { store, speech } = this, sent = JSON.parse(record.body);
+    this.body = record.body;
     show(byId("answering"), false);
     show(byId("review"));
-    byId("answered").replaceChildren(...(labels ? this.lines(labels) : [element("p", {}, speech.say("gone"))]));
+    this.forget();
+    this.warn();
+    if (labels) byId("answered").replaceChildren(...this.lines(labels));
     byId("report-words").replaceChildren(...this.words(sent));
     byId("luck").textContent = labels ? this.luck(labels[0], sent.report) : "";
     byId("report-text").textContent = record.body;
     this.conclusions.write("");
-    const delivery = new Delivery(this.survey.id, record.body, (state, details) => this.told(state, details));
+    const delivery = new Delivery(this.survey.id, record.body, (state, details) => this.told(record, state, details));
     byId("send").addEventListener("click", () => {
-      store.pinned = { ...store.pinned, asked: true };
-      delivery.start();
+      const kept = store.pinned; // of another tab, perhaps: then that report is the one
+      if (kept && kept.body !== record.body) return location.reload();
+      store.pinned = { ...record, asked: true };
+      return delivery.start();
     });
     byId("delete").addEventListener("click", () => this.discard());
-    if (record.refused) this.told("refused", record.refused);
+    if (record.refused) this.told(record, "refused", record.refused);
     else if (record.asked) delivery.start();
-    else this.told("kept");
+    else this.told(record, store.keeps ? "kept" : "kept.page");
     if (labels) byId("review").querySelector("h2").focus();
   }
 
@@ -83,45 +98,57 @@ export class ReportView {
 
   // -- sending
 
-  told(state, details = {}) {
+  told(record, state, details = {}) {
     if (state === "received") {
-      this.received(details);
+      this.received(record, details);
       return;
     }
     const { speech } = this, waits = WAITING.includes(state), n = speech.number(details.n ?? 0);
-    const sentence = state === "refused" ? this.refusal(details) : speech.say(state, { n });
-    byId("delivery").className = `delivery ${state}`;
+    const sentence = state === "refused" ? this.refusal(record, details) : speech.say(state, { n });
+    byId("delivery").className = `delivery ${state.replace(".", " ")}`;
     byId("delivery").textContent = sentence;
     if (!details.counting) byId("announced").textContent = sentence; // a screen reader need not count the seconds
     if (waits) byId("send").textContent = speech.say("again");
-    show(byId("send-row"), state === "kept" || waits);
+    show(byId("send-row"), state.startsWith("kept") || waits);
     show(byId("delete"), state === "refused" && details.code !== "other-wave");
   }
 
-  refusal({ code, reason }) {
-    this.store.pinned = { ...this.store.pinned, refused: { code, reason } };
+  refusal(record, { code, reason }) {
+    this.store.pinned = { ...record, refused: { code, reason } };
     return this.speech.say(this.speech.keyOf("refused", code), { reason });
   }
 
   /** A report that was not counted leaves the device; that there was one does not, so that nothing is drawn again. */
   discard() {
     const { refused } = this.store.pinned;
-    this.store.pinned = { refused };
+    this.body = null;
+    this.forget();
     show(byId("review"), false);
-    tellProblem({ sentence: `${this.refusal(refused)} ${this.speech.say("deleted")}` });
+    byId("report-text").textContent = "";
+    byId("report-words").replaceChildren();
+    tellProblem({ sentence: `${this.refusal({}, refused)} ${this.speech.say("deleted")}` });
   }
 
-  received({ stored }) {
-    const { store, survey } = this, { token, body } = store.pinned, { plan, report } = JSON.parse(body);
-    const record = { plan, report, received: stored };
+  received({ token, body }, { stored }) {
+    const { store, survey } = this, { plan, report } = JSON.parse(body), record = { plan, report, received: stored };
     // A personal link is used again in the next wave; on an open link the device makes another token.
     store.pinned = survey.waves > 1 && survey.link === "invitations" ? { ...record, token } : record;
+    this.forget();
     this.receipt();
     byId("receipt").querySelector("h2").focus();
   }
 
+  /** A report that is kept nowhere would be drawn again. */
+  warn() {
+    const { keeps } = this.store;
+    show(byId("unkept"), !keeps);
+    show(byId("kept-once"), keeps);
+  }
+
   receipt() {
     const record = this.store.pinned;
+    this.body = null;
+    show(byId("unkept"), false);
     for (const id of ["answering", "review"]) show(byId(id), false);
     show(byId("receipt"));
     byId("receipt-words").replaceChildren(...this.words(record));

@@ -26,10 +26,14 @@ export class Speech {
     return this.number(up, { maximumFractionDigits: digits });
   }
 
-  /** A share, rounded up, but never to certainty. */
-  percent(share) {
-    const digits = share > 0.99 ? 2 : 0, unit = 10 ** (digits + 2);
-    const up = Math.min(Math.ceil(share * unit - 1e-9), unit - 1) / unit;
-    return this.number(up, { style: "percent", maximumFractionDigits: digits });
+  /** A share, rounded up. */
+  percent(share, digits = 0) {
+    const unit = 10 ** (digits + 2);
+    return this.number(Math.ceil(share * unit - 1e-9) / unit, { style: "percent", maximumFractionDigits: digits });
+  }
+
+  /** How sure somebody can be who found two answers equally likely: rounded up, with the digits that certainty lacks. */
+  belief(odds) {
+    return this.percent(odds / (1 + odds), Math.max(0, Math.ceil(Math.log10((1 + odds) / 99))));
   }
 }
