@@ -47,7 +47,6 @@ export async function askCoins(id, token) {
   if (json?.ok && Array.isArray(json.coins) && registers(json.token, token)) return { token: json.token, coins: json.coins };
   throw Object.assign(new Error(json?.message), { code: json?.error ?? "unreachable" });
 }
-}
 
 export class Delivery {
   /** tell(state, details): "kept", "sending", "retry", "busy", "offline", "stopped", "received", "refused". */
