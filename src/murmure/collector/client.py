@@ -64,7 +64,7 @@ class SurveyClient:
     the answers reported so far, `client.seen` of the last session) is as secret. values: how many distinct answers may
     be reported over all waves; each costs the survey's total epsilon again. at_most: the largest epsilon that is
     accepted. token: on open links the one that this device made for this wave; one-time links carry theirs. file: where
-    the token and the report are kept between runs, for their owner only; without it they are gone when the program ends.
+    the token and the report are kept between runs, for their owner only; without it they end with the program.
     """
 
     def __init__(
