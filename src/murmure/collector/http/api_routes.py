@@ -74,7 +74,7 @@ class ApiRoutes:
     async def plan(self, request: Request) -> Response:
         """The text whose digest the client checks: unchanged."""
         record = await self._visible(request)
-        text = record.plan_text or await asyncio.to_thread(record.plan.to_json)
+        text = await asyncio.to_thread(lambda: record.plan_text or record.plan.to_json())
         return public_answer(request, text, "application/json")
 
     async def coins(self, request: Request) -> Response:
