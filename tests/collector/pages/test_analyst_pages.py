@@ -13,7 +13,9 @@ from tests.pages.browser import OpenPage
 from tests.pages.conftest import browser, open_page  # noqa: F401
 from tests.pages.inspection import Inspection
 
+from murmure.collector.pages.analyst_words import ADMINISTRATION, ADVICE, BUILDER, LIVE, REQUESTS
 from murmure.collector.pages.shell import POLICY
+from murmure.collector.pages.static_files import static_files
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
 
@@ -191,3 +193,17 @@ def test_forged_reports_raise_an_alarm_on_the_page(office: Office, visit: Start)
     for test in check.tests:
         assert str(test.name) in told and str(test.saw) in told
     assert opened.serious() == [] and opened.complaints() == []
+
+
+def test_every_sentence_for_scripts_is_used() -> None:
+    """By its key, or by a template of keys: `margin.${unit}`."""
+    scripts = "".join(file.content.decode() for path, file in static_files().items() if path.endswith(".js"))
+    keys = [key for group in (REQUESTS, LIVE, ADMINISTRATION, BUILDER, ADVICE) for key in group]
+    units = ("points", "percent", "value")  # what an advice says of itself
+    unused = [
+        key
+        for key in keys
+        if f'"{key}"' not in scripts and f"`{key.rpartition('.')[0]}.${{" not in scripts and key not in units
+    ]
+
+    assert unused == []

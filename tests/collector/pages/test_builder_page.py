@@ -160,7 +160,9 @@ def test_an_error_is_told_beside_its_field(author: Person, change: dict[str, Any
 
     assert author.evaluate(focused) == re.findall(r"data-field=(\w+)", field)[-1]
     assert author.evaluate("document.activeElement.getAttribute('aria-invalid')") == "true"
-    assert author.evaluate(described) == author.read(f"{field} > .fault") != ""
+    told = author.read(f"{field} > .fault")
+    assert author.evaluate(described) == told
+    assert re.fullmatch(r"[A-Z][^\[\]]*\.", told), "a sentence, without the names of fields"
 
 
 def spoil(author: Person, survey: dict[str, Any]) -> None:

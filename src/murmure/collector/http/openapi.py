@@ -46,6 +46,7 @@ SCHEMAS: Fields = {
             "hint": {"type": ["string", "null"]},
             "status": {"type": "integer"},
             "where": {"type": "string", "description": "the field of a survey that is refused"},
+            "wanted": {"type": "string", "description": "what that field may hold"},
         },
     },
     "Ok": {"type": "object", "required": ["ok"], "properties": {"ok": {"const": True}}},
@@ -202,7 +203,7 @@ for _ending in ("parquet", "csv", "csv-metadata.json", "json"):
     }
 
 
-def openapi_document(base: str) -> str:
+def openapi_document(base: str, session_cookie: str = "murmure_session") -> str:
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -215,7 +216,7 @@ def openapi_document(base: str) -> str:
         "components": {
             "schemas": SCHEMAS,
             "securitySchemes": {
-                "session": {"type": "apiKey", "in": "cookie", "name": "murmure_session"},
+                "session": {"type": "apiKey", "in": "cookie", "name": session_cookie},
                 "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token"},
             },
         },

@@ -22,6 +22,7 @@ N = slots("n")
 REQUESTS = {
     "unreachable": Phrase("The collector cannot be reached. Check the connection and try again."),
     "unexpected": Phrase("The collector answered in an unexpected way ({status}).", **slots("status")),
+    "wanted": Phrase("Wanted: {wanted}", **slots("wanted")),
     "signed.out": Phrase("Your session has ended. Sign in again in another tab, then come back here."),
 }
 
@@ -47,7 +48,6 @@ ADMINISTRATION = {
     "alarm": Phrase("alarm"),
     "yes": Phrase("yes"),
     "no": Phrase("no"),
-    "saw": Phrase("what it saw"),
 }
 
 BUILDER = {
@@ -63,7 +63,6 @@ BUILDER = {
     "option.twice": Phrase("This answer is there already."),
     "moved": Phrase("Moved to place {n}", **N),
     "removed": Phrase("Removed"),
-    "missing": Phrase("Not written in this language: readers get the other one."),
     "saved": Phrase("Draft saved"),
     "saving": Phrase("Saving …"),
     "unsaved": Phrase("Changes not saved yet"),
@@ -72,14 +71,12 @@ BUILDER = {
     "no": Phrase("No"),
     "range": Phrase("From {low} to {high}", **slots("low", "high")),
     "choose": Phrase("Choose …"),
-    "preview.empty": Phrase("Write a question, and it appears here."),
     "preview.untexted": Phrase("(not written yet)"),
     "copy.links": Phrase("by invitation"),
     "open.link": Phrase("open link"),
     "last.questions": Phrase("{n} questions", **N),
     "last.question": Phrase("1 question"),
     "last.people": Phrase("{n} answers expected", **N),
-    "number.bad": Phrase("Write a number."),
 }
 
 ADVICE = {
@@ -133,7 +130,6 @@ ADVICE = {
         "the same.",
         **slots("n", "odds", "epsilon"),
     ),
-    "no.questions": Phrase("Add a question to see what it costs and what it gives."),
     "margin.points": Phrase("± {margin} points", **slots("margin")),
     "margin.value": Phrase("± {margin}", **slots("margin")),
     "people": Phrase("{n} people", **N),

@@ -126,6 +126,8 @@ def _named(block: Block, question: Question) -> Block:
     if not isinstance(block, Intervals):
         return block
     labels = labels_of(question)
+    if question.by_mean and question.unit:
+        labels = {"mean": Phrase("mean, {unit}", unit=question.unit.phrase)}
     rows = tuple(replace(row, label=labels.get(str(row.label), row.label)) for row in block.rows)
     return replace(block, title=question.text.phrase if block.title else "", rows=rows)
 

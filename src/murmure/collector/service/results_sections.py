@@ -105,6 +105,8 @@ def _folded(head: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[B
 def _margin(question: Question, half: float, most: float | None = None) -> Phrase:
     """most: a figure cannot move further."""
     half = half if most is None else min(half, most)
+    if question.by_mean and question.unit:
+        return Phrase("± {half:.2g} {unit}", half=half, unit=question.unit.phrase)
     if question.by_mean:
         return Phrase("± {half:.2g}", half=half)
     points = 100 * half

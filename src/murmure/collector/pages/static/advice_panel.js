@@ -89,8 +89,8 @@ export class AdvicePanel {
 
   refuse(refusal) {
     this.problem = refusal;
-    this.fault("margin", refusal.where === "margin" ? refusal.message : "");
-    this.fault("epsilon", refusal.where === "epsilon" ? refusal.message : "");
+    this.fault("margin", refusal.where === "margin" ? refusal.beside : "");
+    this.fault("epsilon", refusal.where === "epsilon" ? refusal.beside : "");
     const quiet = ["margin", "epsilon"].includes(refusal.where);
     if (quiet && this.latest) return;
     byId("advice-body").replaceChildren(paragraph(refusal.message, "note"));

@@ -81,7 +81,7 @@ function complain(refusal) {
     tell(byId("problem"), refusal.message);
     return;
   }
-  tell(fault, refusal.message);
+  tell(fault, refusal.beside ?? refusal.message);
   place.closest("details")?.setAttribute("open", "");
   const input = place.querySelector("input, textarea, select");
   fault.id ||= `fault-${Math.random().toString(36).slice(2)}`;
