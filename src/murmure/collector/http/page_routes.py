@@ -18,7 +18,16 @@ from starlette.routing import Route
 
 from murmure.collector.http.answers import NO_STORE, SAFE_HEADERS, as_refusal, internal_error, retry_headers
 from murmure.collector.http.api_routes import survey_link, wave_of
-from murmure.collector.http.requests import HTML, Desk, Handler, answering, language_of, page_answer, remember_language
+from murmure.collector.http.requests import (
+    HTML,
+    Desk,
+    Handler,
+    answering,
+    compressed,
+    language_of,
+    page_answer,
+    remember_language,
+)
 from murmure.collector.pages.account_pages import first_account_page, sign_in_page
 from murmure.collector.pages.answer_page import answer_page
 from murmure.collector.pages.builder_page import builder_page
@@ -81,7 +90,7 @@ class PageRoutes:
                 lang=lang,
             )
 
-        return page_answer(await asyncio.to_thread(made))
+        return await asyncio.to_thread(lambda: compressed(page_answer(made()), request))
 
     async def public_results(self, request: Request) -> Response:
         record = await asyncio.to_thread(self._collector.public, request.path_params["id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -112,6 +113,16 @@ def json_answer(value: dict[str, Any], status: int = 200, **headers: str) -> Res
 
 def page_answer(text: str, status: int = 200) -> Response:
     return Response(text, status, SAFE_HEADERS | NO_STORE, HTML)
+
+
+def compressed(page: Response, request: Request) -> Response:
+    """A page for everybody, made small. Pages of a session are not compressed: their length could tell secrets."""
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        page.body = gzip.compress(bytes(page.body), 9, mtime=0)
+        page.headers["Content-Length"] = str(len(page.body))
+        page.headers["Content-Encoding"] = "gzip"
+    page.headers["Vary"] = "Accept-Encoding"
+    return page
 
 
 def refusal_answer(error: RequestRefused, request: Request) -> Response:
