@@ -65,12 +65,13 @@ def opened(collector: Collector, survey: dict[str, Any]) -> SurveyRecord:
 def token_for(collector: Collector, record: SurveyRecord) -> str:
     if record.survey.link == "invitations":
         return collector.invitations(record, 1)[0]
-    return os.urandom(16).hex()
+    token = os.urandom(16).hex()
+    return collector.coins(record.id, token)[0] if record.plan.coins == "collector" else token
 
 
 def sent_report(collector: Collector, record: SurveyRecord, answer: Any, rng: Random | None = None) -> dict[str, Any]:
     """The body of a request, as an honest client sends it."""
     token, plan = token_for(collector, record), record.plan
-    coins = collector.coins(record.id, token) if plan.coins == "collector" else None
+    coins = collector.coins(record.id, token)[1] if plan.coins == "collector" else None
     report = report_from(plan, answer, rng or Random.secure(), coins=coins)
     return {"token": token, "wave": record.wave, **report}

@@ -8,6 +8,7 @@ import logging
 import pickle
 import socket
 import ssl
+import sys
 import threading
 import urllib.error
 from collections.abc import Callable, Iterator
@@ -81,13 +82,20 @@ class StandIn:
         document = json.loads(body)
         if where == "/coins":
             words = coin_words(self.plan, iter(stream(int(document["token"][:8], 16), 50)))
-            return reply(handler, 200, {"ok": True, "coins": coins_in_hex(words)})
+            return reply(
+                handler, 200, {"ok": True, "coins": coins_in_hex(words), "token": registered(document["token"])}
+            )
         assert where == "/reports" and document.keys() == {"token", "wave", "plan", "report"}
         place = document["token"], document["wave"]
         if self.stored.setdefault(place, document["report"]) != document["report"]:
             return reply(handler, 409, {"ok": False, "error": "spent", "message": "this link is spent", "status": 409})
         report_check(self.plan)(document["report"])
         return reply(handler, 201, {"ok": True, "stored": "now"})
+
+
+def registered(token: str) -> str:
+    """As the collector signs it, but for the key."""
+    return token[:16] + "5" * 16
 
 
 def reply(handler: Any, status: int, body: Any, **headers: str) -> None:
@@ -174,6 +182,7 @@ def test_several_answers_with_the_coins_of_the_collector(collector: StandIn) -> 
     words = coin_words(SEVERAL, iter(stream(int(TOKEN[:8], 16), 50)))
     check_coins(SEVERAL, words, receipt.report)
     assert json.loads(collector.bodies[0]) == {"token": TOKEN}
+    assert json.loads(collector.bodies[1])["token"] == client.token == registered(TOKEN)
     assert [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins", "reports"]
 
 
@@ -243,6 +252,28 @@ def test_another_plan_than_the_link_promises_is_refused(collector: StandIn) -> N
     assert collector.bodies == []
 
 
+def test_another_wave_of_a_plan_without_memory_is_refused(collector: StandIn) -> None:
+    """Each would be a fresh draw: a collector that counts waves up would learn the answer."""
+    collector.fields["wave"] = 2
+    with pytest.raises(PlanRefused, match="wave 2 of a plan without memoised answers"):
+        client_of(collector)[0].answer("yes")
+
+    assert collector.bodies == []
+
+
+@several
+@pytest.mark.parametrize("wrong", ["f" * 32, TOKEN[:31], None, 5])
+def test_a_collector_that_registers_another_token_gets_no_report(
+    collector: StandIn, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "registered", lambda token: wrong)
+    client, _ = client_of(collector)
+
+    with pytest.raises(InvalidParameter, match="did not register the token"):
+        client.answer(ANSWERS)
+    assert client.token == TOKEN and [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins"]
+
+
 def test_a_survey_that_takes_no_answers(collector: StandIn) -> None:
     collector.fields["state"] = "closed"
     with pytest.raises(CollectorRefusal, match="takes no answers now"):
@@ -281,6 +312,19 @@ def test_waves_are_answered_from_kept_bits(collector: StandIn) -> None:
     assert len(collector.bodies) == 40
 
 
+@waves
+@pytest.mark.parametrize("fragment", ["", f"&t={TOKEN}"])
+def test_waves_of_an_open_link_have_a_token_each(collector: StandIn, fragment: str) -> None:
+    """So that nobody sees by the token that two reports come from one device; a one-time link carries its own."""
+    client, _ = client_of(collector, f"p={WAVES.digest[:16]}{fragment}", key=bytes(32))
+    for wave in (1, 2, 3):
+        collector.fields["wave"] = wave
+        client.answer("yes")
+    tokens = {json.loads(body)["token"] for body in collector.bodies}
+
+    assert len(tokens) == (1 if fragment else 3) and (tokens == {TOKEN}) == bool(fragment)
+
+
 LINKS = (
     "",
     "https://host/s/abc#p=0123456789abcdef",
@@ -308,7 +352,7 @@ def test_no_secret_is_shown(collector: StandIn, caplog: pytest.LogCaptureFixture
     caplog.set_level(logging.DEBUG)
     client, _ = client_of(collector)
     texts = [repr(client), repr(client.answer(ANSWERS | {"often": "never"}))]
-    collector.stored[TOKEN, 1] = "another"
+    collector.stored[registered(TOKEN), 1] = "another"
     for wrong in ({"cheated": "yes"}, "never", ANSWERS | {"often": "my never"}, ANSWERS):
         other, _ = client_of(collector)
         with pytest.raises(MurmureError) as refusal:
@@ -324,8 +368,8 @@ def test_no_secret_is_shown(collector: StandIn, caplog: pytest.LogCaptureFixture
         pickle.dumps(client)
     texts += [str(refused.value), caplog.text]
 
-    assert not any(TOKEN in text or "never" in text for text in texts)
-    assert client.token == TOKEN
+    assert not any(secret in text for secret in (TOKEN, registered(TOKEN), "never") for text in texts)
+    assert client.token == registered(TOKEN)
     assert not any(b"never" in body for body in collector.bodies)
 
 

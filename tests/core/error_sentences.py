@@ -14,7 +14,6 @@ import murmure
 
 SOURCES = Path(murmure.__file__).parent
 ROOTS = {"MurmureError", "UsageError"}
-FRAGMENT_ARGUMENTS = {"MissingExtra", "MissingJava"}  # errors that put parts of a sentence into their own
 CODE = re.compile(r"\s*(murmure |--|\w+ = )")  # a command or a line of TOML, the same in every language
 NOT_FIELDS = {"hint", "columns"}
 HELD = {
@@ -37,6 +36,7 @@ class Checker:
         self.trees = {path: ast.parse(text) for path, text in sources.items()}
         self.nodes = {path: list(ast.walk(tree)) for path, tree in self.trees.items()}
         self.errors = _family(node for nodes in self.nodes.values() for node in nodes)
+        self.first = _first_arguments(node for nodes in self.nodes.values() for node in nodes)
         self.functions: dict[str, list[tuple[str, ast.FunctionDef]]] = defaultdict(list)
         self.constants: dict[str, list[tuple[str, ast.expr]]] = defaultdict(list)
         self.calls: dict[str, list[tuple[str, Scope, ast.Call]]] = defaultdict(list)
@@ -75,11 +75,11 @@ class Checker:
         first = 0
         if name == "__init__" and isinstance(call.func, ast.Attribute) and _name(call.func.value) in self.errors:
             name, first = "MurmureError", 1
-        if name in FRAGMENT_ARGUMENTS:
-            for value in call.args:
+        if name in self.errors and self.first.get(name, 0) is None:
+            for value in (*call.args, *(keyword.value for keyword in call.keywords)):
                 yield from self.part(path, scope, value)
         elif name == "Phrase" or name in self.errors or (isinstance(call.func, ast.Name) and name in kinds):
-            yield from self.sentence_call(path, scope, call, first)
+            yield from self.sentence_call(path, scope, call, first + (self.first.get(name) or 0))
 
     def sentence_call(self, path: str, scope: Scope, call: ast.Call, first: int) -> Iterator[str]:
         where = f"{path}:{call.lineno}"
@@ -217,7 +217,19 @@ def _family(nodes: Iterable[ast.AST]) -> set[str]:
     found = set(ROOTS)
     while new := {name for name, above in bases.items() if above & found} - found:
         found |= new
-    return found - FRAGMENT_ARGUMENTS
+    return found
+
+
+def _first_arguments(nodes: Iterable[ast.AST]) -> dict[str, int | None]:
+    """Which argument of a constructor of its own is the sentence; None: it puts parts into its own sentence."""
+    out: dict[str, int | None] = {}
+    for node in nodes:
+        for function in node.body if isinstance(node, ast.ClassDef) else ():
+            if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+                names = _parameters(function)
+                found = next((name for name in ("template", "message") if name in names), None)
+                out[node.name] = None if found is None else names.index(found) - 1
+    return out
 
 
 def _name(node: ast.expr) -> str:

@@ -5,6 +5,7 @@ A sentence is a literal in one of these places:
 - `help`, `short_help` and `epilog` of a command or an option, and the docstring of a command;
 - the words of a plug-in's entry (core/catalogue_entries.py);
 - phrase("...") in a template of a page;
+- what a class of errors passes on to its base, super().__init__("...");
 - the first sentence of a mechanism's docstring, which `murmure certify --list` shows.
 """
 
@@ -43,7 +44,7 @@ def sentences() -> dict[Key, list[str]]:
     for path, tree in checker.trees.items():
         for key, line in _in_tree(tree, errors=path.endswith("core/errors.py")):
             found.setdefault(key, []).append(f"{path}:{line}")
-    for template in sorted(SOURCES.glob("show/templates/*.html")):
+    for template in sorted(SOURCES.glob("**/templates/*.html")):
         for key in re.findall(r"""phrase\((["'])(.*?)\1""", template.read_text()):
             found.setdefault(key[1], []).append(template.relative_to(SOURCES.parent).as_posix())
     for name, module in MECHANISMS.items():
@@ -72,7 +73,7 @@ def _in_tree(tree: ast.AST, errors: bool) -> Iterator[tuple[Key, int]]:
             one, many = (a.value for a in node.args[:2] if isinstance(a, ast.Constant))
             yield (str(one), str(many)), node.lineno
         words, place = ENTRY_WORDS.get(name, (HELP, None))
-        if name == "Phrase" or (errors and name in ("cls", "__init__")):
+        if name == "Phrase" or _passed_on(node) or (errors and name in ("cls", "__init__")):
             words, place = {"hint"}, 0
         values = [k.value for k in node.keywords if k.arg in words]
         values += node.args[place : place + 1] if place is not None else []
@@ -80,6 +81,12 @@ def _in_tree(tree: ast.AST, errors: bool) -> Iterator[tuple[Key, int]]:
             for part in ast.walk(value) if isinstance(value, ast.IfExp | ast.BoolOp) else [value]:
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.value, node.lineno
+
+
+def _passed_on(call: ast.Call) -> bool:
+    """Whether it is super().__init__(...)."""
+    above = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return _called(call) == "__init__" and isinstance(above, ast.Call) and _called(above) == "super"
 
 
 def help_text(docstring: str) -> str:

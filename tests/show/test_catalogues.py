@@ -24,6 +24,9 @@ def test_every_sentence_is_found() -> None:
     assert len(found) > 2_500
     assert "{message}\n  Hint: {hint}" in found
     assert "This page is one file, without script, and asks nothing of the network." in found
+    assert "Randomise my answer" in found  # a template beside the pages that use it
+    assert "survey: {where} must be {wanted}, got {got}." in found  # a class of errors has its own sentence
+    assert "bad-request" not in found  # a code is for programs, and the same in every language
     assert "discrete Gaussian noise" in found
     assert any(isinstance(key, tuple) for key in found)
     assert any(str(key).startswith("Statistics about people") for key in found)

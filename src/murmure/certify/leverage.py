@@ -67,6 +67,21 @@ class Leverage:
         """The most that one report moves any figure, up or down."""
         return float(max(self.up.max(), -self.down.min())) if len(self.up) else float("nan")
 
+    @property
+    def bias(self) -> float:
+        """The largest bias from one forged report, in people: `up` where honest people add 0, `down` where they add 1.
+
+        Of m forged reports among n, no figure is moved by more than m bias / n. It is `largest`, except where a report
+        that does not support a value says more than one that does.
+
+        >>> import murmure as mu
+        >>> from murmure.certify.leverage import leverage
+        >>> one = leverage(mu.HadamardResponse(mu.Categories(4), 1.0))
+        >>> print(f"counts for {one.largest:.2f} people, moves a figure by up to {one.bias:.2f}")
+        counts for 2.16 people, moves a figure by up to 3.16
+        """
+        return float(max(self.up.max(), 1 - self.down.min())) if len(self.up) else float("nan")
+
     def most(self, forged: int, people: int) -> Floats:
         """(down, up) of every figure, in rows: how far `forged` of `people` reports can move it, as a share."""
         return np.stack([self.down, self.up], axis=1) * forged / people

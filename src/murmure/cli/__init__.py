@@ -9,6 +9,7 @@ from murmure.cli.advise import advise
 from murmure.cli.attack import attack
 from murmure.cli.audit import audit
 from murmure.cli.certify import certify
+from murmure.cli.class_room import class_room
 from murmure.cli.commands import MurmureGroup
 from murmure.cli.completion import completion
 from murmure.cli.demo import demo
@@ -89,6 +90,7 @@ OTHERS = (
     attack,
     audit,
     certify,
+    class_room,
     completion,
     demo,
     estimate,

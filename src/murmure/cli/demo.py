@@ -1,15 +1,15 @@
-"""`murmure demo`: a first look at Murmure. It prints a simulated survey and writes it as a page in two languages."""
+"""`murmure demo`: a first look at Murmure. A survey that runs (demo_live.py), and a report of a simulated one."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from murmure.cli.commands import MurmureCommand
+from murmure.cli.browser import has_window_browser, open_in_browser
+from murmure.cli.commands import MurmureCommand, UsageError
 from murmure.cli.language import echo
 from murmure.cli.options import json_option
 from murmure.cli.terminal import console, print_activation, print_document, print_json, print_line
@@ -22,42 +22,115 @@ if TYPE_CHECKING:
     from murmure.show.document import Document
 
 FILE = "murmure-demo.html"
+MAX_CROWD = 5000
+SERVICE_PACKAGES = ("starlette", "uvicorn", "httptools", "msgspec", "argon2", "segno")
 
 
-@click.command(cls=MurmureCommand, short_help="A first look: a simulated survey, from the coins to the report.")
+@click.command(cls=MurmureCommand, short_help="A first look: a survey that runs, and the report of a simulated one.")
 @click.option(
-    "--people", type=click.IntRange(2, 1_000_000), default=2000, show_default=True, help="Simulated students."
+    "--serve/--no-serve",
+    default=None,
+    help="Run the survey until Ctrl-C; or only print the report, and write it as a page.",
+)
+@click.option(
+    "--crowd", type=click.IntRange(1, MAX_CROWD), default=200, show_default=True, help="Simulated people who answer."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets telephones of this network in.")
+@click.option("--port", type=click.IntRange(0, 65535), help="[default: 8480 if it is free, else any]")
+@click.option(
+    "--people", type=click.IntRange(2, 1_000_000), default=2000, show_default=True, help="Students of the report."
 )
 @click.option(
     "--epsilon", type=float, default=TWO_COINS, show_default="ln 3, two fair coins", help="A question's budget."
 )
-@click.option("--seed", type=int, help="Make an experiment that can be repeated; it is marked as such.")
+@click.option("--seed", type=int, help="Make a report that can be repeated, and is marked as such; with --no-serve.")
 @click.option("--open/--no-open", "show_page", default=None, help="Open the page.  [default: in a terminal, if it can]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    default=".",
     metavar="DIR",
-    help="Where to leave murmure-demo.html.  [default: .]",
+    help="Where to leave murmure-demo.html.  [default: with --no-serve ., else nowhere]",
 )
 @json_option
 @click.pass_context
 def demo(
     ctx: click.Context,
+    serve: bool | None,
+    crowd: int,
+    host: str,
+    port: int | None,
     people: int,
     epsilon: float,
     seed: int | None,
     show_page: bool | None,
-    out: Path,
+    out: Path | None,
     as_json: bool,
 ) -> None:
-    """A first look at Murmure: a simulated class, asked about cheating at exams."""
+    """A first look at Murmure: a class is asked about cheating at exams.
+
+    \b
+    murmure demo                   a survey that runs here: answer it in your browser, see the crowd's estimate move
+    murmure demo --host 0.0.0.0    the same, and telephones of this network may answer
+    murmure demo --no-serve        a simulated survey from the coins to the report, also as a page
+
+    The people beside you are simulated. Ctrl-C ends the survey and leaves nothing behind. Without a terminal or a
+    browser it ends by itself, with the report of --no-serve. --json and --seed give that report alone.
+    """
+    repeatable = seed is not None
+    if serve and (as_json or repeatable):
+        other = "--json" if as_json else "--seed"
+        raise UsageError("--serve and {other} exclude one another: a survey that runs is not repeatable.", other=other)
+    if serve is False or as_json or repeatable:
+        _report(ctx, people, epsilon, seed, show_page, out or Path(), as_json)
+        return
+    if serve is None and not has_collector():
+        _report(ctx, people, epsilon, seed, show_page, out or Path(), as_json)
+        _advise_collector()
+        return
+    from murmure.cli.demo_live import LiveDemo
+    from murmure.cli.lesson_screen import usual_port
+    from murmure.core.serving.listening import LOOPBACK
+
+    terminal, browser = console().is_terminal, has_window_browser()
+    opens = bool(show_page) or (show_page is None and terminal and browser)
+    stays = bool(serve) or (terminal and (opens or browser or host not in LOOPBACK))
+    live = LiveDemo(epsilon, crowd, host, usual_port(host) if port is None else port, opens and stays, stays)
+    if not live.run() and not stays:
+        _report(ctx, people, epsilon, seed, False, out, as_json)
+
+
+def has_collector() -> bool:
+    """Whether the packages of the service are installed."""
+    return all(find_spec(name) is not None for name in SERVICE_PACKAGES)
+
+
+def _advise_collector() -> None:
+    from murmure.core.installation import install_command
+
+    words = Phrase(
+        "There is a survey that runs and that you can answer, too: {command}", command=install_command("collector")
+    )
+    print_line(words)
+
+
+def _report(
+    ctx: click.Context,
+    people: int,
+    epsilon: float,
+    seed: int | None,
+    show_page: bool | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """The report of a simulated survey, and the same as a page. out: None for no page."""
     from murmure.lectures.demo.document import demo_document
 
     survey = run_survey(people, epsilon, seed)
     document = demo_document(survey)
     if not as_json:
         print_document(document)
+    if out is None:
+        return
     try:
         path = write_page(document, out)
     except MurmureError as error:
@@ -74,7 +147,7 @@ def demo(
         print_activation()
         print_line(Phrase("The same as a page: {path}", path=str(path)))
     if show_page or (show_page is None and not as_json and console().is_terminal and has_window_browser()):
-        open_page(path)
+        open_in_browser(path.as_uri())
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
@@ -93,28 +166,6 @@ def write_page(document: Document, folder: Path) -> Path:
     with all_or_nothing(path) as part:
         part.write_text(text, encoding="utf-8")
     return path.resolve()
-
-
-def has_window_browser() -> bool:
-    """A browser that opens its own window; one that runs in the terminal would take the terminal over."""
-    import webbrowser
-
-    try:
-        browser = webbrowser.get()
-    except webbrowser.Error:
-        return False
-    return type(browser) is not webbrowser.GenericBrowser
-
-
-def open_page(path: Path) -> None:
-    """In a separate process: the command does not wait for the browser."""
-    subprocess.Popen(
-        [sys.executable, "-m", "webbrowser", path.as_uri()],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------

@@ -63,8 +63,8 @@ class SurveyClient:
     key: for surveys in several waves, at least 16 secret bytes of this device, the same in every wave. `seen` (codes of
     the answers reported so far, `client.seen` of the last session) is as secret. values: how many distinct answers may
     be reported over all waves; each costs the survey's total epsilon again. at_most: the largest epsilon that is
-    accepted. token: on open links the one that this device made before; one-time links carry theirs. file: where the
-    token and the report are kept between runs, for their owner only; without it they are gone when the program ends.
+    accepted. token: on open links the one that this device made for this wave; one-time links carry theirs. file: where
+    the token and the report are kept between runs, for their owner only; without it they end with the program.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class SurveyClient:
     ) -> None:
         self.address, base, self.id, link = read_link(address)
         self._promised = link["p"]
-        self._token = link.get("t") or token
+        self._token, self._one_time = link.get("t") or token, "t" in link
         if self._token is not None and not TOKEN.fullmatch(self._token):
             raise InvalidParameter("SurveyClient.token must be 32 hexadecimal digits in small letters.")
         self._key, self._codes, self._values, self._at_most = key, list(seen), values, at_most
@@ -140,6 +140,12 @@ class SurveyClient:
         self._refuse_pending()
         survey, plan = self.survey(), self.plan()
         wave = survey["wave"]
+        if wave != 1 and not isinstance(plan.person, RAPPOR):
+            raise PlanRefused(
+                "Plan refused: the collector asks wave {wave} of a plan without memoised answers.",
+                hint="each wave would cost epsilon again: ask the person who sent the link, and answer nothing",
+                wave=wave,
+            )
         if survey.get("state") != "open":
             raise CollectorRefusal("survey {id} takes no answers now ({code}).", id=self.id, code="not-open")
         if wave in self._answered:
@@ -149,6 +155,8 @@ class SurveyClient:
                 wave=wave,
                 id=self.id,
             )
+        if not self._one_time and self._answered:
+            self._token = None  # so that nobody sees by it that the reports of two waves come from one device
         if self._token is None:
             if survey.get("link") != "open":
                 raise InvalidParameter("this survey takes one-time links only, and this link has no token (t=).")
@@ -234,9 +242,22 @@ class SurveyClient:
             return self._memoised_report(plan, names[0] if names else "", answers)
         coins = None
         if plan.coins == "collector":
-            body = json.dumps({"token": self._token}).encode()
-            coins = self._requests.post(f"/api/surveys/{self.id}/coins", body, "coins")["coins"]
+            coins = self._register()
         return answer(plan, answers, coins=coins)["report"]
+
+    def _register(self) -> list[str]:
+        """The public coins of the token, which is fixed and counted before they are known. The report is sent with the
+        token that comes with them."""
+        assert self._token is not None
+        body = json.dumps({"token": self._token}).encode()
+        reply = self._requests.post(f"/api/surveys/{self.id}/coins", body, "coins")
+        token = reply.get("token")
+        if not isinstance(token, str) or not TOKEN.fullmatch(token) or token[:16] != self._token[:16]:
+            raise InvalidParameter(
+                "the collector at {base} did not register the token of this client.", base=self._requests.base
+            )
+        self._token = token
+        return list(reply["coins"])
 
     def _memoised_report(self, plan: Plan[Any], name: str, value: Any) -> Any:
         """From bits that are kept for this device, survey and question."""

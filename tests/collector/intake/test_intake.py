@@ -25,11 +25,12 @@ from tests.collector.intake.intakes import (
     write_log,
 )
 
-from murmure.collector.intake import folding, report_log, writer
+from murmure.collector.intake import folding, log_reader, report_log, report_store, writer
 from murmure.collector.intake.arrival import Arrival, Outcome
 from murmure.collector.intake.errors import FoldingStopped, IntakeBusy, IntakeClosed, IntakeFailed, TalliesDiffer
 from murmure.collector.intake.intake import Intake
 from murmure.core.errors import InvalidParameter
+from murmure.laws import kernel_loader
 
 
 def test_reports_come_back_as_they_arrived(tmp_path: Path) -> None:
@@ -306,7 +307,25 @@ def test_blocks_are_read_while_reports_are_folded(tmp_path: Path) -> None:
     intake.flush()
 
     assert intake.tally_of(1, 1)[0] == 20_000
-    assert (len(first), [len(block) for block in blocks]) == (10_000, [5_000])
+    assert (len(first), [len(block) for block in blocks]) == (8_000, [7_000])
+    intake.close()
+
+
+def test_blocks_are_too_small_to_load_numba() -> None:
+    """It would take a hundred megabytes of a service that does not need it."""
+    assert max(log_reader.READ_FRAMES, report_store.BLOCK) < kernel_loader.SMALL
+
+
+def test_more_reports_than_a_block_are_folded_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = folding.Folding.tally
+    monkeypatch.setattr(folding.Folding, "tally", lambda self, s, r: (sizes.append(len(r)), real(self, s, r))[1])
+    intake = open_intake(tmp_path)
+    send(intake, *(arrival(k) for k in range(2 * log_reader.READ_FRAMES + 1)))
+
+    assert len(stored(intake)) == intake.tally_of(1, 1)[0] == sum(sizes) == 2 * log_reader.READ_FRAMES + 1
+    assert max(sizes) <= log_reader.READ_FRAMES
+    intake.check()
     intake.close()
 
 

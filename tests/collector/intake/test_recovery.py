@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.collector.intake.intakes import BEFORE, HOUR, STORED, arrival, open_i
 
 from murmure.collector.intake.errors import FolderLocked, IntakeFailed, LogDamaged
 from murmure.collector.intake.frames import decode, encode_commit, frame_end
+from murmure.collector.intake.report_store import ReportStore
 from murmure.collector.intake.segments import HEADER, header
 
 COMMITS = [[arrival(1), arrival(2)], [arrival(3)], [arrival(4), arrival(5)]]
@@ -26,6 +28,27 @@ def test_a_log_that_was_not_folded_is_folded_at_the_start(tmp_path: Path) -> Non
     assert stored(intake) == REPORTS
     assert send(intake, *COMMITS[0]) == [BEFORE, BEFORE]
     intake.check()
+    intake.close()
+
+
+def test_a_log_that_was_read_again_is_on_the_disk_before_a_second_sending_is_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a process that was killed before fdatasync, the last commit may be in the system's memory alone. Folding
+    fails here, so the log is all that there is."""
+    path = write_log(tmp_path, COMMITS)
+    synced: list[int] = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: (synced.append(os.fstat(handle).st_ino), real(handle))[1])
+
+    def full(*arguments: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(ReportStore, "fold", full)
+    intake = open_intake(tmp_path)
+
+    assert path.stat().st_ino in synced
+    assert send(intake, *COMMITS[0]) == [BEFORE, BEFORE]
     intake.close()
 
 

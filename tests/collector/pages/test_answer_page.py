@@ -8,7 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.collector.pages.small_collector import CHEATED, DOCUMENTS, SmallCollector, document, refusal, survey_id
+from tests.collector.pages.small_collector import (
+    CHEATED,
+    DOCUMENTS,
+    SmallCollector,
+    document,
+    refusal,
+    registered,
+    survey_id,
+)
 from tests.collector.pages.visits import FAST_CLOCK, KEEPS, LIES, NO_STORAGE, RECORD_WORDS, TOKEN, Start
 from tests.pages.inspection import Inspection
 
@@ -423,7 +431,7 @@ def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collec
     one.send()
 
     assert collector.coin_tokens == [token]
-    assert json.loads(collector.bodies[0])["token"] == token
+    assert json.loads(collector.bodies[0])["token"] == registered(token)
 
 
 def test_without_storage_the_page_works_and_warns(visit: Start, collector: SmallCollector) -> None:

@@ -7,17 +7,16 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from tests.collector.documents import CHEATED, OFTEN, SURVEYS, document, opened, sent_report, token_for
+from tests.collector.service.collectors import store
 
 from murmure.collector.intake.arrival import Outcome
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
 from murmure.collector.service.keys import KEY_FILE
-from murmure.collector.service.surveys import SurveyRecord
 from murmure.plan.sent_reports import received
 
 
@@ -25,20 +24,6 @@ from murmure.plan.sent_reports import received
 def collector(tmp_path: Path) -> Iterator[Collector]:
     with Collector(tmp_path / "surveys") as made:
         yield made
-
-
-def store(collector: Collector, record: SurveyRecord, *sent: dict[str, Any]) -> list[Outcome]:
-    """As the routes do it, without HTTP."""
-    reception = collector.reception(record.id)
-    outcomes: list[Any] = []
-    done = threading.Event()
-    arrivals = []
-    for one in sent:
-        reception.check_plan(one["plan"], one["wave"])
-        arrivals.append(reception.arrival(one["token"], one["report"]))
-    collector.store(reception, arrivals, lambda told: (outcomes.append(told), done.set()))
-    assert done.wait(10)
-    return outcomes[0]
 
 
 @pytest.mark.parametrize("name", SURVEYS)
@@ -83,15 +68,15 @@ def test_coins_follow_from_the_token_and_the_survey(collector: Collector) -> Non
     token, another = (os.urandom(16).hex() for _ in range(2))
 
     assert collector.coins(record.id, token) == collector.coins(record.id, token)
-    assert collector.coins(record.id, token) != collector.coins(record.id, another)
-    assert collector.coins(record.id, token) != collector.coins(other.id, token)
+    assert collector.coins(record.id, token)[1] != collector.coins(record.id, another)[1]
+    assert collector.coins(record.id, token)[1] != collector.coins(other.id, token)[1]
 
 
 def test_coins_are_uniform(collector: Collector) -> None:
     """Of 2,000 tokens each bit of the first word is set 1,000 times, within 5 standard deviations: a right generator
     fails for one of 64 bits with probability 64 * 6e-7 = 4e-5."""
     record = opened(collector, SURVEYS["choice by OLH"][0])
-    words = [int(collector.coins(record.id, os.urandom(16).hex())[0], 16) for _ in range(2000)]
+    words = [int(collector.coins(record.id, os.urandom(16).hex())[1][0], 16) for _ in range(2000)]
     ones = np.array([[word >> bit & 1 for bit in range(64)] for word in words]).sum(axis=0)
 
     assert np.abs(ones - 1000).max() < 5 * np.sqrt(500)

@@ -36,8 +36,8 @@ SCHEMA = mu.Schema(
 LAPLACE = mu.DiscreteLaplace(epsilon=1.0)
 # what is true of answers that were randomised at the person, and of nothing here
 FALSE = (
-    *("randomised before it leaves", "randomisée avant de partir", "whispers", "murmure ;", "whoever collects"),
-    *("qui collecte", " reports ", "most telling", "only the mechanism is random", "Found by enumerated"),
+    *("randomised before it leaves", "randomisée avant de partir", "whispers", "murmure ;", "against the collector"),
+    *("qui collecte", " reports ", "most telling", "only the mechanism is random", "How computed: enumerated"),
     *("Nothing was randomised", "Whatever is sent", "Quoi qu’on envoie"),
 )
 

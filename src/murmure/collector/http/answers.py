@@ -10,6 +10,7 @@ from murmure.collector.http.bodies import Send
 from murmure.collector.intake.errors import IntakeFailed
 from murmure.collector.pages.shell import POLICY
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
+from murmure.collector.survey.errors import SurveyRefused
 from murmure.core.errors import MurmureError, Phrase
 from murmure.show.language import Language, LanguageCode
 
@@ -37,7 +38,7 @@ def error_fields(error: RequestRefused, lang: LanguageCode = "en") -> dict[str, 
         "status": error.status,
     }
     where = getattr(error, "where", None)
-    return out if where is None else out | {"where": where}
+    return out if where is None else out | {"where": where, "wanted": say(error.wanted)}  # type: ignore[attr-defined]
 
 
 def as_refusal(error: MurmureError) -> RequestRefused:
@@ -47,12 +48,12 @@ def as_refusal(error: MurmureError) -> RequestRefused:
     if isinstance(error, IntakeFailed | CollectorFailed):  # paths and reasons are for those who run it
         code = "busy" if getattr(error, "reason", "") in ("busy", "closed") else "disk"
         return RequestRefused(
-            code, "reports cannot be stored at the moment, and this one was not.", hint="send it again in a moment"
+            code, "nothing can be stored at the moment.", hint="what was sent was not acknowledged: send it again"
         )
     refused = RequestRefused("bad-request", "{why}", why=error.message)
     refused.hint = error.hint
-    if (where := getattr(error, "where", None)) is not None:
-        refused.where = where  # type: ignore[attr-defined]
+    if isinstance(error, SurveyRefused):
+        refused.where, refused.wanted = error.where, error.wanted  # type: ignore[attr-defined]
     return refused
 
 

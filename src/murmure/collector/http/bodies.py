@@ -1,4 +1,8 @@
-"""Bodies of requests: at most so long, within a time. Announced too long, they are refused before they are read."""
+"""Bodies of requests: at most so long, within a time. Announced too long, they are refused before they are read.
+
+Bodies that come in parts wait in memory, and anybody may send one. So all of them together may take so much memory;
+beyond it, clients are asked to come back.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,26 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 BODY_SECONDS = 15.0
+MAX_PARTIAL_BYTES = 64 << 20  # of all bodies that have not arrived as a whole
 JSON_TYPE = b"application/json"
+
+
+class PartialBodies:
+    """The memory that unfinished bodies take; for one event loop."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def grow(self, size: int) -> None:
+        if self.size + size > MAX_PARTIAL_BYTES:
+            raise RequestRefused("busy", "too many long requests arrive at the moment.", hint="send it again")
+        self.size += size
+
+    def release(self, size: int) -> None:
+        self.size -= size
+
+
+PARTIAL = PartialBodies()
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
@@ -36,24 +59,33 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     announced = header(scope, b"content-length")
     if announced is not None and (not announced.isdigit() or len(announced) > 12 or int(announced) > max_bytes):
         raise _too_large(max_bytes)
-    message = await _next(receive)  # nearly always all of it
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        if len(body) > max_bytes:
-            raise _too_large(max_bytes)
-        return body
-    parts, size = [body], len(body)
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            while message.get("more_body", False):
-                message = await _next(receive)
-                parts.append(message.get("body", b""))
-                size += len(parts[-1])
-                if size > max_bytes:
-                    raise _too_large(max_bytes)
+            message = await _next(receive)  # nearly always all of it
+            if message.get("more_body", False):
+                return await _joined(message, receive, max_bytes)
     except TimeoutError:
         raise RequestRefused("too-slow", "the body did not arrive in time.", hint="send it again") from None
-    return b"".join(parts)
+    body: bytes = message.get("body", b"")
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
+    return body
+
+
+async def _joined(message: Message, receive: Receive, max_bytes: int) -> bytes:
+    body = bytearray()
+    try:
+        while True:
+            part = message.get("body", b"")
+            PARTIAL.grow(len(part))
+            body += part  # as many bytes as were counted, whatever happens next
+            if len(body) > max_bytes:
+                raise _too_large(max_bytes)
+            if not message.get("more_body", False):
+                return bytes(body)
+            message = await _next(receive)
+    finally:
+        PARTIAL.release(len(body))
 
 
 class ClientGone(Exception):

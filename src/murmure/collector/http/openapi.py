@@ -46,6 +46,7 @@ SCHEMAS: Fields = {
             "hint": {"type": ["string", "null"]},
             "status": {"type": "integer"},
             "where": {"type": "string", "description": "the field of a survey that is refused"},
+            "wanted": {"type": "string", "description": "what that field may hold"},
         },
     },
     "Ok": {"type": "object", "required": ["ok"], "properties": {"ok": {"const": True}}},
@@ -158,7 +159,9 @@ PATHS: Fields = {
         "delete": _route("Remove a draft.", 200, session=True),
     },
     f"{ONE}/plan": {"get": _route("The plan, exactly the text whose digest links carry.", 200, media="text/plain")},
-    f"{ONE}/coins": {"post": _route("The public coins for the report of a token.", 200, body="Token")},
+    f"{ONE}/coins": {
+        "post": _route("Register a token: its public coins, and the token to send the report with.", 200, body="Token")
+    },
     f"{ONE}/reports": {
         "post": _route("Send one report; answered when it is on the disk.", 201, 200, body="SentReport")
     },
@@ -200,7 +203,7 @@ for _ending in ("parquet", "csv", "csv-metadata.json", "json"):
     }
 
 
-def openapi_document(base: str) -> str:
+def openapi_document(base: str, session_cookie: str = "murmure_session") -> str:
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -213,7 +216,7 @@ def openapi_document(base: str) -> str:
         "components": {
             "schemas": SCHEMAS,
             "securitySchemes": {
-                "session": {"type": "apiKey", "in": "cookie", "name": "murmure_session"},
+                "session": {"type": "apiKey", "in": "cookie", "name": session_cookie},
                 "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token"},
             },
         },

@@ -37,6 +37,7 @@ class Folding:
         self._end = store.folded  # all of the log before this position is on the disk
         self._hurry = 0  # callers that wait in `flush`
         self._closing = False
+        self._idle = False  # the thread waits for news; else waking it at each commit would only cost time
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -47,7 +48,8 @@ class Folding:
         """The log is on the disk up to here."""
         with self._news:
             self._end = end
-            self._news.notify_all()
+            if self._idle:
+                self._news.notify_all()
 
     def flush(self) -> None:
         """Return when all that is on the disk now is folded."""
@@ -147,4 +149,6 @@ class Folding:
                 left = earliest - time.monotonic()
                 if behind and (left <= 0 or self._closing or (self._hurry and self.error is None)):
                     return True
+                self._idle = not behind
                 self._news.wait(left if behind else None)
+                self._idle = False

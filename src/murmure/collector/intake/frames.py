@@ -15,6 +15,7 @@ damaged and followed by a later commit were therefore acknowledged once; those o
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterable
 from typing import NamedTuple
 from zlib import crc32
@@ -68,12 +69,12 @@ def frame_end(data: bytes, place: int, position: int) -> int | None:
     return end if crc32(data[place + FRAME.size : end], start) == check else None
 
 
-def decode(data: bytes, position: int) -> tuple[list[Frame], int]:
-    """The whole frames at the start of data, and how many bytes they take."""
+def decode(data: bytes, position: int, most: int = sys.maxsize) -> tuple[list[Frame], int]:
+    """The whole frames at the start of data, at most so many, and how many bytes they take."""
     frames: list[Frame] = []
     append, unpack = frames.append, PAYLOAD.unpack_from
     place = 0
-    while (end := frame_end(data, place, position)) is not None:
+    while len(frames) < most and (end := frame_end(data, place, position)) is not None:
         head = place + FRAME.size
         survey, wave, hour = unpack(data, head)
         append(Frame(survey, wave, hour, data[head + PAYLOAD.size : head + HEAD_BYTES], data[head + HEAD_BYTES : end]))

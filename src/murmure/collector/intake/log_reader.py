@@ -10,6 +10,7 @@ from murmure.collector.intake.frames import MAX_PAYLOAD_BYTES, Frame, decode
 from murmure.collector.intake.segments import HEADER, list_segments, segment_path
 
 READ_BYTES = 1 << 20  # at a time; at least one frame fits
+READ_FRAMES = 8000  # at a time: a tally of 8,192 reports would load Numba, which takes a hundred megabytes
 assert READ_BYTES > 2 * MAX_PAYLOAD_BYTES
 
 
@@ -32,7 +33,7 @@ class LogReader:
                 self._open(max(s.start for s in list_segments(self._folder) if s.start <= position))
             assert self._handle is not None
             size = min(READ_BYTES, end - position)
-            frames, length = decode(os.pread(self._handle, size, position - self._start), position)
+            frames, length = decode(os.pread(self._handle, size, position - self._start), position, READ_FRAMES)
             if frames:
                 return frames, position + length
             raise LogDamaged(

@@ -78,6 +78,9 @@ def _whole_part(segment: Segment, position: int, following: Segment | None) -> i
                     segment.path, Phrase("a report at byte {place:,} is damaged, and others follow it", place=place)
                 )
             file.truncate(place)
+        # Of a process that was killed before fdatasync, the last commit may be in the system's memory alone. From now
+        # on a second sending of these reports is acknowledged.
+        if following is None:
             os.fsync(file.fileno())
     return position
 

@@ -14,7 +14,7 @@ from murmure.collector.intake.frames import Frame
 from murmure.collector.intake.report_file import ReportFile, insert_sizes, insert_statement
 from murmure.core.sqlite_files import transaction
 
-BLOCK = 10_000  # reports read at a time
+BLOCK = 8000  # reports read at a time: from 8,192 on, tallies would load Numba
 Place = tuple[int, int]  # survey and wave
 
 

@@ -22,11 +22,12 @@ N = slots("n")
 REQUESTS = {
     "unreachable": Phrase("The collector cannot be reached. Check the connection and try again."),
     "unexpected": Phrase("The collector answered in an unexpected way ({status}).", **slots("status")),
+    "wanted": Phrase("Wanted: {wanted}", **slots("wanted")),
     "signed.out": Phrase("Your session has ended. Sign in again in another tab, then come back here."),
 }
 
 LIVE = {
-    "answers": Phrase("{n} answers", **N),
+    "answers": Phrase("Answers so far: {n}", **N),
     "live": Phrase("Live"),
     "paused": Phrase("Paused"),
     "lost": Phrase("No connection. The figures below may be old."),
@@ -35,7 +36,8 @@ LIVE = {
 }
 
 ADMINISTRATION = {
-    "made": Phrase("{n} links, made just now", **N),
+    "made": Phrase("New links: {n}", **N),
+    "invited": Phrase("One-time links made so far: {n}", **N),
     "file": Phrase("invitations"),
     "copied": Phrase("Copied"),
     "testing": Phrase("Looking through the reports …"),
@@ -46,7 +48,6 @@ ADMINISTRATION = {
     "alarm": Phrase("alarm"),
     "yes": Phrase("yes"),
     "no": Phrase("no"),
-    "saw": Phrase("what it saw"),
 }
 
 BUILDER = {
@@ -58,9 +59,10 @@ BUILDER = {
     "option.up": Phrase("Move answer {n} up", **N),
     "option.down": Phrase("Move answer {n} down", **N),
     "option.remove": Phrase("Remove answer {n}", **N),
+    "option.empty": Phrase("Write this answer, or remove it."),
+    "option.twice": Phrase("This answer is there already."),
     "moved": Phrase("Moved to place {n}", **N),
     "removed": Phrase("Removed"),
-    "missing": Phrase("Not written in this language: readers get the other one."),
     "saved": Phrase("Draft saved"),
     "saving": Phrase("Saving …"),
     "unsaved": Phrase("Changes not saved yet"),
@@ -69,17 +71,17 @@ BUILDER = {
     "no": Phrase("No"),
     "range": Phrase("From {low} to {high}", **slots("low", "high")),
     "choose": Phrase("Choose …"),
-    "preview.empty": Phrase("Write a question, and it appears here."),
     "preview.untexted": Phrase("(not written yet)"),
     "copy.links": Phrase("by invitation"),
     "open.link": Phrase("open link"),
     "last.questions": Phrase("{n} questions", **N),
     "last.question": Phrase("1 question"),
     "last.people": Phrase("{n} answers expected", **N),
-    "number.bad": Phrase("Write a number."),
 }
 
 ADVICE = {
+    "advised": Phrase("Epsilon {epsilon}, margin ± {margin} {unit}", **slots("epsilon", "margin", "unit")),
+    "mechanism": Phrase("Mechanism: {name}.", **slots("name")),
     "points": Phrase("points"),
     "percent": Phrase("% of the whole"),
     "value": Phrase("in the unit of the question"),
@@ -90,7 +92,7 @@ ADVICE = {
         **slots("odds"),
     ),
     "belief": Phrase(
-        "Who found two answers equally likely can be {percent} sure of one of them afterwards, at most.",
+        "Someone who thought two answers equally likely can be at most {percent} sure of one of them afterwards.",
         **slots("percent"),
     ),
     "hundred": Phrase(
@@ -98,7 +100,7 @@ ADVICE = {
         "do so too.",
         **slots("p", "q"),
     ),
-    "hundred.drawn": Phrase("So it is for each question that a person’s report is about."),
+    "hundred.first": Phrase("These are the numbers of question 1, in reports that are about it; others can differ."),
     "precise.points": Phrase(
         "With {people} answers every share is known to ± {margin} points, 95 times in 100.", **slots("people", "margin")
     ),
@@ -128,10 +130,12 @@ ADVICE = {
         "the same.",
         **slots("n", "odds", "epsilon"),
     ),
-    "no.questions": Phrase("Add a question to see what it costs and what it gives."),
     "margin.points": Phrase("± {margin} points", **slots("margin")),
     "margin.value": Phrase("± {margin}", **slots("margin")),
     "people": Phrase("{n} people", **N),
+    "table.question": Phrase("question"),
+    "table.margin": Phrase("margin"),
+    "table.forged": Phrase("one forged report counts for"),
 }
 
 

@@ -187,6 +187,9 @@ REFUSALS = {
         "Not counted: the collector did not give out this link. Check that the address is complete, or ask for a new "
         "link."
     ),
+    "refused.no-coins": Phrase(
+        "Not counted: this report was drawn before the collector gave out the public coin for it. Nothing was stored."
+    ),
     "refused": Phrase("Not counted: the collector refused the report ({reason}).", **_slots("reason")),
     "deleted": Phrase("The report was deleted from this device. It was not counted."),
 }

@@ -25,6 +25,7 @@ REFUSALS = {  # by the codes of service/errors.py: what was not counted, in the 
     "other-wave": Phrase("reports for another wave"),
     "not-open": Phrase("reports while the survey was closed"),
     "unknown-link": Phrase("links that were not given out"),
+    "no-coins": Phrase("reports that were drawn without asking for public coins"),
     "too-large": Phrase("requests that were too large"),
     "too-slow": Phrase("requests that did not arrive in time"),
     "too-many": Phrase("requests beyond the limit of one address"),
@@ -49,6 +50,7 @@ def survey_page(
     data = {
         "csrf": csrf,
         "id": record.id,
+        "invitations": record.invitations,
         "live": f"/surveys/{record.id}/live?lang={lang}&wave={results.wave}" if record.state == "open" else None,
         "words": words_in(lang, REQUESTS, LIVE, ADMINISTRATION),
     }

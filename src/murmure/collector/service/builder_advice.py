@@ -180,14 +180,15 @@ def _advice(survey: Survey, say: Callable[[str], str]) -> dict[str, Any]:
     questions: dict[str, Any] = {}
     for question in survey.questions:
         one = by_column.get(question.name, by_column.get(""))
-        counts_for = None if one is None or one.reason is not None else one.largest
+        if one is not None and one.reason is not None:
+            one = None
         part = parts.get(question.name, plan.person)
         questions[question.name] = {
             "unit": "value" if question.by_mean else "points",
             "margin": _question_margin(question, variances.get(question.name)),
             "mechanism": type(part).__name__,
-            "leverage": counts_for,
-            "forged_1_percent": None if counts_for is None else FORGED_SHARE * counts_for * _whole(question),
+            "leverage": None if one is None else one.largest,
+            "forged_1_percent": None if one is None else min(FORGED_SHARE * one.bias, 1.0) * _whole(question),
             "hundred": _hundred(part),
         }
     largest = max((one for one in questions.values() if one["leverage"] is not None), key=_leverage, default=None)
@@ -215,7 +216,7 @@ def _leverage(one: dict[str, Any]) -> float:
 
 
 def _whole(question: Question) -> float:
-    """What a leverage is counted in: percentage points of a share; of a number, the width of its range."""
+    """The whole that a bias is a share of: percentage points of a share; of a number, the width of its range."""
     return question.high - question.low if question.by_mean else 100.0
 
 

@@ -21,11 +21,12 @@ import numpy as np
 from murmure.collector.intake.arrival import Arrival
 from murmure.collector.intake.errors import IntakeFailed
 from murmure.collector.intake.intake import Intake
+from murmure.collector.intake.report_file import ReportFile
 from murmure.collector.intake.writer import Done
 from murmure.collector.service.analysts import Analyst, Analysts
-from murmure.collector.service.database import DATABASE_FILE, FORMAT, CollectorFile
+from murmure.collector.service.database import DATABASE_FILE, CollectorFile
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
-from murmure.collector.service.keys import KEY_FILE, make_key, read_key
+from murmure.collector.service.keys import ServiceKey, make_key, read_key
 from murmure.collector.service.links import SurveyTokens
 from murmure.collector.service.reception import Reception
 from murmure.collector.service.results import SurveyResults
@@ -48,12 +49,7 @@ class Collector:
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
         self.folder = Path(folder)
-        _make_folder(self.folder)
-        for unfinished in self.folder.glob(f"{EXPORT_PREFIX}*"):  # of a process that was killed
-            shutil.rmtree(unfinished, ignore_errors=True)
-        self._key = read_key(self.folder)
-        database = CollectorFile(self.folder)
-        database.check_format()
+        database, self._key = open_database(self.folder, make=True)
         self.analysts = Analysts(database, self._key, clock)
         self.surveys = Surveys(database, clock)
         self._lock = threading.Lock()
@@ -62,9 +58,18 @@ class Collector:
         self._refused: Counter[tuple[int, str]] = Counter()
         self._refused_in_all: Counter[tuple[int, str]] = Counter()
         self._coins: Counter[int] = Counter()
+        self._counts_lock = threading.Lock()
+        self._numbers: dict[str, int] = {}  # of surveys that are or were open, by id
         self.stored = 0  # since the start
         self._results: dict[tuple[int, int], tuple[int, str, SurveyResults]] = {}
-        self.intake = Intake(self.folder, self._tally, clock)
+        self.intake = Intake(self.folder, self._tally, clock)  # from here on the folder is ours alone
+        try:
+            self._check_surveys()
+        except BaseException:
+            self.intake.close()
+            raise
+        for unfinished in self.folder.glob(f"{EXPORT_PREFIX}*"):  # of a process that was killed
+            shutil.rmtree(unfinished, ignore_errors=True)
         self._stop = threading.Event()
         self._counting = threading.Thread(target=self._write_counters, name="counters", daemon=True)
         self._counting.start()
@@ -98,27 +103,37 @@ class Collector:
             return found
         with self._lock:  # against a survey that is closed between the look and the entry
             record = self.public(survey_id)
+            self._numbers[survey_id] = record.number
             if record.state != "open":
                 raise _closed()
             return self._receptions.setdefault(survey_id, Reception(record, self._key))
 
     def store(self, reception: Reception, arrivals: Sequence[Arrival], done: Done) -> None:
-        """Hand checked reports to the intake, unless the survey was closed since they were checked."""
+        """Hand checked reports to the intake, unless the survey or its wave was closed since they were checked."""
         with reception.lock:
-            if reception.closed:
-                raise _closed()
-            self.intake.submit(arrivals, done)
+            if not reception.closed:
+                self.intake.submit(arrivals, done)
+                return
+        self.reception(reception.record.id).check_plan(reception.digest, reception.wave)
+        raise _closed()
 
-    def coins(self, survey_id: str, token: Any) -> list[str]:
+    def coins(self, survey_id: str, token: Any) -> tuple[str, list[str]]:
+        """Register a token: what may send the report, and its public coins."""
         reception = self.reception(survey_id)
-        words = reception.coins(token)
-        self._coins[reception.number] += 1
-        return words
+        signed, words, is_new = reception.register(token)
+        if is_new:
+            with self._counts_lock:
+                self._coins[reception.number] += 1
+        return signed, words
+
+    def coins_given(self, record: SurveyRecord) -> int:
+        """How many tokens were registered for coins; a record of the database lags behind by some seconds."""
+        return record.coins + self._coins[record.number]
 
     def refuse(self, survey_id: str, code: str, count: int = 1) -> None:
         """Count a refusal; one about a survey that does not exist is counted too, under number 0."""
-        reception = self._receptions.get(survey_id)
-        self._refused[reception.number if reception else 0, code] += count
+        with self._counts_lock:
+            self._refused[self._numbers.get(survey_id, 0), code] += count
 
     # -- analysts
 
@@ -178,11 +193,17 @@ class Collector:
         """What the reports so far say; computed anew only when there are more."""
         wave = wave or record.wave
         n, total, version = self.intake.tally_of(record.number, wave)
+        if record.state == "draft":  # it may change, and has no reports
+            return SurveyResults(record, record.plan, wave, None)
         cached = self._results.get((record.number, wave))
-        if cached is not None and cached[:2] == (version, record.state) and cached[2].record.wave == record.wave:
-            return cached[2]
-        plan = self._plan(record.number) if record.state != "draft" else record.plan
-        made = SurveyResults(record, plan, wave, Total(n, total) if total is not None and n else None)
+        plan = self.plan_of(record)
+        gives_coins = plan.coins == "collector" and record.survey.link == "open"
+        registered = self.coins_given(record) if gives_coins else None
+        if cached is not None:
+            known = cached[2]
+            if (*cached[:2], known.record.wave, known.registered) == (version, record.state, record.wave, registered):
+                return known
+        made = SurveyResults(record, plan, wave, Total(n, total) if total is not None and n else None, registered)
         self._results[record.number, wave] = (version, record.state, made)
         return made
 
@@ -193,30 +214,45 @@ class Collector:
     def refusals(self, record: SurveyRecord) -> dict[str, int]:
         """How many reports were refused, by reason."""
         stored = Counter(self.surveys.refusals(record.number))
-        for (number, reason), count in list(self._refused.items()):
+        with self._counts_lock:
+            waiting = Counter(self._refused)
+        for (number, reason), count in waiting.items():
             if number == record.number:
                 stored[reason] += count
         return dict(stored)
 
     def blocks(self, record: SurveyRecord, wave: int | None = None) -> Iterator[Reports]:
         """The stored reports, some thousands at a time."""
+        if record.state == "draft":
+            return
         plan = self._plan(record.number)
         for block in self.intake.reports(record.number, wave):
             yield parse_reports(plan, decode_reports(block))
 
     # -- tallies
 
+    def plan_of(self, record: SurveyRecord) -> Plan:
+        """Of a survey that was opened it is kept: reading it anew takes long, and anybody may ask for the page."""
+        return record.plan if record.state == "draft" else self._plan(record.number)
+
     def _plan(self, number: int) -> Plan:
+        """Of a survey that was opened, so it never changes."""
         if number not in self._plans:
             record = self.surveys.numbered(number)
-            if record is None:
-                raise CollectorFailed(
-                    "the log has reports of survey {number}, which is not in the database.",
-                    hint="the files of this folder do not belong together: bring all of them back from one copy",
-                    number=number,
-                )
+            if record is None or record.state == "draft":
+                raise _other_surveys(number)
             self._plans[number] = record.plan
         return self._plans[number]
+
+    def _check_surveys(self) -> None:
+        """Refuse reports of surveys that the database does not have, or has not opened: the number of a survey would
+        be given again, and its reports counted for another one. So it is when an older copy of one file is put back."""
+        with ReportFile(self.folder).reading() as run:
+            places = run('SELECT "survey", max("wave") FROM "tallies" GROUP BY "survey"')
+        for number, wave in places:
+            record = self.surveys.numbered(number)
+            if record is None or record.state == "draft" or wave > record.wave:
+                raise _other_surveys(number)
 
     def _tally(self, number: int, reports: list[bytes]) -> tuple[int, Ints]:
         plan = self._plan(number)
@@ -232,16 +268,19 @@ class Collector:
 
     def refused_now(self) -> Counter[tuple[int, str]]:
         """Refusals by survey and reason since the start of the process."""
-        return self._refused_in_all + self._refused
+        with self._counts_lock:
+            return self._refused_in_all + self._refused
 
     def _flush_counters(self) -> None:
-        refused, coins = dict(self._refused), dict(self._coins)
+        with self._counts_lock:
+            refused, coins = Counter(self._refused), Counter(self._coins)
         if not refused and not coins:
             return
         self.surveys.add_counts(refused, coins)
-        self._refused_in_all += Counter(refused)
-        self._refused -= Counter(refused)
-        self._coins -= Counter(coins)
+        with self._counts_lock:  # requests go on counting meanwhile
+            self._refused_in_all += refused
+            self._refused -= refused
+            self._coins -= coins
 
 
 def _closed() -> RequestRefused:
@@ -254,15 +293,30 @@ def decode_reports(block: list[bytes]) -> list[Any]:
     return values
 
 
+def _other_surveys(number: int) -> CollectorFailed:
+    return CollectorFailed(
+        "there are reports of survey {number}, which is not open in the database.",
+        hint="the files of this folder do not belong together: bring all of them back from one copy",
+        number=number,
+    )
+
+
+def open_database(folder: Path, make: bool = False) -> tuple[CollectorFile, ServiceKey]:
+    """The file of surveys and analysts with its key; in a new folder both are made, if wanted."""
+    if make and not (folder / DATABASE_FILE).exists():
+        _make_folder(folder)
+    key, database = read_key(folder), CollectorFile(folder)
+    database.check(key)
+    return database, key
+
+
 def _make_folder(folder: Path) -> None:
-    """A new folder gets its key and its tables; the key first, since a database without it is refused."""
-    if (folder / DATABASE_FILE).exists():
-        return
+    """A new folder gets its key and its tables; the key first, since a database without it is refused. A folder that
+    exists keeps its permissions: each file of ours is for its owner alone."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
-        if not (folder / KEY_FILE).exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):  # another process makes it at the same time
             make_key(folder)
     except OSError as error:
         raise cannot_write(folder, error) from None
-    CollectorFile(folder).make_whole({"format": FORMAT})
+    CollectorFile(folder).make(read_key(folder))

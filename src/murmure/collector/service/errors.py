@@ -13,6 +13,7 @@ STATUS = {
     "sign-in": 401,
     "forbidden": 403,
     "unknown-link": 403,
+    "no-coins": 403,
     "not-found": 404,
     "method": 405,
     "too-slow": 408,

@@ -9,6 +9,7 @@ what they hold, so the bound on false alarms stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -53,6 +54,11 @@ class SurveyForgeryCheck(ForgeryCheck):
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"stored": self.stored}
+
+    def in_words(self, say: Callable[[str], str]) -> dict[str, Any]:
+        """The same for people, in their language: the finding, and what each test compared and saw."""
+        tests = [{"column": t.column, "test": say(t.name), "saw": say(t.saw)} for t in self.tests]
+        return {"sentence": say(self.sentence()), "words": tests}
 
 
 def survey_forgeries(

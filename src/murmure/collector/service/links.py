@@ -1,9 +1,15 @@
 """Tokens: who may send a report. An open link takes any token that a device makes; a one-time link carries its own.
 
-    token of a one-time link    8 bytes drawn here | 8 bytes of a keyed digest of survey and first half
+    signed token    8 bytes | 8 bytes of a keyed digest of the survey and the first half
 
-So nobody can make up a one-time link, and no list of links is stored: somebody who copies the database does not learn
-them. A token is stored as a keyed digest with its survey and wave, beside the report that it sent.
+One-time links carry a signed token whose first half was drawn here. So nobody can make one up, and no list of links is
+stored: somebody who copies the database does not learn them. A token is stored as a keyed digest with its survey and
+wave, beside the report that it sent.
+
+On an open link with public coins the device draws the first half, and gets the second one with its coins: that is its
+registration. A report needs a signed token, so nobody sees what its coins are, or finds out by trying reports, before
+the token is fixed and counted. A forger can still register many tokens and use those with the best coins; each of
+them is counted.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ WORD_BYTES = 8
 
 
 class SurveyTokens:
-    """What tokens of one survey mean."""
+    """What the tokens of one survey mean."""
 
     def __init__(self, key: ServiceKey, survey_id: str) -> None:
         self._invitations = key.derive("invitations", survey_id)
@@ -31,12 +37,15 @@ class SurveyTokens:
 
     def new(self) -> str:
         """The token of a one-time link."""
-        nonce = os.urandom(NONCE_BYTES)
+        return self.sign(os.urandom(NONCE_BYTES).hex())
+
+    def sign(self, token: str) -> str:
+        """The signed token with the first half of this one."""
+        nonce = bytes.fromhex(token)[:NONCE_BYTES]
         return (nonce + self._code(nonce)).hex()
 
-    def is_invitation(self, token: str) -> bool:
-        raw = bytes.fromhex(token)
-        return hmac.compare_digest(raw[NONCE_BYTES:], self._code(raw[:NONCE_BYTES]))
+    def is_signed(self, token: str) -> bool:
+        return hmac.compare_digest(token, self.sign(token))
 
     def _code(self, nonce: bytes) -> bytes:
         return hashlib.blake2b(nonce, key=self._invitations, digest_size=8).digest()
@@ -49,7 +58,7 @@ class SurveyTokens:
         """Public words for the report of this token, without end: the same for the same token and plan.
 
         The token was fixed before, and the key is not known to devices: so a respondent cannot look for a token with
-        coins that suit a forger, except by asking for them here, where it is counted.
+        coins that suit a forger, except by registering token after token, and that is counted.
         """
         number = 0
         while True:

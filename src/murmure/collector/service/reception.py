@@ -36,19 +36,37 @@ class Reception:
         self.lock, self.closed = threading.Lock(), False  # so that nothing is submitted once it is closed
 
     def check_token(self, token: Any) -> None:
-        if not isinstance(token, str) or not TOKEN.fullmatch(token):
-            raise RequestRefused("unknown-link", "a token must be 32 hexadecimal digits.", hint="follow the link again")
-        if self.by_invitation and not self.tokens.is_invitation(token):
+        """Refuse a token that may not send a report."""
+        text = _check_form(token)
+        if self.by_invitation:
+            self._check_invitation(text)
+        elif self.gives_coins and not self.tokens.is_signed(text):
+            raise RequestRefused(
+                "no-coins",
+                "this token was not registered before its report was drawn.",
+                hint="ask for public coins first, and send the report with the token that comes with them",
+            )
+
+    def register(self, token: Any) -> tuple[str, list[str], bool]:
+        """The token that may send a report, its public words, and whether this is its registration.
+
+        A device that asks again, with the token that it got, gets the same coins and is not counted again.
+        """
+        if not self.gives_coins:
+            raise RequestRefused("state", "this survey has no public coins to give out.")
+        text = _check_form(token)
+        if self.by_invitation:
+            self._check_invitation(text)
+        signed = self.tokens.sign(text)
+        return signed, coins_in_hex(self._coin_words(signed)), signed != text
+
+    def _check_invitation(self, token: str) -> None:
+        if not self.tokens.is_signed(token):
             raise RequestRefused(
                 "unknown-link",
                 "this link was not given out for this survey.",
                 hint="copy the whole address from the invitation, with everything after the #",
             )
-
-    def coins(self, token: Any) -> list[str]:
-        """The public words for the report of this token."""
-        self.check_token(token)
-        return coins_in_hex(self._coin_words(token))
 
     def _coin_words(self, token: str) -> list[int]:
         return coin_words(self.plan, self.tokens.coins(token, self.digest))
@@ -76,6 +94,12 @@ class Reception:
         except MurmureError as error:
             raise bad_report(error) from None
         return Arrival(self.number, self.wave, self.tokens.digest(token, self.wave), _encode(report))
+
+
+def _check_form(token: Any) -> str:
+    if not isinstance(token, str) or not TOKEN.fullmatch(token):
+        raise RequestRefused("unknown-link", "a token must be 32 hexadecimal digits.", hint="follow the link again")
+    return token
 
 
 def bad_report(error: MurmureError) -> RequestRefused:

@@ -6,54 +6,45 @@ Everything is computed from the tally alone, so it takes as long for a million r
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from murmure import __version__
 from murmure.certify.certificate import certify
-from murmure.collector.service.surveys import STATE_NAMES, SurveyRecord
+from murmure.collector.service.results_sections import (
+    forged_section,
+    guarantee_of_survey,
+    odds_text,
+    shrinking_section,
+)
+from murmure.collector.service.surveys import SurveyRecord
 from murmure.collector.survey.question import NO_YES_LABELS, Question
 from murmure.core.errors import Phrase
-from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.types import Release, Total
 from murmure.local.rappor import RAPPOR
 from murmure.plan.plan import Plan
 from murmure.run.outside_reports import mark_outside
 from murmure.run.report.figures_section import figures_section
-from murmure.run.report.guarantee_section import guarantee_section
+from murmure.run.report.question_section import epsilon_number
 from murmure.run.report.report_content import ReportContent
-from murmure.show.document import (
-    Block,
-    Document,
-    Facts,
-    Fold,
-    Intervals,
-    Number,
-    Paragraph,
-    Section,
-    Shown,
-    Table,
-)
+from murmure.show.document import Block, Document, Facts, Fold, Intervals, Number, Paragraph, Section, Shown
 from murmure.show.phrase import Code
 
 LEVEL = 0.95
-SHRINK_FACTORS = (1, 2, 4, 10)  # times as many answers as now
-FORGED = (0.01, 0.05)  # of the reports
 
 
 @dataclass(frozen=True)
 class SurveyResults(Shown):
-    """The results of one wave. total: None while nobody has answered."""
+    """The results of one wave. total: None while nobody has answered. registered: how many tokens an open link gave
+    public coins to; None where it gives none."""
 
     record: SurveyRecord
     plan: Plan
     wave: int
     total: Total | None
+    registered: int | None = None
 
     @property
     def n(self) -> int:
@@ -72,6 +63,7 @@ class SurveyResults(Shown):
             "wave": self.wave,
             "waves": self.record.survey.waves,
             "people": self.n,
+            "registered": self.registered,
             "plan": self.plan.digest,
             "release": None if release is None else json.loads(release.to_json(level)),
         }
@@ -91,18 +83,24 @@ class SurveyResults(Shown):
         if self.release is None:
             head.append(Paragraph(Phrase("Nobody has answered yet. The first figures appear with the first report.")))
             return Document(survey.title.phrase, tuple(head), "SurveyResults", footer)
-        sections = (self._figures(), self._shrinking(), self._forged(), guarantee_section(self._content))
+        sections = (
+            self._figures(),
+            shrinking_section(survey.questions, self.release),
+            forged_section(survey.questions, self.plan, self.n, self.registered),
+            guarantee_of_survey(self._content, survey.waves, self.epsilon_total),
+        )
         return Document(survey.title.phrase, (*head, *sections), "SurveyResults", footer)
 
     def _facts(self) -> Iterator[tuple[str, Any]]:
         survey = self.record.survey
         yield Phrase("answers"), Number(self.n)
         yield Phrase("expected"), Number(survey.people)
-        yield Phrase("state"), STATE_NAMES[self.record.state]
         if survey.memoised:
             yield Phrase("wave"), Phrase("{wave} of {waves}", wave=self.wave, waves=survey.waves)
-        odds = math.exp(self.epsilon_total)
-        yield Phrase("odds move by at most"), Phrase("a factor of {odds:.3g}", odds=odds)
+            yield Phrase("epsilon of all waves"), epsilon_number(self.epsilon_total)
+        else:
+            yield Phrase("epsilon of one report"), epsilon_number(self.epsilon_total)
+        yield Phrase("odds move by at most"), Phrase("a factor of {odds}", odds=odds_text(self.epsilon_total))
 
     @cached_property
     def _content(self) -> ReportContent:
@@ -112,75 +110,13 @@ class SurveyResults(Shown):
     def _figures(self) -> Section:
         """The figures of the ordinary report, under the questions as they were asked."""
         section = figures_section(self._content)
-        blocks, questions = [], iter(self.record.survey.questions)
-        current = self.record.survey.questions[0]
+        questions = {question.name: question for question in self.record.survey.questions}
+        current, blocks = self.record.survey.questions[0], []
         for block in section.blocks:
-            if isinstance(block, Intervals):
-                current = next(questions, current)
+            if isinstance(block, Intervals):  # a question without figures has no picture, so places say nothing
+                current = questions.get(str(block.title), current)
             blocks.append(_named(block, current))
         return Section(Phrase("What the crowd says"), tuple(blocks))
-
-    def _shrinking(self) -> Section:
-        """Intervals shrink with the square root of the number of answers, at these shares."""
-        head = (Phrase("answers"), *(Phrase("times {n}", n=factor) for factor in SHRINK_FACTORS[1:]))
-        rows = []
-        for question, half in self._half_widths().items():
-            cells = [_margin(question, half / math.sqrt(factor)) for factor in SHRINK_FACTORS]
-            rows.append((question.text.phrase, *cells))
-        table = Table("", (Phrase("question"), Phrase("now, {n:,} answers", n=self.n), *head[1:]), tuple(rows))
-        about = Phrase(
-            "Half the width of the widest interval of each question, now and with more answers of the same kind: four "
-            "times as many answers make it half as wide."
-        )
-        return Section(Phrase("How the intervals will shrink"), (table, Paragraph(about, "note")))
-
-    def _half_widths(self) -> dict[Question, float]:
-        assert self.release is not None
-        questions = self.record.survey.questions
-        ends = self.release.estimate.interval(LEVEL)
-        if isinstance(self.release.estimate, Estimates):
-            means = self.release.estimate.means.by_column
-            out = {}
-            for question in questions:
-                if question.by_mean and question.name in means:
-                    span: Any = means[question.name].interval(LEVEL)
-                elif question.name in ends:
-                    span = ends[question.name]
-                else:
-                    continue
-                out[question] = _half(span)
-            return out
-        return {questions[0]: _half(ends)}
-
-    def _forged(self) -> Section:
-        """How far forged reports could have moved the figures: the largest bias, read off the law."""
-        leverage = self._leverage()
-        counts = sorted({1, *(max(1, math.ceil(share * self.n)) for share in FORGED)})
-        head = (Phrase("question"), Phrase("one report counts for"), *(Phrase("{n:,} forged", n=n) for n in counts))
-        rows = []
-        for question in self.record.survey.questions:
-            largest = leverage.get(question.name)
-            if largest is None:
-                continue
-            width = question.high - question.low if question.by_mean else 1.0
-            moved = [_margin(question, largest * width * n / self.n) for n in counts]
-            rows.append((question.text.phrase, Phrase("{n:.3g} people", n=largest), *moved))
-        about = Phrase(
-            "If somebody sends forged reports, each figure moves by this much at most. A careful forger cannot be told "
-            "from an honest person; the tests for forgeries find only careless ones."
-        )
-        return Section(Phrase("What forged answers could do"), (Table("", head, tuple(rows)), Paragraph(about, "note")))
-
-    def _leverage(self) -> dict[str, float]:
-        """By question: how many people one forged report counts for; of a mean, people at an end of the range."""
-        by_column = self.plan.leverage()
-        out = {}
-        for question in self.record.survey.questions:
-            one = by_column.get(question.name, by_column.get(""))
-            if one is None or one.reason is not None:
-                continue
-            out[question.name] = one.largest
-        return out
 
 
 def _named(block: Block, question: Question) -> Block:
@@ -190,6 +126,8 @@ def _named(block: Block, question: Question) -> Block:
     if not isinstance(block, Intervals):
         return block
     labels = labels_of(question)
+    if question.by_mean and question.unit:
+        labels = {"mean": Phrase("mean, {unit}", unit=question.unit.phrase)}
     rows = tuple(replace(row, label=labels.get(str(row.label), row.label)) for row in block.rows)
     return replace(block, title=question.text.phrase if block.title else "", rows=rows)
 
@@ -199,14 +137,3 @@ def labels_of(question: Question) -> Mapping[str, str]:
     if question.kind == "yes-no":
         return NO_YES_LABELS
     return {option.value: option.label.phrase for option in question.options}
-
-
-def _half(ends: Any) -> float:
-    ends = np.asarray(ends, float).reshape(-1, 2)
-    return float((ends[:, 1] - ends[:, 0]).max()) / 2
-
-
-def _margin(question: Question, half: float) -> Phrase:
-    if not question.by_mean:
-        return Phrase("± {points:.2g} points", points=100 * half)
-    return Phrase("± {half:.2g}", half=half)

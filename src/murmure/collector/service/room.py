@@ -1,6 +1,6 @@
-"""A room that has answered: its figure as one picture, and what an attacker can do with these very reports.
+"""A room that has answered: its figures, as a projector shows them. Everything follows from the tally.
 
-Everything follows from the tally and from the law of the plan; nothing is simulated where the law can be added up.
+What an attacker can do with these reports is in room_attack.py, and the sentences about both are in room_words.py.
 """
 
 from __future__ import annotations
@@ -11,46 +11,44 @@ from typing import Any
 
 import numpy as np
 
-from murmure.attacks.person.averages import averaging
-from murmure.attacks.person.bayes import bayes_guess
-from murmure.certify.leverage import Leverage, leverages
 from murmure.collector.service.results import LEVEL, SurveyResults, labels_of
 from murmure.collector.survey.question import Question
 from murmure.core.estimates.column_estimates import Estimates
-from murmure.core.random import Random
-from murmure.core.types import Affine, Floats
-from murmure.laws.hashed import Hashed
-from murmure.local.grr import GRR
+from murmure.core.estimates.method_words import EXACT_INVERSION
+from murmure.core.types import Affine
 
-FORGERS = 3  # in the room
-TIMES = (1, 5, 20)  # reports about one answer
-MAX_LISTED = 12  # different reports that are shown one by one
-MAX_AVERAGED = 64  # answers: the law of many reports about one of them is a table that grows fast, with hashes too fast
-SEED = 21  # where a success must be measured: the same figure at every look
+MAX_PICTURED = 8  # answers
 
 
 @dataclass(frozen=True)
 class RoomFigure:
-    """A share or a mean. low, high: its interval, cut to what is possible."""
+    """A share or a mean. estimate, low, high: cut to what is possible; raw: the estimate before."""
 
     label: str
     estimate: float
     low: float
     high: float
+    raw: float
 
+    @property
+    def cut(self) -> bool:
+        """Whether chance carried the estimate to where no share, or no mean, can be."""
+        return self.raw != self.estimate
 
-@dataclass(frozen=True)
-class ReportGuess:
-    """One kind of report: how many sent it, whose answer it is taken for, and how often that is right, of 100."""
-
-    report: str
-    count: int
-    guess: str
-    right: float
+    @property
+    def unlikely(self) -> bool:
+        """Whether even the figure that fits best would rarely give such reports: the interval is that one point."""
+        return self.low == self.high
 
 
 class Room:
-    """What a class sees of its first question. Needs at least one report."""
+    """What a class sees of its first question. `Room.of` says whether there is anything to see."""
+
+    @classmethod
+    def of(cls, results: SurveyResults) -> Room | None:
+        """None as long as nobody has answered, or no report was about this question."""
+        room = None if results.total is None else cls(results)
+        return room if room is not None and room.estimate is not None else None
 
     def __init__(self, results: SurveyResults) -> None:
         assert results.release is not None
@@ -59,24 +57,25 @@ class Room:
         self.n = results.n
 
     @cached_property
-    def _estimate(self) -> Any:
+    def estimate(self) -> Any:
+        """Of this question alone; None where it has no figure yet."""
         assert self.results.release is not None
         estimate = self.results.release.estimate
         if not isinstance(estimate, Estimates):
             return estimate
-        means = estimate.means.by_column
-        return means[self.question.name] if self.question.by_mean else estimate[self.question.name]
+        return figure_in(estimate, self.question)
 
     @cached_property
     def figures(self) -> list[RoomFigure]:
+        """Of every answer, in the order of the question; of a number, the mean."""
         labels = labels_of(self.question)
         low, high = self.range
-        ends = np.clip(np.asarray(self._estimate.interval(LEVEL), float).reshape(-1, 2), low, high)
-        values = np.clip(np.asarray(self._estimate.mean, float).reshape(-1), low, high)
-        names = [str(label) for label in self._estimate.labels]
+        ends = np.clip(np.asarray(self.estimate.interval(LEVEL), float).reshape(-1, 2), low, high)
+        raw = np.asarray(self.estimate.mean, float).reshape(-1)
+        names = [str(label) for label in self.estimate.labels]
         return [
-            RoomFigure(labels.get(name, name), float(value), float(a), float(b))
-            for name, value, (a, b) in zip(names, values, ends, strict=True)
+            RoomFigure(labels.get(name, name), min(max(float(value), low), high), float(a), float(b), float(value))
+            for name, value, (a, b) in zip(names, raw, ends, strict=True)
         ]
 
     @property
@@ -84,15 +83,23 @@ class Room:
         return (self.question.low, self.question.high) if self.question.by_mean else (0.0, 1.0)
 
     @property
-    def figure(self) -> RoomFigure:
-        """Shown large: yes; of several answers, the one with the largest share; of a number, the mean."""
-        if self.question.kind == "yes-no":
-            return self.figures[-1]
-        return max(self.figures, key=lambda one: one.estimate)
+    def headline(self) -> RoomFigure | None:
+        """Shown large: the mean of a number, and of yes and no the share of yes.
+
+        Of several answers none: the one with the largest estimate is chosen after the fact, and its interval would hold
+        less often than it says.
+        """
+        return self.figures[-1] if self.question.by_mean or self.question.kind == "yes-no" else None
 
     @property
-    def half_width(self) -> float:
-        return (self.figure.high - self.figure.low) / 2
+    def pictured(self) -> list[RoomFigure]:
+        """The first answers of the question, as many as a projector has room for."""
+        return [self.headline] if self.headline is not None else self.figures[:MAX_PICTURED]
+
+    @property
+    def holds_exactly(self) -> bool:
+        """Whether the intervals hold at least as often as they say, for any shares and any number of people."""
+        return bool(self.estimate.interval_and_method(LEVEL)[1] == EXACT_INVERSION)
 
     def at(self, value: float) -> float:
         """Where a value lies in the picture, in per cent of its width."""
@@ -102,91 +109,31 @@ class Room:
     # -- the law
 
     @property
-    def _part(self) -> Any:
+    def part(self) -> Any:
         """The mechanism of this question; of a record, that of its column."""
         person = self.results.plan.person
         if not self.results.record.survey.of_records:
             return person
         return dict(zip(person.columns, person.parts, strict=True))[self.question.name]
 
+    @property
+    def shown_by_some(self) -> bool:
+        """Whether a report is about some of the questions only."""
+        return self.results.record.survey.of_records and bool(self.results.plan.person.shows_some_columns)
+
     @cached_property
     def hundred(self) -> tuple[float, float] | None:
         """Of 100 people who hold an answer, how many send a report that fits it; and of 100 who do not."""
-        affine = self._part.affine()
+        affine = self.part.affine()
         if not isinstance(affine, Affine) or affine.of == "code":
             return None
         q, slope = float(affine.offset[0]), float(affine.slope[0])
         return 100 * (q + slope), 100 * q
 
-    # -- the attack
 
-    @cached_property
-    def prior(self) -> Floats:
-        """The shares that the room has shown, each with one more person (Laplace's rule): none is ruled out."""
-        shares = np.clip(np.asarray(self._estimate.mean, float), 0.0, 1.0)
-        counts = self.n * shares / max(float(shares.sum()), 1e-9) + 1
-        return np.asarray(counts / counts.sum())
-
-    @cached_property
-    def guess(self) -> tuple[float, float] | None:
-        """Of 100 best guesses, how many are right with the report, and how many without it."""
-        if self.question.by_mean:
-            return None
-        row = bayes_guess(self._part, prior=list(self.prior), rng=Random.seeded(SEED)).rows[0]
-        return 100 * row.value, 100 * row.baseline
-
-    @cached_property
-    def guesses(self) -> list[ReportGuess]:
-        """For every report that can be sent, where it is an answer itself."""
-        part, total = self._part, self.results.total
-        if not isinstance(part, GRR) or part.domain.size > MAX_LISTED or self.results.record.survey.of_records:
-            return []
-        assert total is not None
-        labels, k = labels_of(self.question), part.domain.size
-        names = [labels.get(str(label), str(label)) for label in part.domain.labels()]
-        law = np.array([[float(part.channel.prob(x, y)) for y in range(k)] for x in range(k)])
-        joint = self.prior[:, None] * law
-        after = joint / joint.sum(axis=0)
-        return [
-            ReportGuess(names[y], int(total.sum[y]), names[int(after[:, y].argmax())], 100 * float(after[:, y].max()))
-            for y in range(k)
-        ]
-
-    @cached_property
-    def repeated(self) -> list[tuple[int, float]]:
-        """If everybody had answered so many times, each time with a new draw: right guesses of 100, at even odds."""
-        if self.question.by_mean or isinstance(self._part.channel, Hashed) or self._part.domain.size > MAX_AVERAGED:
-            return []
-        rows = averaging(self._part, TIMES, rng=Random.seeded(SEED)).rows
-        first = rows[0].attacker
-        return [(int(row.at or 0), 100 * row.value) for row in rows if row.attacker == first]
-
-    @property
-    def chance(self) -> float:
-        """Right guesses of 100 without any report, at even odds."""
-        return 100 / len(self.figures)
-
-    @property
-    def forgers(self) -> int:
-        return FORGERS
-
-    @cached_property
-    def forged(self) -> float | None:
-        """How far so many forged reports among these can have moved the figure, at most: a share, or the unit."""
-        one = self._leverage()
-        if one is None:
-            return None
-        low, high = self.range
-        return one.largest * min(FORGERS, self.n) / self.n * (high - low)
-
-    @property
-    def counts_for(self) -> float | None:
-        one = self._leverage()
-        return None if one is None else one.largest
-
-    def _leverage(self) -> Leverage | None:
-        plan, survey = self.results.plan, self.results.record.survey
-        numbers = [one.name for one in survey.questions if one.by_mean] if survey.of_records else []
-        by_column = leverages(plan.person, plan.statistic, numbers)
-        one = by_column.get(self.question.name, by_column.get(""))
-        return None if one is None or one.reason is not None else one
+def figure_in(estimates: Estimates, question: Question) -> Any:
+    """Of one of several questions: its mean, or its shares. None where no report was about it."""
+    if question.by_mean:
+        return estimates.means.by_column.get(question.name)
+    found = estimates[question.name]
+    return None if found.estimator is None else found

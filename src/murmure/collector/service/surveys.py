@@ -101,7 +101,7 @@ class Surveys:
             run('DELETE FROM "surveys" WHERE "number" = ?', record.number)
 
     def open(self, record: SurveyRecord) -> SurveyRecord:
-        """From now on texts, questions and plan are fixed."""
+        """From now on texts, questions and plan are fixed: those of this record, if the draft is still the same."""
         plan = record.survey.plan.to_json()
         change = '"state" = \'open\', "plan" = ?, "opened" = ?'
         return self._update(record, ("draft",), change, plan, hour_of(self._clock()))
@@ -128,8 +128,12 @@ class Surveys:
         return SurveyRecord(*rows[0])
 
     def _check_state(self, run: Any, record: SurveyRecord, states: tuple[str, ...]) -> None:
-        rows = run('SELECT "state", "wave" FROM "surveys" WHERE "number" = ?', record.number)
-        if not rows or rows[0] != (record.state, record.wave) or record.state not in states:
+        rows = run('SELECT "state", "wave", "document" FROM "surveys" WHERE "number" = ?', record.number)
+        if rows and rows[0][:2] == (record.state, record.wave) and rows[0][2] != record.document:
+            raise RequestRefused(
+                "state", "this draft was changed meanwhile, and nothing was done.", hint="look at it again"
+            )
+        if not rows or rows[0][:2] != (record.state, record.wave) or record.state not in states:
             state = STATE_NAMES[rows[0][0] if rows else record.state]
             raise RequestRefused(
                 "state", "this survey is {state}, and what you asked for is not possible then.", state=state

@@ -15,4 +15,4 @@ class SurveyRefused(InvalidParameter):
         super().__init__(
             "survey: {where} must be {wanted}, got {got}.", hint=hint, where=where, wanted=wanted, got=shown
         )
-        self.where = where
+        self.where, self.wanted = where, wanted

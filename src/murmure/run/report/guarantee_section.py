@@ -55,11 +55,11 @@ def _how_computed(content: ReportContent) -> Phrase:
     if content.release.randomised_outside:  # no words were compared with anything
         return Phrase(
             "Epsilon is computed from the probabilities that the plan prescribes, and rounded up; delta is 0. It holds "
-            "against whoever collects and whoever reads."
+            "against the collector and every reader."
         )
     return Phrase(
         "Epsilon is computed from the integers that the random words are compared with, and rounded up; delta is 0. It "
-        "holds against whoever collects and whoever reads."
+        "holds against the collector and every reader."
     )
 
 
@@ -77,7 +77,7 @@ def _in_words(content: ReportContent, c: Certificate) -> Phrase:
 
 
 def _found_by(c: Certificate) -> Phrase:
-    return Phrase("Found by: {method}.", method=method_explained(c.method))
+    return Phrase("How computed: {method}.", method=method_explained(c.method))
 
 
 def _witness(content: ReportContent, c: Certificate) -> Phrase | None:

@@ -1,13 +1,14 @@
 // One number is typed, the wanted margin or epsilon, and the collector says the other; beside it, what both mean.
 
-import { byId, element, hundredDots } from "./elements.js";
+import { byId, element, hundredDots, show } from "./elements.js";
 import { parse, written } from "./numbers.js";
 import { page, send, speech } from "./requests.js";
 
 const WAIT = 350, STEPS = 200, LOW = 0.1, HIGH = 6;  // the slider is for usual epsilons; the field takes all
 const two = value => speech.number(value, { maximumSignificantDigits: 2 });
 const three = value => speech.number(value, { maximumSignificantDigits: 3 });
-const paragraph = (text, kind) => element("p", kind ? { class: kind } : {}, text);
+const whole = text => text.replaceAll("± ", "±\u00a0");  // no line ends between the two
+const paragraph = (text, kind) => element("p", kind ? { class: kind } : {}, whole(text));
 
 export class AdvicePanel {
   /** document(): the survey as it is now. changed(): called when epsilon was moved. */
@@ -80,14 +81,20 @@ export class AdvicePanel {
     this.fault("margin");
     this.fault("epsilon");
     byId("advice-body").replaceChildren(...this.words(advice));
+    byId("advice-how-body").replaceChildren(...this.how(advice));
+    show(byId("advice-how"));
+    const unit = speech.say(advice.unit);
+    byId("advised").textContent = speech.say("advised", { epsilon: three(advice.epsilon), margin: two(advice.margin), unit });
   }
 
   refuse(refusal) {
     this.problem = refusal;
-    this.fault("margin", refusal.where === "margin" ? refusal.message : "");
-    this.fault("epsilon", refusal.where === "epsilon" ? refusal.message : "");
+    this.fault("margin", refusal.where === "margin" ? refusal.beside : "");
+    this.fault("epsilon", refusal.where === "epsilon" ? refusal.beside : "");
     const quiet = ["margin", "epsilon"].includes(refusal.where);
-    if (!quiet || !this.latest) byId("advice-body").replaceChildren(paragraph(refusal.message, "note"));
+    if (quiet && this.latest) return;
+    byId("advice-body").replaceChildren(paragraph(refusal.message, "note"));
+    show(byId("advice-how"), false);
   }
 
   fault(name, text = "") {
@@ -109,22 +116,27 @@ export class AdvicePanel {
       paragraph(speech.say("belief", { percent: speech.percent(advice.belief) })),
       ...(hundred ? [element("div", { class: "hundred" }, dots, element("div", {},
         paragraph(speech.say("hundred", { p: Math.round(hundred[0]), q: Math.round(hundred[1]) })),
-        ...(many ? [paragraph(speech.say("hundred.drawn"), "note")] : [])))] : []),
+        ...(many ? [paragraph(speech.say("hundred.first"), "note")] : [])))] : []),
       ...(waves ? [paragraph(speech.say("waves", { n: waves.count, odds: speech.bound(waves.odds), epsilon: three(waves.epsilon) }))] : []),
-      element("p", { class: "big" }, element("b", {}, `± ${two(advice.margin)}`), element("span", {}, speech.say(`precise.${unit}`, precise))),
+      element("p", { class: "big" }, element("b", {}, `± ${two(advice.margin)}`), element("span", {}, whole(speech.say(`precise.${unit}`, precise)))),
       ...(useless ? [paragraph(speech.say("useless"), "warning")] : []),
       ...(many ? [this.table(questions)] : []),
       ...(advice.leverage ? [paragraph(`${speech.say("forged", { n: three(advice.leverage) })} ${this.forged(each)}`)] : []),
-      paragraph(element("b", {}, advice.mechanism)),
-      paragraph(advice.why, "note"),
-      element("p", { class: "note" }, speech.say("certificate", { epsilon: this.exact(advice.certificate.epsilon), method: this.sentence(advice.certificate.method) })),
+    ];
+  }
+
+  /** Which mechanism, why, and what is certified. */
+  how(advice) {
+    const { epsilon, method } = advice.certificate;
+    return [
+      paragraph(`${speech.say("mechanism", { name: advice.mechanism })} ${advice.why}`, "note"),
+      paragraph(speech.say("certificate", { epsilon: this.exact(epsilon), method: this.sentence(method) }), "note"),
     ];
   }
 
   forged(each) {
     const worst = each.filter(one => one.leverage).sort((a, b) => b.leverage - a.leverage)[0];
-    const most = worst.unit === "points" ? Math.min(worst.forged_1_percent, 100) : worst.forged_1_percent;
-    return speech.say(`forged.${worst.unit}`, { moved: two(most) });
+    return speech.say(`forged.${worst.unit}`, { moved: two(worst.forged_1_percent) });
   }
 
   sentence(text) {
@@ -140,6 +152,7 @@ export class AdvicePanel {
       element("th", { scope: "row" }, name),
       element("td", {}, one.margin === null ? "–" : speech.say(`margin.${one.unit}`, { margin: two(one.margin) })),
       element("td", {}, one.leverage === null ? "–" : speech.say("people", { n: three(one.leverage) }))));
-    return element("table", { class: "advice-table" }, element("tbody", {}, ...rows));
+    const heads = ["question", "margin", "forged"].map(name => element("th", { scope: "col" }, speech.say(`table.${name}`)));
+    return element("table", { class: "advice-table" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   }
 }

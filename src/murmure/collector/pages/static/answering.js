@@ -43,7 +43,7 @@ export class Answering {
     show(byId("problem"), false);
     const given = questions.map(question => question.given);
     try {
-      const token = this.link.t ?? store.pinned?.token ?? store.makeToken(), coins = await this.coins(token);
+      const own = this.link.t ?? store.pinned?.token ?? store.makeToken(), { token, coins } = await this.register(own);
       if (store.drawn) { // in another tab, while coins were on their way or this page lay in the history
         location.reload();
         return;
@@ -58,10 +58,11 @@ export class Answering {
     }
   }
 
-  /** Public coins come from the collector, after the token is fixed: nobody can try tokens until coins suit them. */
-  async coins(token) {
+  /** Public coins come from the collector, for a token that is fixed and counted before they are known. With them
+   * comes the token that the report is sent with: one that was not registered is refused. */
+  async register(token) {
     const { survey, store, speech } = this, waiting = byId("waiting");
-    if (!survey.coins) return null;
+    if (!survey.coins) return { token, coins: null };
     store.pinned = { token };
     waiting.textContent = speech.say("coins.waiting");
     try {

@@ -49,11 +49,11 @@ function survey() {
 function changed(figures = true) {
   dirty = true;
   byId("saved").textContent = speech.say("unsaved");
-  preview(survey());
+  preview(survey);
   if (figures) advice?.soon();
 }
 
-preview(survey());
+preview(survey);
 advice = new AdvicePanel(survey, start.epsilon, () => changed());
 addEventListener("beforeunload", event => dirty && event.preventDefault());
 
@@ -81,7 +81,7 @@ function complain(refusal) {
     tell(byId("problem"), refusal.message);
     return;
   }
-  tell(fault, refusal.message);
+  tell(fault, refusal.beside ?? refusal.message);
   place.closest("details")?.setAttribute("open", "");
   const input = place.querySelector("input, textarea, select");
   fault.id ||= `fault-${Math.random().toString(36).slice(2)}`;
@@ -94,6 +94,10 @@ function complain(refusal) {
 
 async function save() {
   clear();
+  if (cards.fault) {
+    complain(cards.fault);
+    return false;
+  }
   byId("saved").textContent = speech.say("saving");
   try {
     const saved = id ? await send("PUT", `/api/surveys/${id}`, survey()) : await send("POST", "/api/surveys", survey());

@@ -6,13 +6,13 @@ import { TextPair } from "./text_pairs.js";
 
 const MAX_ROWS = 15;
 
-let language = speech.language, latest = null;
+let language = speech.language, latest = null, waiting = false;
 
 for (const tab of document.querySelectorAll("[data-preview]")) {
   tab.addEventListener("click", () => {
     language = tab.dataset.preview;
     for (const other of document.querySelectorAll("[data-preview]")) other.setAttribute("aria-pressed", other === tab);
-    if (latest) preview(latest);
+    if (latest) draw(latest());
   });
 }
 
@@ -36,9 +36,18 @@ function number(question) {
     element("p", { class: "note" }, speech.say("range", { low, high })));
 }
 
-/** Draw the survey anew. */
+/** Draw the survey anew: survey() is asked once, before the next frame. */
 export function preview(survey) {
   latest = survey;
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    draw(latest());
+  });
+}
+
+function draw(survey) {
   const many = survey.questions.length > 1;
   const questions = survey.questions.map((question, i) => {
     const legend = element("legend", {}, TextPair.in(question.text, language) || speech.say("preview.untexted"));

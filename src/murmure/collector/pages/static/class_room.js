@@ -10,8 +10,8 @@ const live = new LivePart(() => `${page.live}${attack ? "&attack=1" : ""}`);
 
 button.addEventListener("click", () => {
   attack = !attack;
-  button.setAttribute("aria-pressed", attack);
   [button.textContent, button.dataset.other] = [button.dataset.other, button.textContent];
+  byId("room").classList.toggle("attacked", attack);
   if (live.paused) live.toggle();  // what was asked for must be shown
   else live.now();
 });

@@ -35,10 +35,16 @@ async function post(address, body) {
   }
 }
 
-/** The coins of a token, or an error that says why there are none: with the collector's code, or with none. */
+/** Whether this is the registration of this very token: its first half, and 16 digits of the collector's. */
+function registers(registered, token) {
+  return /^[0-9a-f]{32}$/.test(registered ?? "") && registered.startsWith(token.slice(0, 16));
+}
+
+/** The coins of a token, and the token as it was registered; or an error that says why there are none: with the
+ * collector's code, or with none. */
 export async function askCoins(id, token) {
   const { json } = await post(`/api/surveys/${id}/coins`, JSON.stringify({ token }));
-  if (json?.ok && Array.isArray(json.coins)) return json.coins;
+  if (json?.ok && Array.isArray(json.coins) && registers(json.token, token)) return { token: json.token, coins: json.coins };
   throw Object.assign(new Error(json?.message), { code: json?.error ?? "unreachable" });
 }
 

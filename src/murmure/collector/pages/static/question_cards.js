@@ -14,12 +14,12 @@ function slug(text, letters) {
   return plain.replace(/[^a-z0-9]+/g, "_").replace(/^_+|_+$/g, "").slice(0, letters).replace(/_+$/, "");
 }
 
-/** The same with a number behind it where it is taken. */
+/** The same with a number behind it where it is taken (a Set). */
 function unused(name, taken, letters) {
-  if (!taken.includes(name)) return name;
+  if (!taken.has(name)) return name;
   for (let n = 2; ; n++) {
     const tried = `${name.slice(0, letters - String(n).length - 1)}_${n}`;
-    if (!taken.includes(tried)) return tried;
+    if (!taken.has(tried)) return tried;
   }
 }
 
@@ -46,6 +46,8 @@ class OptionRow {
   }
 
   number(n, count) {
+    if (this.numbered === `${n}/${count}`) return;  // of a thousand answers, one letter changes none
+    this.numbered = `${n}/${count}`;
     for (const field of this.texts.fields) {
       field.setAttribute("aria-label", `${speech.say("option", { n })} · ${field.placeholder}`);
     }
@@ -98,6 +100,7 @@ export class QuestionCard {
     options.forEach(option => this.addOption(option));
     this.box.addEventListener("click", event => this.clicked(event));
     this.box.addEventListener("keydown", event => this.typed(event));
+    this.box.addEventListener("paste", event => this.pasted(event));
   }
 
   changed() {
@@ -151,6 +154,23 @@ export class QuestionCard {
     next.texts.fields[event.target.dataset.lang === "fr" ? 1 : 0].focus();
   }
 
+  /** Several lines become several answers, from this one on. */
+  pasted(event) {
+    const start = this.options.findIndex(one => one.texts.fields.includes(event.target));
+    const lines = (event.clipboardData?.getData("text/plain") ?? "").split(/\r?\n/).map(line => line.trim()).filter(Boolean);
+    if (start < 0 || lines.length < 2) return;
+    event.preventDefault();
+    const place = this.options[start].texts.fields.indexOf(event.target), end = Math.min(start + lines.length, page.limits.options);
+    while (this.options.length < end) this.addOption();
+    for (let i = start; i < end; i++) {
+      const { texts } = this.options[i];
+      texts.fields[place].value = lines[i - start].slice(0, texts.fields[place].maxLength);
+      texts.hint();
+    }
+    this.changed();
+    this.options[end - 1].texts.fields[place].focus();
+  }
+
   /** Numbers, names and what fits the kind. */
   refresh(n, count, names) {
     this.heading.textContent = speech.say("question", { n });
@@ -160,13 +180,12 @@ export class QuestionCard {
       button.title = button.getAttribute("aria-label");
       button.disabled = (what === "up" && n === 1) || (what === "down" && n === count) || (what === "remove" && count === 1);
     }
-    const listed = this.kind.value === "choice" || this.kind.value === "scale";
-    show(this.box.querySelector(".option-part"), listed);
+    show(this.box.querySelector(".option-part"), this.listed);
     show(this.box.querySelector(".number-part"), this.kind.value === "number");
-    show(this.valueList, listed);
+    show(this.valueList, this.listed);
     this.options.forEach((row, i) => row.number(i + 1, this.options.length));
-    const taken = [];
-    this.options.forEach((row, i) => taken.push(row.settle(i + 1, taken)));
+    const taken = new Set();
+    this.options.forEach((row, i) => taken.add(row.settle(i + 1, taken)));
     if (this.autoName) {
       const made = slug(TextPair.in(this.text.value, "en"), NAME_LETTERS).replace(/^[0-9_]+/, "") || `q${n}`;
       const name = unused(made, names, NAME_LETTERS);
@@ -174,6 +193,23 @@ export class QuestionCard {
       this.made = name;
     } else this.made = this.name.value.trim();
     return this.made;
+  }
+
+  /** The first answer that nobody could choose, and why. */
+  get fault() {
+    if (!this.listed) return null;
+    const taken = new Set();
+    for (const [place, row] of this.options.entries()) {
+      const texts = Object.entries(row.texts.value);
+      const twice = texts.some(([language, text]) => taken.has(`${language} ${text}`));
+      if (twice || !texts.length) return { place, message: speech.say(twice ? "option.twice" : "option.empty") };
+      for (const [language, text] of texts) taken.add(`${language} ${text}`);
+    }
+    return null;
+  }
+
+  get listed() {
+    return this.kind.value === "choice" || this.kind.value === "scale";
   }
 
   get question() {
@@ -234,14 +270,20 @@ export class QuestionCards {
   }
 
   refresh() {
-    const names = [];
-    this.cards.forEach((card, i) => names.push(card.refresh(i + 1, this.cards.length, names)));
+    const names = new Set();
+    this.cards.forEach((card, i) => names.add(card.refresh(i + 1, this.cards.length, names)));
     byId("add-question").disabled = this.cards.length >= page.limits.questions;
   }
 
   changed() {
     this.refresh();
     this.whenChanged();
+  }
+
+  /** What is wrong with the answers to choose from, as the collector would tell it. */
+  get fault() {
+    const place = this.cards.findIndex(card => card.fault);
+    return place < 0 ? null : { where: `questions[${place}].options[${this.cards[place].fault.place}]`, message: this.cards[place].fault.message };
   }
 
   get questions() {

@@ -6,11 +6,18 @@ import { Speech } from "./speech.js";
 export const page = JSON.parse(byId("page-data").textContent);
 export const speech = new Speech(page.words);
 
-/** What the collector refused. where: the field of the survey that it is about. */
+/** Texts as sentences, one after the other: with a capital letter and a full stop. */
+function sentences(...texts) {
+  const full = text => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+  return texts.filter(Boolean).map(full).join(" ");
+}
+
+/** What the collector refused. where: the field of the survey that it is about; beside: what to say next to it. */
 export class Refusal extends Error {
-  constructor({ error, message, hint, where, status }) {
-    super(hint ? `${message} ${hint}` : message);
-    Object.assign(this, { code: error, where, status });
+  constructor({ error, message, hint, where, wanted, status }) {
+    super(sentences(message, hint));
+    const beside = wanted ? sentences(speech.say("wanted", { wanted }), hint) : this.message;
+    Object.assign(this, { code: error, where, status, beside });
   }
 }
 

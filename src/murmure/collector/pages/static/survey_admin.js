@@ -51,6 +51,7 @@ byId("invite")?.addEventListener("submit", async event => {
     const shown = links.slice(0, MAX_SHOWN).join("\n");
     byId("made-links").textContent = rest > 0 ? `${shown}\n${speech.say("and.more", { n: speech.number(rest) })}` : shown;
     byId("made-count").textContent = speech.say("made", { n: speech.number(links.length) });
+    byId("invited").textContent = speech.say("invited", { n: speech.number(page.invitations + links.length) });
     show(byId("made"));
   } catch (refusal) {
     tell(byId("invite-problem"), refusal.message);
@@ -82,11 +83,11 @@ byId("test").addEventListener("click", async event => {
   button.disabled = false;
 });
 
-function forgeries({ sentence, noticed, level_each: level, tests = [] }) {
-  const rows = tests.map(test => element("li", {},
-    element("b", {}, [test.column, test.name].filter(Boolean).join(" · ")),
-    element("span", { class: "note" }, `${speech.say("p.value")} ${speech.number(test.p_value, { maximumSignificantDigits: 2 })}`),
-    ...(test.p_value <= level ? [element("span", { class: "pill alarm" }, speech.say("alarm"))] : []),
-    ...(test.saw ? [element("span", { class: "note" }, test.saw)] : [])));
-  return [element("p", { class: noticed ? "warning" : "" }, sentence ?? ""), element("ul", { class: "tests" }, ...rows)];
+function forgeries({ sentence, noticed, level_each: level, tests, words }) {
+  const rows = words.map(({ column, test, saw }, i) => element("li", {},
+    element("b", {}, [column, test].filter(Boolean).join(" · ")),
+    ...(tests[i].p_value <= level ? [element("span", { class: "pill alarm" }, speech.say("alarm"))] : []),
+    element("span", { class: "note" }, saw),
+    element("span", { class: "note" }, `${speech.say("p.value")} ${speech.number(tests[i].p_value, { maximumSignificantDigits: 2 })}`)));
+  return [element("p", noticed ? { class: "warning" } : {}, sentence), element("ul", { class: "tests" }, ...rows)];
 }

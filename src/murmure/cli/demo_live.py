@@ -1,0 +1,73 @@
+"""The running part of `murmure demo`: a real survey on a temporary folder, a simulated crowd, and you."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from murmure.cli.browser import open_in_browser
+from murmure.cli.language import echo
+from murmure.cli.lesson_folder import Stop, lesson_folder
+from murmure.cli.lesson_screen import follow, only_here, print_places, print_results, warn_plain_network
+from murmure.cli.terminal import print_line
+from murmure.core.errors import Phrase
+
+WATCHED_SECONDS = 60.0  # in which the crowd answers while somebody watches
+
+
+@dataclass(frozen=True)
+class LiveDemo:
+    """stays: until Ctrl-C; else it ends when the crowd has answered, since nobody is there to watch."""
+
+    epsilon: float
+    crowd: int
+    host: str
+    port: int
+    opens: bool
+    stays: bool
+
+    def run(self) -> bool:
+        """Serve, show, end. Returns whether somebody stopped it."""
+        from murmure.collector.http.lesson import lesson
+        from murmure.collector.http.server import ServeSettings
+        from murmure.lectures.demo.crowd import Crowd, live_document
+
+        stop = Stop()
+        document = live_document(self.crowd, self.epsilon)
+        with lesson_folder(None, stop) as folder, lesson(folder, document, ServeSettings(self.host, self.port)) as held:
+            print_places(held)
+            if only_here(held):
+                print_line(Phrase("Only this machine can open it; --host 0.0.0.0 lets telephones of this network in."))
+            warn_plain_network(held)
+            print_line(Phrase("{n:,} simulated people are answering it, over the same address.", n=self.crowd))
+            if self.stays:
+                print_line(Phrase("Ctrl-C ends it, shows what the crowd said, and leaves nothing behind."))
+            if self.opens:
+                open_in_browser(held.projector())
+            crowd = Crowd(held.link, self.crowd, WATCHED_SECONDS if self.stays else 0.0, lambda: stop.requested)
+            crowd.start()
+            try:
+                over: Callable[[], bool] = (lambda: False) if self.stays else (lambda: crowd.done)
+                follow(held, stop, over)
+            finally:
+                crowd.leave()
+            print_results(held.end())
+            _print_truth(crowd.answers[: crowd.sent], held.answers)
+            if crowd.failed is not None:
+                echo(Phrase("Warning: the simulated people stopped: {why}", why=crowd.failed.message))
+        return stop.requested
+
+
+def _print_truth(crowd: list[str], answers: int) -> None:
+    """What only a simulation can know."""
+    if not crowd:
+        return
+    print_line(
+        Phrase(
+            "{crowd:,} of these {answers:,} people are simulated. {share:.1%} of those hold “yes”, which is known only "
+            "because they are.",
+            crowd=len(crowd),
+            answers=answers,
+            share=crowd.count("yes") / len(crowd),
+        )
+    )

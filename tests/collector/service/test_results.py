@@ -1,0 +1,135 @@
+"""What the results of a survey say about themselves: bounds that hold, and names that are the right ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.collector.documents import CHEATED, HOURS, OFTEN, document, opened
+from tests.collector.pages.analyst_surveys import honest_reports
+
+import murmure as mu
+from murmure.certify.leverage import leverage
+from murmure.collector.service.builder_advice import builder_advice
+from murmure.collector.service.collector import Collector
+from murmure.collector.service.results import SurveyResults
+from murmure.collector.service.results_sections import expected_margins, odds_text
+from murmure.show.document import Facts, Intervals, Section, Table
+
+K5 = mu.Categories(5)
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[Collector]:
+    with Collector(tmp_path / "collector") as made:
+        yield made
+
+
+def section_of(results: SurveyResults, title: str) -> Section:
+    (found,) = [b for b in results.document().blocks if isinstance(b, Section) and str(b.title) == title]
+    return found
+
+
+def table_of(results: SurveyResults, title: str) -> Table:
+    (table,) = [block for block in section_of(results, title).blocks if isinstance(block, Table)]
+    return table
+
+
+def texts_of(section: Section) -> str:
+    return " ".join(str(getattr(block, "text", "")) for block in section.blocks)
+
+
+@pytest.mark.parametrize("mechanism", [mu.GRR(K5, 1.0), mu.OUE(K5, 1.0), mu.HadamardResponse(K5, 1.0), mu.OLH(K5, 1.0)])
+def test_no_forged_report_moves_a_share_further_than_its_bias(mechanism: Any) -> None:
+    """Whatever honest people hold: one forged report in place of an honest one, from 0 up and from 1 down."""
+    one = leverage(mechanism)
+    shares = np.linspace(0, 1, 11)
+    moved = [abs(end - share) for end in (one.up.max(), one.down.min()) for share in shares]
+
+    assert max(moved) == pytest.approx(one.bias)
+    assert one.bias >= one.largest
+
+
+def test_where_silence_says_more_than_support_the_bias_exceeds_the_leverage() -> None:
+    """Hadamard response: half of all reports support any value, and one that does not moves it further down."""
+    one = leverage(mu.HadamardResponse(K5, 1.0))
+
+    assert one.bias == pytest.approx(one.largest + 1)
+
+
+def test_the_builder_and_the_results_tell_the_same_bias(collector: Collector) -> None:
+    asked = document(OFTEN, mechanism="HadamardResponse")
+    record = opened(collector, asked)
+    honest_reports(collector, record, ["never", "once"], 100)
+    table = table_of(collector.results(record), "What forged answers could do")
+    told = builder_advice(asked, epsilon=1.0)["questions"]["often"]["forged_1_percent"]
+
+    assert str(table.rows[0][2]) == f"± {told:.2g} points"
+    assert told == pytest.approx(leverage(record.plan.person).bias)
+
+
+def test_intervals_are_expected_to_shrink_from_the_estimated_variance(collector: Collector) -> None:
+    """1.96 standard errors of the widest figure, not half of an interval that was cut at 0 and 100%."""
+    record = opened(collector, document(CHEATED))
+    honest_reports(collector, record, ["yes", "no"], 400)
+    results = collector.results(record)
+    assert results.release is not None
+    (half,) = expected_margins(record.survey.questions, results.release).values()
+    table = table_of(results, "How the intervals will shrink")
+    expected = [f"± {100 * half / math.sqrt(factor):.2g} points" for factor in (1, 2, 4, 10)]
+
+    assert half == pytest.approx(1.959964 * math.sqrt(results.release.estimate.variance().max()), rel=1e-5)
+    assert [str(head) for head in table.head[1:]] == ["400 answers", "800 answers", "1,600 answers", "4,000 answers"]
+    assert [str(cell) for cell in table.rows[0][1:]] == expected
+
+
+def test_one_report_says_nothing_yet(collector: Collector) -> None:
+    record = opened(collector, document(CHEATED, epsilon=0.5))
+    honest_reports(collector, record, ["yes"], 1)
+    table = table_of(collector.results(record), "How the intervals will shrink")
+
+    assert str(table.rows[0][1]) == "says nothing yet"
+
+
+def test_the_guarantee_of_waves_is_that_of_all_of_them(collector: Collector) -> None:
+    """A reader of the page must not take the epsilon of one wave for what all reports of a device tell."""
+    record = opened(collector, document(OFTEN, waves=3, epsilon_total=2.0))
+    honest_reports(collector, record, ["never"], 20)
+    results = collector.results(record)
+    (facts,) = [block for block in results.document().blocks if isinstance(block, Facts)]
+    told = {str(name): getattr(value, "value", value) for name, value in facts.items}
+    guaranteed = texts_of(section_of(results, "What is guaranteed"))
+
+    assert told["epsilon of all waves"] == pytest.approx(2.0, rel=1e-6)
+    assert str(told["odds move by at most"]) == "a factor of 7.39"
+    assert "all 3 waves together: epsilon = 2, so the odds move by a factor of 7.39 at most" in guaranteed
+
+
+def test_pictures_carry_the_question_that_they_are_about(collector: Collector) -> None:
+    """Also where a question has no figure, and so no picture: after one report that shows one column, only it has."""
+    record = opened(collector, document(CHEATED, OFTEN, HOURS, mechanism="smp"))
+    answer, seen = {"cheated": "yes", "often": "once", "hours": 5}, set()
+    for seed in range(12):
+        honest_reports(collector, record, [answer], 1, seed=seed)
+        results = collector.results(record)
+        assert results.release is not None
+        blocks = section_of(results, "What the crowd says").blocks
+        shown = [str(block.title) for block in blocks if isinstance(block, Intervals)]
+        with_figures = [
+            str(question.text.phrase)
+            for question in record.survey.questions
+            if results.release.estimate[question.name].estimator is not None
+        ]
+        seen.add(len(with_figures))
+
+        assert [title for title in shown if title] == with_figures
+    assert seen >= {1, 3}
+
+
+@pytest.mark.parametrize(("epsilon", "told"), [(1.0, "2.72"), (3.0, "20.1"), (8.0, "2,981"), (math.log(3), "3.00")])
+def test_odds_are_rounded_up(epsilon: float, told: str) -> None:
+    assert str(odds_text(epsilon)) == told
