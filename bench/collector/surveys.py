@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from murmure.plan.sent_reports import sent
 
 ANALYST, PASSWORD = "bench", "a long password"
 BATCH = 1000
+AT_ONCE = 50_000  # reports made by one call
 YES_NO = {
     "name": "cheated",
     "kind": "yes-no",
@@ -62,17 +64,16 @@ def open_surveys(folder: Path) -> dict[str, SurveyRecord]:
         return {name: collector.open(collector.surveys.create(analyst.number, d)) for name, d in SURVEYS.items()}
 
 
+def _answers(domain: Any, count: int) -> list[Any]:
+    labels = [domain.label(i) for i in range(domain.size)]
+    return [labels[i % len(labels)] for i in range(count)]
+
+
 def reports_of(record: SurveyRecord, count: int) -> list[Any]:
     """Honest reports of many people at once; their answers are even."""
     plan, survey = record.plan, record.survey
-    if survey.of_records:
-        answers: Any = {
-            question.name: [question.domain.label(i % question.domain.size) for i in range(count)]
-            for question in survey.questions
-        }
-    else:
-        domain: Any = survey.domain
-        answers = [domain.label(i % domain.size) for i in range(count)]
+    columns = {question.name: _answers(question.domain, count) for question in survey.questions}
+    answers: Any = columns if survey.of_records else next(iter(columns.values()))
     return [one["report"] for one in sent(plan, plan.report(answers, mu.Random.secure()))]
 
 
@@ -84,8 +85,10 @@ def tokens_of(folder: Path, record: SurveyRecord, count: int) -> list[str]:
 
 
 def _sent(folder: Path, record: SurveyRecord, count: int) -> Iterator[dict[str, Any]]:
-    for token, report in zip(tokens_of(folder, record, count), reports_of(record, count), strict=True):
-        yield {"token": token, "report": report}
+    for start in range(0, count, AT_ONCE):
+        size = min(AT_ONCE, count - start)
+        for token, report in zip(tokens_of(folder, record, size), reports_of(record, size), strict=True):
+            yield {"token": token, "report": report}
 
 
 def singles(folder: Path, record: SurveyRecord, count: int) -> Pool:
@@ -95,5 +98,7 @@ def singles(folder: Path, record: SurveyRecord, count: int) -> Pool:
 
 def batches(folder: Path, record: SurveyRecord, reports: int) -> Pool:
     path, common = f"/api/surveys/{record.id}/batches", {"wave": 1, "plan": record.plan.digest}
-    many = (list(_sent(folder, record, BATCH)) for _ in range(reports // BATCH))
-    return [(request(path, {**common, "reports": items}), BATCH) for items in many]
+    items, pool = _sent(folder, record, reports), []
+    while batch := list(islice(items, BATCH)):
+        pool.append((request(path, {**common, "reports": batch}), len(batch)))
+    return pool

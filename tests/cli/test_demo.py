@@ -1,4 +1,4 @@
-"""The survey, from the simulated class to the page."""
+"""The report of the simulated class, from the coins to the page. The survey that runs is in test_demo_live.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from murmure.cli import main
-from murmure.cli.demo import FILE, has_window_browser
+from murmure.cli.browser import has_window_browser
+from murmure.cli.demo import FILE
 from murmure.core.random import Random
 from murmure.lectures.demo import survey
 from murmure.lectures.demo.document import demo_document
@@ -30,7 +31,9 @@ def page(story: DemoSurvey) -> str:
 
 
 def run(folder: Path, *args: str) -> Result:
-    return CliRunner().invoke(main, ["demo", "--no-open", "--out", str(folder), *args], catch_exceptions=False)
+    return CliRunner().invoke(
+        main, ["demo", "--no-serve", "--no-open", "--out", str(folder), *args], catch_exceptions=False
+    )
 
 
 class Nesting(html.parser.HTMLParser):
@@ -204,12 +207,31 @@ def test_json_of_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_script_runs_the_command() -> None:
-    """script/demo hands its arguments to `murmure demo`."""
+    """script/demo hands its arguments to `murmure demo`, and installs what the running survey needs."""
     script = Path(__file__).parents[2] / "script/demo"
     if not script.exists():
         pytest.skip("not in a checkout")
 
     assert script.read_text().endswith('exec .venv/bin/murmure demo "$@"\n')
+    assert "\nscript/setup plots collector\n" in script.read_text()
+
+
+def test_without_the_service_the_report_is_told_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pip install murmure` alone: today's report and page, and what to install to see a survey run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys.modules["murmure.cli.demo"], "SERVICE_PACKAGES", ("a_package_that_is_not_there",))
+    result = CliRunner().invoke(main, ["demo", "--no-open", "--people", "10"], catch_exceptions=False)
+
+    assert result.exit_code == 0 and "What is guaranteed" in result.stdout
+    assert "There is a survey that runs" in result.stdout and "collector" in result.stdout
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize("other", [["--json"], ["--seed", "3"]])
+def test_a_running_survey_is_neither_json_nor_repeatable(other: list[str]) -> None:
+    result = CliRunner().invoke(main, ["demo", "--serve", *other])
+
+    assert result.exit_code == 2 and "exclude one another" in result.output
 
 
 def test_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,10 +256,12 @@ def test_the_browser_is_opened_on_request_only(tmp_path: Path, monkeypatch: pyte
     """--open opens; in a pipe nothing is opened by itself; nobody waits for it."""
     opened: list[list[str]] = []
     monkeypatch.setattr(subprocess, "Popen", lambda args, **_: opened.append(args))
-    CliRunner().invoke(main, ["demo", "--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
+    CliRunner().invoke(main, ["demo", "--no-serve", "--out", str(tmp_path), "--people", "10"], catch_exceptions=False)
 
     assert opened == []
-    CliRunner().invoke(main, ["demo", "--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False)
+    CliRunner().invoke(
+        main, ["demo", "--no-serve", "--out", str(tmp_path), "--people", "10", "--open"], catch_exceptions=False
+    )
     assert opened == [[sys.executable, "-m", "webbrowser", (tmp_path / FILE).resolve().as_uri()]]
 
 

@@ -177,7 +177,16 @@ def test_without_tls_on_a_network_it_warns(tmp_path: Path) -> None:
     with process(tmp_path, "--host", "0.0.0.0") as (serving, line):
         assert "0.0.0.0" not in line["url"]
         serving.send_signal(signal.SIGTERM)
-        assert "could exchange the page itself" in serving.communicate(timeout=20)[1]
+        warning = serving.communicate(timeout=20)[1]
+        assert "could exchange the page itself" in warning and "Passwords of analysts can be read" in warning
+
+
+def test_a_proxy_that_is_not_trusted_or_not_private_is_warned_of(tmp_path: Path) -> None:
+    """It listens at this machine alone, but people come over the network without TLS; and they share one limit."""
+    with process(tmp_path, "--public-url", "http://survey.example.org") as (serving, _):
+        serving.send_signal(signal.SIGTERM)
+        warning = serving.communicate(timeout=20)[1]
+        assert "could exchange the page itself" in warning and "without --trust-proxy all people share" in warning
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

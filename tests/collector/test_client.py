@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import logging
 import pickle
 import socket
+import ssl
+import sys
 import threading
+import urllib.error
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.vectors.make_browser import stream
 
 import murmure as mu
+from murmure.collector import client as client_module
 from murmure.collector.client import SurveyClient, SurveyReceipt
-from murmure.collector.client_requests import WAITS, CollectorRefusal, NotAcknowledged
-from murmure.core.errors import InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused
+from murmure.collector.client_requests import WAITS, CollectorRefusal, NotAcknowledged, NotTrusted
+from murmure.core.errors import CannotWrite, InvalidParameter, MurmureError, OutsideDomain, PlanMismatch, PlanRefused
+from murmure.core.files import locked
 from murmure.plan.public_coins import check_coins, coin_words, coins_from_hex, coins_in_hex
 from murmure.plan.sent_reports import report_check
 
@@ -120,6 +128,10 @@ def portal(handler: Any) -> None:
     reply(handler, 200, "<html>pay for the wireless network</html>")
 
 
+def proxy(handler: Any) -> None:
+    reply(handler, 403, "<html>this site is blocked</html>")
+
+
 def moved(handler: Any) -> None:
     reply(handler, 302, "", Location="http://127.0.0.1:9/elsewhere")
 
@@ -174,7 +186,7 @@ def test_several_answers_with_the_coins_of_the_collector(collector: StandIn) -> 
     assert [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins", "reports"]
 
 
-@pytest.mark.parametrize("trouble", [cut_off, half_an_answer, busy, portal, moved], ids=lambda t: t.__name__)
+@pytest.mark.parametrize("trouble", [cut_off, half_an_answer, busy, portal, proxy, moved], ids=lambda t: t.__name__)
 def test_the_same_report_is_sent_until_it_is_acknowledged(collector: StandIn, trouble: Any) -> None:
     client, waits = client_of(collector)
     collector.script = [trouble, trouble]
@@ -240,6 +252,28 @@ def test_another_plan_than_the_link_promises_is_refused(collector: StandIn) -> N
     assert collector.bodies == []
 
 
+def test_another_wave_of_a_plan_without_memory_is_refused(collector: StandIn) -> None:
+    """Each would be a fresh draw: a collector that counts waves up would learn the answer."""
+    collector.fields["wave"] = 2
+    with pytest.raises(PlanRefused, match="wave 2 of a plan without memoised answers"):
+        client_of(collector)[0].answer("yes")
+
+    assert collector.bodies == []
+
+
+@several
+@pytest.mark.parametrize("wrong", ["f" * 32, TOKEN[:31], None, 5])
+def test_a_collector_that_registers_another_token_gets_no_report(
+    collector: StandIn, monkeypatch: pytest.MonkeyPatch, wrong: Any
+) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "registered", lambda token: wrong)
+    client, _ = client_of(collector)
+
+    with pytest.raises(InvalidParameter, match="did not register the token"):
+        client.answer(ANSWERS)
+    assert client.token == TOKEN and [path.rpartition("/")[2] for path in collector.paths] == [ID, "plan", "coins"]
+
+
 def test_a_survey_that_takes_no_answers(collector: StandIn) -> None:
     collector.fields["state"] = "closed"
     with pytest.raises(CollectorRefusal, match="takes no answers now"):
@@ -276,6 +310,19 @@ def test_waves_are_answered_from_kept_bits(collector: StandIn) -> None:
     with pytest.raises(PlanRefused, match="one more would cost a further epsilon"):
         client_of(collector, key=key, seen=codes)[0].answer("no")
     assert len(collector.bodies) == 40
+
+
+@waves
+@pytest.mark.parametrize("fragment", ["", f"&t={TOKEN}"])
+def test_waves_of_an_open_link_have_a_token_each(collector: StandIn, fragment: str) -> None:
+    """So that nobody sees by the token that two reports come from one device; a one-time link carries its own."""
+    client, _ = client_of(collector, f"p={WAVES.digest[:16]}{fragment}", key=bytes(32))
+    for wave in (1, 2, 3):
+        collector.fields["wave"] = wave
+        client.answer("yes")
+    tokens = {json.loads(body)["token"] for body in collector.bodies}
+
+    assert len(tokens) == (1 if fragment else 3) and (tokens == {TOKEN}) == bool(fragment)
 
 
 LINKS = (
@@ -321,8 +368,8 @@ def test_no_secret_is_shown(collector: StandIn, caplog: pytest.LogCaptureFixture
         pickle.dumps(client)
     texts += [str(refused.value), caplog.text]
 
-    assert not any(TOKEN in text or "never" in text for text in texts)
-    assert client.token == TOKEN
+    assert not any(secret in text for secret in (TOKEN, registered(TOKEN), "never") for text in texts)
+    assert client.token == registered(TOKEN)
     assert not any(b"never" in body for body in collector.bodies)
 
 
@@ -335,3 +382,126 @@ def test_a_token_that_a_device_kept_is_used_again(collector: StandIn) -> None:
     assert (
         again.token == first.token != TOKEN and first.token is not None and len(coins_from_hex([first.token[:16]])) == 1
     )
+
+
+# -- a file between runs ----------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_documentation_runs(collector: StandIn, tmp_path: Path) -> None:
+    names = {"SurveyClient": SurveyClient, "link": collector.link(), "folder": tmp_path}
+    (example,) = (one for one in doctest.DocTestFinder(recurse=False).find(client_module, globs=names) if one.examples)
+
+    assert doctest.DocTestRunner().run(example) == (0, 4)
+
+
+@several
+def test_a_program_that_is_killed_goes_on_with_the_same_report(collector: StandIn, tmp_path: Path) -> None:
+    """At each request in turn: nothing is drawn twice, coins are asked for one token alone, and it counts once."""
+    fragment = f"p={SEVERAL.digest[:16]}"
+    for place in range(5):
+        collector.bodies.clear()
+        collector.stored.clear()
+        file = tmp_path / f"killed at {place}.json"
+
+        class Killed(BaseException):
+            pass
+
+        def kill(path: str, requests: list[str], place: int = place) -> None:
+            requests.append(path)
+            if len(requests) == place + 1:
+                raise Killed
+
+        first = SurveyClient(collector.link(fragment), file=file)
+        real, requests = first._requests._once, list[str]()
+
+        def once(path: str, body: bytes | None, real: Any = real, requests: Any = requests, kill: Any = kill) -> Any:
+            answered = real(path, body)  # it arrived, and its answer did not
+            kill(path, requests)
+            return answered
+
+        first._requests._once = once  # type: ignore[method-assign]
+        with suppress(Killed):
+            first.answer(ANSWERS)
+        second = SurveyClient(collector.link(fragment), file=file)
+        if place < 3:  # no report was drawn
+            second.answer(ANSWERS)
+        elif place == 3:
+            second.send()
+        tokens = {json.loads(body)["token"] for body in collector.bodies}
+        reports = {body for body in collector.bodies if b"report" in body}
+
+        assert len(reports) == len(collector.stored) == 1 and len(tokens) == 1
+        with pytest.raises(InvalidParameter, match="has made its report for wave 1"):
+            SurveyClient(collector.link(fragment), file=file).answer(ANSWERS)
+        assert len(collector.stored) == 1
+
+
+def test_the_file_holds_the_report_and_no_answer(collector: StandIn, tmp_path: Path) -> None:
+    file, domain = tmp_path / "mine.json", mu.Categories(["my first", "my second"])
+    collector.plan = mu.Plan(mu.Histogram(domain), person=mu.GRR(domain, 1.0))
+    collector.text = collector.plan.to_json()
+    collector.script = [cut_off] * (len(WAITS) + 1)
+    client, _ = client_of(collector, file=file)
+    with pytest.raises(NotAcknowledged):
+        client.answer("my second")
+    kept = json.loads(file.read_text())
+
+    assert kept.keys() == {"murmure_client", "survey", "token", "pending", "answered"}
+    assert kept["pending"] == json.loads(collector.bodies[0]) and kept["answered"] == []
+    assert "second" not in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.json", "mine.json.lock"]
+    with pytest.raises(InvalidParameter, match="not acknowledged yet"):
+        client_of(collector, file=file)[0].answer("my first")
+    assert client_of(collector, file=file)[0].send().report == kept["pending"]["report"]
+
+
+def test_files_that_are_refused(collector: StandIn, tmp_path: Path) -> None:
+    """Nothing is sent. Others may read it; it is a link, broken, of another survey or of another token; or in use."""
+    file = tmp_path / "mine.json"
+    state = {"murmure_client": 1, "survey": ID, "token": TOKEN, "pending": None, "answered": []}
+
+    def refused(text: str, match: str, mode: int = 0o600) -> None:
+        file.write_text(text)
+        file.chmod(mode)
+        with pytest.raises(InvalidParameter, match=match) as refusal:
+            client_of(collector, file=file)[0].answer("yes")
+        assert TOKEN not in str(refusal.value)
+
+    refused(json.dumps(state), "can be read by others", 0o644)
+    for text in ("", "[]", "{}", '{"murmure_client": 1}', json.dumps(state | {"murmure_client": 2}), "[" * 10**5):
+        refused(text, "it is not one")
+    refused(json.dumps(state | {"survey": "another00000"}), "about another survey")
+    refused(json.dumps(state | {"token": TOKEN[::-1]}), "about another link")
+    file.rename(tmp_path / "target.json")
+    file.symlink_to(tmp_path / "target.json")
+    with pytest.raises(InvalidParameter, match="cannot be used as the file of a respondent"):
+        client_of(collector, file=file)[0].answer("yes")
+    file.unlink()
+    client, _ = client_of(collector, file=file)
+    with locked(tmp_path / "mine.json.lock"), pytest.raises(InvalidParameter, match="another process is answering"):
+        client.answer("yes")
+    with pytest.raises(CannotWrite):
+        client_of(collector, file=tmp_path / "nowhere" / "mine.json")[0].answer("yes")
+
+    assert collector.paths == []
+
+
+def test_a_certificate_that_is_not_trusted_loses_no_report(collector: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody was in between for a while: nothing was sent to them, and the same report goes out afterwards."""
+    client, waits = client_of(collector)
+    collector.script = [cut_off] * (len(WAITS) + 1)
+    with pytest.raises(NotAcknowledged):
+        client.answer("yes")
+
+    def distrust(*_: Any, **__: Any) -> Any:
+        raise urllib.error.URLError(ssl.SSLCertVerificationError("self-signed certificate"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client._requests, "_open", distrust)
+        with pytest.raises(NotTrusted, match="is not trusted, and nothing was sent"):
+            client.send()
+    assert len(waits) == len(WAITS), "it is not tried again"
+    client.send()
+
+    assert len(set(collector.bodies)) == 1

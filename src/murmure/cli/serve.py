@@ -132,8 +132,10 @@ def serve(
             if urls.setup is not None:
                 print_line(Phrase("Make the first account here, once: {url}", url=urls.setup))
         sys.stdout.flush()
-        if not settings.tls and host not in LOOPBACK and not urls.base.startswith("https:"):
+        if not urls.base.startswith("https:") and not {host, urlsplit(urls.base).hostname} <= LOOPBACK:
             warn_plain_http()
+        if settings.public_url is not None and not settings.tls and not trust_proxy:
+            warn_shared_limits()
 
     def stopping() -> None:
         if not as_json:
@@ -146,7 +148,17 @@ def warn_plain_http() -> None:
     echo(
         Phrase(
             "WARNING: without --certificate somebody on the network in between could exchange the page itself, and "
-            "with it the randomising. Answers are randomised before they are sent, but only by an honest page."
+            "with it the randomising. Answers are randomised before they are sent, but only by an honest page. "
+            "Passwords of analysts can be read on the way."
+        )
+    )
+
+
+def warn_shared_limits() -> None:
+    echo(
+        Phrase(
+            "WARNING: behind a proxy and without --trust-proxy all people share one limit of tries: whoever uses it up "
+            "keeps the others from signing in, and from getting public coins."
         )
     )
 

@@ -4,6 +4,20 @@
 
 What follows # is never sent to a server: it says which plan was promised, and the client refuses another one. Between
 tries it keeps the report and nothing else. Answers and words are in no message, no log and no receipt.
+
+>>> client = SurveyClient(link, file=folder / "my-answer.json")
+>>> receipt = client.answer("yes")
+>>> receipt.stored
+'now'
+
+With `file` the token and the report are on the disk before they are sent. A program that was killed, or that no
+collector answered in time, goes on with the same report (`send`), and nobody answers a wave twice:
+
+>>> SurveyClient(link, file=folder / "my-answer.json").answer("yes")
+Traceback (most recent call last):
+    ...
+murmure.core.errors.InvalidParameter: this client has made its report for wave 1 of survey abc123def456.
+  Hint: a second one would cost epsilon again
 """
 
 from __future__ import annotations
@@ -13,10 +27,13 @@ import re
 import secrets
 import time
 import urllib.parse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from murmure.collector.client_file import ClientFile, KeptState
 from murmure.collector.client_requests import CollectorRefusal, CollectorRequests
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch, PlanRefused, shorten
 from murmure.local.rappor import RAPPOR, MemoisedClient
@@ -46,7 +63,8 @@ class SurveyClient:
     key: for surveys in several waves, at least 16 secret bytes of this device, the same in every wave. `seen` (codes of
     the answers reported so far, `client.seen` of the last session) is as secret. values: how many distinct answers may
     be reported over all waves; each costs the survey's total epsilon again. at_most: the largest epsilon that is
-    accepted. token: on open links the one that this device made before; one-time links carry theirs.
+    accepted. token: on open links the one that this device made for this wave; one-time links carry theirs. file: where
+    the token and the report are kept between runs, for their owner only; without it they end with the program.
     """
 
     def __init__(
@@ -58,11 +76,12 @@ class SurveyClient:
         values: int = 1,
         at_most: float | None = None,
         token: str | None = None,
+        file: str | Path | None = None,
         wait: Callable[[float], object] = time.sleep,
     ) -> None:
         self.address, base, self.id, link = read_link(address)
         self._promised = link["p"]
-        self._token = link.get("t") or token
+        self._token, self._one_time = link.get("t") or token, "t" in link
         if self._token is not None and not TOKEN.fullmatch(self._token):
             raise InvalidParameter("SurveyClient.token must be 32 hexadecimal digits in small letters.")
         self._key, self._codes, self._values, self._at_most = key, list(seen), values, at_most
@@ -70,6 +89,9 @@ class SurveyClient:
         self._memoised: MemoisedClient | None = None
         self._pending: dict[str, Any] | None = None  # a report that is not acknowledged yet
         self._answered: set[int] = set()  # waves for which a report was drawn and settled
+        self._file = None if file is None else ClientFile(file, self.id)
+        with self._alone():
+            pass  # what an earlier run kept is read now
 
     @property
     def seen(self) -> list[int]:
@@ -111,9 +133,19 @@ class SurveyClient:
 
         Each wave is answered once: after an error on the way `send()` sends the same report again.
         """
+        with self._alone():
+            return self._answer(answers)
+
+    def _answer(self, answers: Any) -> SurveyReceipt:
         self._refuse_pending()
         survey, plan = self.survey(), self.plan()
         wave = survey["wave"]
+        if wave != 1 and not isinstance(plan.person, RAPPOR):
+            raise PlanRefused(
+                "Plan refused: the collector asks wave {wave} of a plan without memoised answers.",
+                hint="each wave would cost epsilon again: ask the person who sent the link, and answer nothing",
+                wave=wave,
+            )
         if survey.get("state") != "open":
             raise CollectorRefusal("survey {id} takes no answers now ({code}).", id=self.id, code="not-open")
         if wave in self._answered:
@@ -123,10 +155,13 @@ class SurveyClient:
                 wave=wave,
                 id=self.id,
             )
+        if not self._one_time and self._answered:
+            self._token = None  # so that nobody sees by it that the reports of two waves come from one device
         if self._token is None:
             if survey.get("link") != "open":
                 raise InvalidParameter("this survey takes one-time links only, and this link has no token (t=).")
             self._token = secrets.token_hex(16)
+        self._keep()  # before coins are asked for: nobody tries tokens until the coins suit them
         try:
             report = self._report(plan, survey["survey"], answers)
         except OutsideDomain:  # its sentence shows the answer, and applications log errors
@@ -136,10 +171,15 @@ class SurveyClient:
                 domain=plan.person.domain.describe(),
             ) from None
         self._pending = {"token": self._token, "wave": wave, "plan": plan.digest, "report": report}
-        return self.send()
+        self._keep()
+        return self._send()
 
     def send(self) -> SurveyReceipt:
         """Send the report that was drawn, until it is acknowledged."""
+        with self._alone():
+            return self._send()
+
+    def _send(self) -> SurveyReceipt:
         pending = self._pending
         if pending is None:
             raise InvalidParameter("this client has no report to send.", hint="client.answer(...) makes one")
@@ -147,9 +187,8 @@ class SurveyClient:
         try:
             reply = self._requests.post(f"/api/surveys/{self.id}/reports", body, "stored")
         except CollectorRefusal:
-            self._close(
-                pending
-            )  # it would be refused each time; and it was shown, so another one would cost epsilon again
+            # It would be refused each time; and it was shown, so another one would cost epsilon again.
+            self._close(pending)
             raise
         self._close(pending)
         return SurveyReceipt(self.id, pending["wave"], pending["plan"], pending["report"], str(reply["stored"]))
@@ -157,6 +196,30 @@ class SurveyClient:
     def _close(self, pending: Mapping[str, Any]) -> None:
         self._pending = None
         self._answered.add(pending["wave"])
+        self._keep()
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No other process works with the file meanwhile, and what the last one kept is known."""
+        if self._file is None:
+            yield
+            return
+        with self._file.alone() as state:
+            if state.token is not None and self._token not in (None, state.token):
+                raise InvalidParameter(
+                    "{path!r} is about another link to this survey.",
+                    hint="name another file for each link",
+                    path=str(self._file.path),
+                )
+            self._token = state.token or self._token
+            self._answered |= set(state.answered)
+            pending = state.pending or self._pending
+            self._pending = None if pending is None or pending["wave"] in self._answered else pending
+            yield
+
+    def _keep(self) -> None:
+        if self._file is not None:
+            self._file.write(KeptState(self.id, self._token, self._pending, sorted(self._answered)))
 
     def _refuse_pending(self) -> None:
         if self._pending is not None:

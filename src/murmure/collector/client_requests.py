@@ -1,8 +1,9 @@
 """What a client asks a collector over HTTP: bounded tries of the same text, no redirects, and one shape of refusals.
 
 A report is sent again, byte for byte, after a lost connection and where the collector asks for patience (Retry-After).
-The collector stores it once, and says "stored" in every answer to it. Anything else is not an acknowledgement: the gate
-of a wireless network answers 200 too. Redirects are not followed, since they would carry the token elsewhere.
+The collector stores it once, and says "stored" in every answer to it. Anything else is not an acknowledgement, and no
+refusal either: the gate of a wireless network answers 200, and a proxy 403. Redirects are not followed, since they
+would carry the token elsewhere.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ class CollectorRefusal(MurmureError):
 
 class NotAcknowledged(MurmureError):
     """No collector answered in time. What was to be sent is kept, and can be sent again."""
+
+
+class NotTrusted(NotAcknowledged):
+    """The certificate is not that of the collector: nothing was sent."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -72,7 +77,7 @@ class CollectorRequests:
                 answer = read(text)
                 if answer is not None:
                     return answer
-            elif status is not None and status >= 400 and status not in LATER:
+            elif status is not None and status >= 400 and status not in LATER and (body is None or _refused(text)):
                 raise _refusal(status, text)
             if wait is not None:
                 self._wait(min(MAX_WAIT, max(wait, patience)))
@@ -97,11 +102,10 @@ class CollectorRequests:
                 return error.code, _text(error), _seconds(error.headers.get("Retry-After"))
         except (OSError, http.client.HTTPException) as error:
             if isinstance(getattr(error, "reason", error), ssl.SSLCertVerificationError):
-                raise CollectorRefusal(
-                    "the certificate of {base} is not trusted ({code}).",
-                    hint="somebody may be between you and the collector: answer nothing until it is explained",
+                raise NotTrusted(
+                    "the certificate of {base} is not trusted, and nothing was sent.",
+                    hint="somebody may be between you and the collector: send nothing until it is explained",
                     base=self.base,
-                    code="certificate",
                 ) from None
             return None, "", 0.0
 
@@ -128,6 +132,12 @@ def _fields(text: str) -> dict[str, Any]:
 def _acknowledged(text: str) -> dict[str, Any] | None:
     fields = _fields(text)
     return fields if fields.get("ok") is True else None
+
+
+def _refused(text: str) -> bool:
+    """Whether these are the collector's words."""
+    fields = _fields(text)
+    return fields.get("ok") is False and isinstance(fields.get("error"), str)
 
 
 def _refusal(status: int, text: str) -> CollectorRefusal:

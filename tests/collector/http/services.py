@@ -22,6 +22,7 @@ class Answer:
     status: int
     headers: dict[str, str]
     body: bytes
+    set_cookies: list[str] = field(default_factory=list)
 
     @property
     def json(self) -> Any:
@@ -52,10 +53,11 @@ class Visitor:
         try:
             connection.request(method, path, raw, sent)
             answer = connection.getresponse()
-            for value in answer.headers.get_all("set-cookie") or []:
+            set_cookies = answer.headers.get_all("set-cookie") or []
+            for value in set_cookies:
                 name, _, rest = value.partition("=")
                 self.cookies[name] = rest.partition(";")[0]
-            return Answer(answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read())
+            return Answer(answer.status, {k.lower(): v for k, v in answer.headers.items()}, answer.read(), set_cookies)
         finally:
             connection.close()
 
@@ -83,4 +85,4 @@ class Service:
 @contextmanager
 def service(folder: Path, **settings: Any) -> Iterator[Service]:
     with Collector(folder) as collector, serving(collector, ServeSettings(**settings)) as urls:
-        yield Service(collector, urls.base)
+        yield Service(collector, f"http://127.0.0.1:{urls.port}")

@@ -122,11 +122,12 @@ def test_what_changes_something_needs_the_token_of_the_session(served: Service, 
     assert served.collector.public(record.id).state == "open"
 
 
-def test_the_cookie_is_for_the_server_alone(served: Service) -> None:
+def test_cookies_are_for_the_server_alone(served: Service) -> None:
     answer = served.visitor().ask("POST", "/api/session", {"name": "marie", "password": PASSWORD})
 
-    cookie = answer.headers["set-cookie"].lower()
-    assert "httponly" in cookie and "samesite=lax" in cookie
+    session, browser = (cookie.lower() for cookie in answer.set_cookies)
+    assert "httponly" in session and "samesite=lax" in session
+    assert "httponly" in browser and "samesite=strict" in browser
 
 
 def test_guesses_of_a_password_are_limited(tmp_path: Path) -> None:

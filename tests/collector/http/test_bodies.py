@@ -24,7 +24,7 @@ from murmure.collector.http.report_routes import MAX_BATCH_BYTES
 def served(tmp_path: Path) -> Iterator[Service]:
     with service(tmp_path) as running:
         yield running
-        assert bodies._held == 0
+        assert bodies.PARTIAL.size == 0
 
 
 def begin(running: Service, survey: str, announced: int, kind: str = "reports") -> socket.socket:
@@ -73,15 +73,15 @@ def test_a_body_in_many_parts_is_read(served: Service) -> None:
 
 def test_too_many_bodies_at_once(served: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long ones that do not end share a limit; a report in one piece is taken all the same, and room comes back."""
-    monkeypatch.setattr(bodies, "MAX_HELD_BYTES", 3_000_000)
+    monkeypatch.setattr(bodies, "MAX_PARTIAL_BYTES", 3_000_000)
     record = opened(served.collector, document(CHEATED))
     held = [begin(served, record.id, MAX_BATCH_BYTES, "batches") for _ in range(2)]
     for line in held:
         line.sendall(b" " * 1_000_000)
     deadline = time.monotonic() + 10
-    while bodies._held < 2_000_000 and time.monotonic() < deadline:
+    while bodies.PARTIAL.size < 2_000_000 and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert bodies._held == 2_000_000
+    assert bodies.PARTIAL.size == 2_000_000
     with closing(begin(served, record.id, MAX_BATCH_BYTES, "batches")) as late:
         late.sendall(b" " * 1_100_000)
         told = answer(late)
@@ -91,6 +91,6 @@ def test_too_many_bodies_at_once(served: Service, monkeypatch: pytest.MonkeyPatc
     assert anyone.ask("POST", path, sent_report(served.collector, record, "yes")).status == 201
     for line in held:
         line.close()
-    while bodies._held and time.monotonic() < deadline:
+    while bodies.PARTIAL.size and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert bodies._held == 0
+    assert bodies.PARTIAL.size == 0

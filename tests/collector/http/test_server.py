@@ -174,6 +174,33 @@ def test_long_headers_are_refused_with_a_reason(monkeypatch: pytest.MonkeyPatch)
         assert json.loads(body)["error"] == "too-large" and json.loads(body)["status"] == 431
 
 
+TRAILERS = {"many": b"a: " + b"b" * 61 + b"\r\n", "one": b"b" * 4096, "extension": b"c" * 4096}
+
+
+@pytest.mark.parametrize("kind", TRAILERS)
+def test_headers_without_end_behind_a_body(kind: str) -> None:
+    """They would fill the memory, and one that is never complete would be copied again and again."""
+    with served() as port:
+        line = connect(port, b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n")
+        line.sendall({"many": b"1\r\nx\r\n0\r\n", "one": b"1\r\nx\r\n0\r\na: ", "extension": b"1;x="}[kind])
+        with pytest.raises(OSError):
+            for _ in range(1000):
+                line.sendall(TRAILERS[kind] * (4096 // len(TRAILERS[kind])))
+                time.sleep(0.001)
+        assert get(port) == (200, b"0")
+
+
+def test_chunks_of_one_byte_with_trailers_are_read() -> None:
+    """Slow programs send them; their framing is five times as long as the body, and a short trailer is allowed."""
+    with served() as port:
+        line = connect(port, b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
+        for _ in range(10):
+            line.sendall(b"1\r\nx\r\n" * 100)
+        line.sendall(b"0\r\nDigest: none\r\n\r\n")
+
+        assert read_all(line).endswith(b"\r\n\r\n4\r\n1000\r\n0\r\n\r\n")
+
+
 @pytest.mark.parametrize("text", [b"\x16\x03\x01\x02\x00\x01", b"GARBAGE\r\n\r\n", b"GET \xff HTTP/1.1\r\n\r\n"])
 def test_what_is_not_http(text: bytes) -> None:
     """TLS to a port without TLS, for example: one JSON error, and the connection ends."""

@@ -30,6 +30,9 @@ def test_fifty_kills(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("defect", "told"), [("late", "is lost"), ("forgetful", "times the same")])
 def test_kills_find_a_service_with_a_defect(tmp_path: Path, defect: str, told: str) -> None:
-    _, problems = kill_often(tmp_path / "surveys", 2, seed=3, command=mutant(defect))
+    """On a busy machine not always at the first kills."""
 
-    assert any(told in problem for problem in problems)
+    def problems(seed: int) -> list[str]:
+        return kill_often(tmp_path / str(seed), 2, seed=seed, command=mutant(defect))[1]
+
+    assert any(told in problem for seed in range(3, 9) for problem in problems(seed))

@@ -66,7 +66,9 @@ def test_fifty_kills(tmp_path: Path) -> None:
 
 def test_kills_find_an_intake_that_acknowledges_too_early(tmp_path: Path) -> None:
     """A mutant that writes each commit when the next one comes loses the last one."""
-    acknowledged = killed_run(tmp_path, 0, 1, "late")
-    missing, _ = losses(tmp_path, acknowledged)
+    assert any(_loses(tmp_path / str(seed), seed) for seed in range(10))  # on a busy machine not at the first kill
 
-    assert missing != []
+
+def _loses(folder: Path, seed: int) -> bool:
+    missing, _ = losses(folder, killed_run(folder, 0, seed, "late"))
+    return missing != []

@@ -658,6 +658,16 @@ def test_a_thousand_answers_are_randomised_within_milliseconds(visit: Start) -> 
     assert one.visible("#q1 select")
 
 
+@pytest.mark.parametrize("name", ["choice", "hybrid", "mixed", "number", "scale", "towns", "waves"])
+@pytest.mark.parametrize("width", [320, 195])
+def test_a_page_that_is_enlarged_does_not_scroll_sideways(visit: Start, name: str, width: int) -> None:
+    """A telephone at twice its size, and what WCAG 1.4.10 asks for."""
+    one = visit(name)
+    one.do(lambda page: page.set_viewport_size({"width": width, "height": 800}))
+
+    assert one.opened.evaluate("document.documentElement.scrollWidth") <= width
+
+
 # -- the HTML, without a browser --------------------------------------------------------------------------------------
 
 
@@ -673,6 +683,16 @@ def test_nothing_can_submit_an_answer() -> None:
     assert "<form" not in page and "submit" not in page
     assert re.search(r'id="randomise" disabled', page)
     assert "<noscript>" in page
+
+
+@pytest.mark.parametrize(
+    ("word", "count", "across"), [("Completely", 5, True), ("Dissatisfied", 9, False), ("10", 11, True)]
+)
+def test_a_scale_stands_in_one_row_where_no_word_is_broken(word: str, count: int, across: bool) -> None:
+    options = [{"value": str(i), "label": {"en": f"{word} {i}" if across else word}} for i in range(count)]
+    scale = {"name": "s", "kind": "scale", "text": {"en": "How?"}, "options": options}
+
+    assert ('class="rows across"' in html(document(scale))) == across
 
 
 def test_texts_of_a_survey_are_escaped() -> None:

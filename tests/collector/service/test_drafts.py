@@ -60,3 +60,36 @@ def test_what_is_opened_is_what_was_looked_at(collector: Collector) -> None:
         assert refused.value.code == "state"
     record = collector.open(changed)
     assert record.plan.digest == record.survey.plan.digest
+
+
+def test_refusals_of_a_closed_survey_are_its_own(collector: Collector) -> None:
+    """Its analyst sees that people still follow the link."""
+    marie = collector.analysts.add("marie", "a long password")
+    record = collector.open(collector.surveys.create(marie.number, document(CHEATED)))
+    closed = collector.close_survey(record)
+    for survey_id in (record.id, "abcdefghijkm"):
+        with pytest.raises(RequestRefused) as refused:
+            collector.reception(survey_id)
+        collector.refuse(survey_id, refused.value.code)
+
+    assert collector.refusals(closed) == {"not-open": 1}
+    assert collector.refused_now()[0, "not-found"] == 1
+
+
+def test_a_report_that_was_checked_before_the_next_wave_is_told_so(collector: Collector) -> None:
+    """And not that the survey is closed: the client would give up for good."""
+    marie = collector.analysts.add("marie", "a long password")
+    draft = collector.surveys.create(marie.number, document(CHEATED, waves=2, epsilon_total=2.0))
+    record = collector.open(draft)
+    reception = collector.reception(record.id)
+    sent = sent_report(collector, record, "yes")
+    arrival = reception.arrival(sent["token"], sent["report"])
+    later = collector.next_wave(record)
+
+    with pytest.raises(RequestRefused) as refused:
+        collector.store(reception, [arrival], lambda outcomes: None)
+    assert refused.value.code == "other-wave"
+    collector.close_survey(later)
+    with pytest.raises(RequestRefused) as refused:
+        collector.store(reception, [arrival], lambda outcomes: None)
+    assert refused.value.code == "not-open"

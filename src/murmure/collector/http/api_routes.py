@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from murmure.collector.http.limits import RateLimit, client_of
+from murmure.collector.http.limits import RateLimit, SlowLane, client_of
 from murmure.collector.http.requests import (
     Desk,
     answering,
@@ -26,6 +26,7 @@ from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
+from murmure.plan.plan import Plan
 from murmure.show.language import Language
 
 TOKEN_BODY = 1 << 12
@@ -37,6 +38,8 @@ class ApiRoutes:
         self._desk, self._collector = desk, desk.collector
         self._sign_ins = RateLimit(burst=10, per_minute=10)
         self._names = RateLimit(burst=10, per_minute=5)
+        self._browsers = RateLimit(burst=10, per_minute=5)
+        self._passwords = SlowLane(max_waiting=16)
         self._coins = RateLimit(burst=300, per_minute=600)  # a class behind one address needs some at once
 
     def routes(self) -> list[Route]:
@@ -66,15 +69,16 @@ class ApiRoutes:
 
     async def survey(self, request: Request) -> Response:
         record = await self._visible(request)
-        return json_answer(await asyncio.to_thread(public_fields, record))
+        return json_answer(await asyncio.to_thread(lambda: public_fields(record, self._collector.plan_of(record))))
 
     async def plan(self, request: Request) -> Response:
         """The text whose digest the client checks: unchanged."""
         record = await self._visible(request)
-        return public_answer(request, record.plan.to_json(), "application/json")
+        text = await asyncio.to_thread(lambda: record.plan_text or record.plan.to_json())
+        return public_answer(request, text, "application/json")
 
     async def coins(self, request: Request) -> Response:
-        self._coins.take(client_of(request.scope, self._desk.settings.trust_proxy))
+        self._coins.take(self._client(request))
         body = await body_of(request, TOKEN_BODY)
         only_fields(body, "token")
         token, coins = self._collector.coins(request.path_params["id"], body.get("token"))
@@ -91,28 +95,39 @@ class ApiRoutes:
     # -- sessions
 
     async def sign_in(self, request: Request) -> Response:
+        """Tries are limited by address and by name; in a browser in which this analyst signed in before, by browser.
+        So whoever tries passwords of a name does not lock its owner out."""
         body = await body_of(request, TOKEN_BODY)
         only_fields(body, "name", "password")
-        name, password = text_field(body, "name"), text_field(body, "password")
-        client = client_of(request.scope, self._desk.settings.trust_proxy)
-        self._sign_ins.take(client)
-        self._names.take(name.strip())
-        cookie = await asyncio.to_thread(self._collector.analysts.sign_in, name, password)
-        self._sign_ins.give_back(client)
-        self._names.give_back(name.strip())
-        return self._session(cookie)
+        name, password = text_field(body, "name").strip(), text_field(body, "password")
+        browser = self._desk.browser(request)
+        known = self._collector.analysts.knows_browser(name, browser)
+        if known:
+            limits = [(self._browsers, browser or "")]
+        else:
+            limits = [(self._sign_ins, self._client(request)), (self._names, name)]
+        for limit, key in limits:
+            limit.take(key)
+        cookie = await self._passwords.run(self._collector.analysts.sign_in, name, password, first=known)
+        for limit, key in limits:
+            limit.give_back(key)
+        return self._session(cookie, self._collector.analysts.browser_token(name))
+
+    def _client(self, request: Request) -> str:
+        return client_of(request.scope, self._desk.settings.trust_proxy)
 
     async def first_analyst(self, request: Request) -> Response:
         body = await body_of(request, TOKEN_BODY)
         only_fields(body, "setup", "name", "password")
         fields = [text_field(body, name) for name in ("setup", "name", "password")]
-        self._sign_ins.take(client_of(request.scope, self._desk.settings.trust_proxy))
-        analyst = await asyncio.to_thread(self._collector.analysts.add_first, *fields)
-        return self._session(self._collector.analysts.open_session(analyst.number))
+        self._sign_ins.take(self._client(request))
+        analyst = await self._passwords.run(self._collector.analysts.add_first, *fields)
+        cookie = await asyncio.to_thread(self._collector.analysts.open_session, analyst.number)
+        return self._session(cookie, self._collector.analysts.browser_token(analyst.name))
 
-    def _session(self, cookie: str) -> Response:
+    def _session(self, cookie: str, browser: str) -> Response:
         answer = json_answer({"csrf": self._collector.analysts.csrf_token(cookie)})
-        return self._desk.with_session(answer, cookie)
+        return self._desk.with_browser(self._desk.with_session(answer, cookie), browser)
 
     async def sign_out(self, request: Request) -> Response:
         await self._desk.signed_in(request)
@@ -218,10 +233,10 @@ def summary_fields(record: SurveyRecord) -> dict[str, Any]:
     }
 
 
-def public_fields(record: SurveyRecord) -> dict[str, Any]:
+def public_fields(record: SurveyRecord, plan: Plan) -> dict[str, Any]:
     return summary_fields(record) | {
         "link": record.survey.link,
-        "plan": record.plan.digest,
-        "coins": record.plan.coins == "collector",
+        "plan": plan.digest,
+        "coins": plan.coins == "collector",
         "survey": json.loads(record.document),
     }

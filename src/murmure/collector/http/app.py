@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from murmure.collector.http.answers import encode, error_fields, send_json
 from murmure.collector.http.api_routes import ApiRoutes
-from murmure.collector.http.bodies import Receive, Scope, Send
+from murmure.collector.http.bodies import Message, Receive, Scope, Send
 from murmure.collector.http.languages import language_of_scope
 from murmure.collector.http.page_routes import PageRoutes
 from murmure.collector.http.report_routes import ReportRoutes
@@ -27,7 +29,9 @@ from murmure.collector.http.settings import WebSettings as WebSettings
 from murmure.collector.http.status_routes import StatusRoutes
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.errors import RequestRefused
+from murmure.core.serving.listening import LOOPBACK
 
+TLS_ONLY = b"max-age=31536000"
 HOT = re.compile(r"/api/surveys/([a-z0-9]{1,32})/(reports|batches)")
 
 
@@ -43,9 +47,12 @@ class CollectorApp:
             exception_handlers={HTTPException: _no_route},
         )
         self._rest.router.redirect_slashes = False
+        self._only_tls = _keeps_tls(settings)
         self._rest.state.failures = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._only_tls:
+            send = _with_tls_for_ever(send)
         hot = HOT.fullmatch(scope["path"]) if scope["type"] == "http" else None
         if hot is not None and scope["method"] == "POST":
             await self._reports(hot[1], hot[2], scope, receive, send)
@@ -65,9 +72,30 @@ def method_refused(method: str) -> RequestRefused:
     return RequestRefused("method", "this address does not take {method}.", method=method)
 
 
+def _keeps_tls(settings: WebSettings) -> bool:
+    """Whether browsers are told to come by TLS only. Not on this machine, where other services have the same name."""
+    return settings.secure and urlsplit(settings.public_url or "").hostname not in LOOPBACK
+
+
+def _with_tls_for_ever(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], (b"strict-transport-security", TLS_ONLY)]
+        await send(message)
+
+    return sending
+
+
 async def _no_route(request: Request, error: Any) -> Response:
     if error.status_code == 405:
         answer = refusal_answer(method_refused(request.method), request)
-        answer.headers.update(error.headers or {})
+        answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
         return answer
     return refusal_answer(RequestRefused("not-found", "there is no such address."), request)
+
+
+def _methods(request: Request) -> set[str]:
+    """All that this address takes, in whichever route."""
+    routes = [route for route in request.app.routes if isinstance(route, Route)]
+    found = [route.methods or set() for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return set().union(*found)

@@ -1,6 +1,7 @@
-"""Bodies of requests: at most so long, within a time, and not too much of them at once.
+"""Bodies of requests: at most so long, within a time. Announced too long, they are refused before they are read.
 
-A body that is announced too long is refused before it is read.
+Bodies that come in parts wait in memory, and anybody may send one. So all of them together may take so much memory;
+beyond it, clients are asked to come back.
 """
 
 from __future__ import annotations
@@ -17,9 +18,26 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 BODY_SECONDS = 15.0
-MAX_HELD_BYTES = 64 << 20  # of all bodies together that have begun to arrive
+MAX_PARTIAL_BYTES = 64 << 20  # of all bodies that have not arrived as a whole
 JSON_TYPE = b"application/json"
-_held = 0  # by the one event loop of the process
+
+
+class PartialBodies:
+    """The memory that unfinished bodies take; for one event loop."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def grow(self, size: int) -> None:
+        if self.size + size > MAX_PARTIAL_BYTES:
+            raise RequestRefused("busy", "too many long requests arrive at the moment.", hint="send it again")
+        self.size += size
+
+    def release(self, size: int) -> None:
+        self.size -= size
+
+
+PARTIAL = PartialBodies()
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
@@ -45,7 +63,7 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
         async with asyncio.timeout(BODY_SECONDS):
             message = await _next(receive)  # nearly always all of it
             if message.get("more_body", False):
-                return await _join(message, receive, max_bytes)
+                return await _joined(message, receive, max_bytes)
     except TimeoutError:
         raise RequestRefused("too-slow", "the body did not arrive in time.", hint="send it again") from None
     body: bytes = message.get("body", b"")
@@ -54,27 +72,20 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
     return body
 
 
-async def _join(message: Message, receive: Receive, max_bytes: int) -> bytes:
-    """A body that comes in parts. All that are incomplete share a limit: slow clients cannot fill the memory."""
-    global _held
-    parts: list[bytes] = []
-    size = 0
+async def _joined(message: Message, receive: Receive, max_bytes: int) -> bytes:
+    body = bytearray()
     try:
         while True:
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            _held += len(parts[-1])
-            if size > max_bytes:
+            part = message.get("body", b"")
+            PARTIAL.grow(len(part))
+            body += part  # as many bytes as were counted, whatever happens next
+            if len(body) > max_bytes:
                 raise _too_large(max_bytes)
             if not message.get("more_body", False):
-                return b"".join(parts)
-            if _held > MAX_HELD_BYTES:
-                raise RequestRefused(
-                    "busy", "too many long requests are arriving at once.", hint="send it again in a moment"
-                )
+                return bytes(body)
             message = await _next(receive)
     finally:
-        _held -= size
+        PARTIAL.release(len(body))
 
 
 class ClientGone(Exception):

@@ -1,8 +1,9 @@
 """The connections of respondents: uvicorn's protocol for httptools, with time limits and a limit for headers.
 
 httptools parses in C, and takes a header of any length; here a header that is longer than any browser's is refused, and
-so is what is not HTTP, in the one shape that every error of the collector has. A browser that reads an answer slowly
-has time, as long as bytes flow.
+so is what is not HTTP, in the one shape that every error of the collector has. Headers can also follow a body that is
+sent in chunks, and each chunk can have extensions: nobody reads them here, so a connection with more of that than body
+is closed. A browser that reads an answer slowly has time, as long as bytes flow.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class RespondentConnection(TimedConnection, HttpToolsProtocol):
     """One connection."""
 
     max_header_bytes: ClassVar[int] = MAX_HEADER_BYTES
-    _reading_header = False
-    _header_bytes = 0
+    _receiving = _reading_header = False  # a request; its header
+    _received = _body = 0  # bytes of this request since its first packet, and those that are body
 
     @classmethod
     def configure(cls, behind_proxy: bool) -> None:
@@ -35,16 +36,30 @@ class RespondentConnection(TimedConnection, HttpToolsProtocol):
         cls.silent_seconds = BEHIND_PROXY_SECONDS if behind_proxy else SILENT_SECONDS
 
     def data_received(self, data: bytes) -> None:
-        more_of_header = self._reading_header
+        more = self._receiving
         super().data_received(data)
-        if more_of_header and self._reading_header:
-            self._header_bytes += len(data)
-            if self._header_bytes > self.max_header_bytes:
-                self._refuse(431, "too-large", "the header of this request is too long.")
+        if not more or not self._receiving:
+            return
+        self._received += len(data)
+        if self._received <= self.max_header_bytes + 2 * self._body:
+            return
+        if self._reading_header:
+            self._refuse(431, "too-large", "the header of this request is too long.")
+        else:
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
-        self._reading_header, self._header_bytes = True, 0
+        self._receiving = self._reading_header = True
+        self._received = self._body = 0
         super().on_message_begin()
+
+    def on_body(self, body: bytes) -> None:
+        self._body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._receiving = False
+        super().on_message_complete()
 
     def on_headers_complete(self) -> None:
         self._reading_header = False

@@ -203,7 +203,7 @@ for _ending in ("parquet", "csv", "csv-metadata.json", "json"):
     }
 
 
-def openapi_document(base: str) -> str:
+def openapi_document(base: str, session_cookie: str = "murmure_session") -> str:
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -216,7 +216,7 @@ def openapi_document(base: str) -> str:
         "components": {
             "schemas": SCHEMAS,
             "securitySchemes": {
-                "session": {"type": "apiKey", "in": "cookie", "name": "murmure_session"},
+                "session": {"type": "apiKey", "in": "cookie", "name": session_cookie},
                 "csrf": {"type": "apiKey", "in": "header", "name": "X-CSRF-Token"},
             },
         },

@@ -80,13 +80,14 @@ class PageRoutes:
         lang = language_of(request)
 
         def made() -> Response:
+            plan = self._collector.plan_of(record)
             page = answer_page(
                 record.survey.to_dict(),
                 record.id,
                 state=record.state,
                 wave=record.wave,
-                digest=record.plan.digest,
-                coins=record.plan.coins == "collector",
+                digest=plan.digest,
+                coins=plan.coins == "collector",
                 lang=lang,
             )
             return public_answer(request, page, HTML)
@@ -124,7 +125,9 @@ class PageRoutes:
         return page_answer(first_account_page(language_of(request), request.query_params.get("setup", "")))
 
     async def ticket(self, request: Request) -> Response:
-        """A link that signs in once: the terminal of a teacher prints it."""
+        """A link that signs in once: the terminal of a teacher prints it. Programs that only look do not use it up."""
+        if request.method == "HEAD":
+            raise RequestRefused("method", "this address does not take {method}.", method=request.method)
         cookie = await asyncio.to_thread(self._collector.analysts.redeem, request.path_params["ticket"])
         target = _inside(request.query_params.get("next"))
         return self._desk.with_session(RedirectResponse(target, 303, SAFE_HEADERS | NO_STORE), cookie)
@@ -188,7 +191,7 @@ class PageRoutes:
         version = (
             f'"{release()}-{record.state}-{record.wave}-{wave}-{lang}-{attack}-{self._collector.version(record, wave)}"'
         )
-        headers = SAFE_HEADERS | {"Cache-Control": "no-cache", "ETag": version}
+        headers = SAFE_HEADERS | {"Cache-Control": "private, no-cache", "ETag": version}
         if request.headers.get("if-none-match") == version:
             return Response(status_code=304, headers=headers)
         return Response(await asyncio.to_thread(make), 200, headers, HTML)

@@ -30,9 +30,9 @@ from murmure.collector.service.errors import RequestRefused
 from murmure.core.errors import MurmureError
 from murmure.show.language import NAMES, LanguageCode
 
-COOKIE = "murmure_session"
+SESSION_COOKIE, BROWSER_COOKIE = "murmure_session", "murmure_browser"
 CSRF_HEADER = "x-csrf-token"
-LANGUAGE_SECONDS = 365 * 24 * 3600
+LANGUAGE_SECONDS = BROWSER_SECONDS = 365 * 24 * 3600
 MAX_BODY = 1 << 20  # of administration: a survey with a thousand options in two languages has 100 kB
 HTML = "text/html; charset=utf-8"
 _any = msgspec.json.Decoder().decode
@@ -45,8 +45,16 @@ class Desk:
     def __init__(self, collector: Collector, settings: WebSettings) -> None:
         self.collector, self.settings = collector, settings
 
+    def cookie_name(self, name: str) -> str:
+        """With TLS, of a kind that only this very host can set: no neighbour below the same domain."""
+        return f"__Host-{name}" if self.settings.secure else name
+
     def cookie(self, request: Request) -> str | None:
-        return request.cookies.get(COOKIE)
+        return request.cookies.get(self.cookie_name(SESSION_COOKIE))
+
+    def browser(self, request: Request) -> str | None:
+        """What tells a browser in which somebody signed in before."""
+        return request.cookies.get(self.cookie_name(BROWSER_COOKIE))
 
     async def analyst(self, request: Request) -> Analyst | None:
         return await asyncio.to_thread(self.collector.analysts.of_session, self.cookie(request))
@@ -68,10 +76,18 @@ class Desk:
         return self.settings.public_url or f"{request.url.scheme}://{request.url.netloc}"
 
     def with_session(self, response: Response, cookie: str | None) -> Response:
+        name, secure = self.cookie_name(SESSION_COOKIE), self.settings.secure
         if cookie is None:
-            response.delete_cookie(COOKIE, path="/")
+            response.delete_cookie(name, path="/", httponly=True, samesite="lax", secure=secure)
         else:
-            response.set_cookie(COOKIE, cookie, httponly=True, samesite="lax", secure=self.settings.secure, path="/")
+            response.set_cookie(name, cookie, httponly=True, samesite="lax", secure=secure, path="/")
+        return response
+
+    def with_browser(self, response: Response, token: str) -> Response:
+        name, secure = self.cookie_name(BROWSER_COOKIE), self.settings.secure
+        response.set_cookie(
+            name, token, max_age=BROWSER_SECONDS, httponly=True, samesite="strict", secure=secure, path="/"
+        )
         return response
 
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from murmure import __version__
 from murmure.collector.http.answers import NO_STORE, SAFE_HEADERS
 from murmure.collector.http.openapi import openapi_document
-from murmure.collector.http.requests import Desk, answering, json_answer
+from murmure.collector.http.requests import SESSION_COOKIE, Desk, answering, json_answer
 from murmure.collector.service.errors import RequestRefused
 
 
@@ -72,4 +72,5 @@ class StatusRoutes:
         ]
 
     async def openapi(self, request: Request) -> Response:
-        return Response(openapi_document(self._desk.base(request)), 200, SAFE_HEADERS | NO_STORE, "application/json")
+        document = openapi_document(self._desk.base(request), self._desk.cookie_name(SESSION_COOKIE))
+        return Response(document, 200, SAFE_HEADERS | NO_STORE, "application/json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from murmure.collector.pages.answer_words import answer_words
@@ -16,6 +16,7 @@ from murmure.show.language import Language, LanguageCode
 SCRIPT = "answer.js"
 MEMOISED = "client/memoised.js"  # only where there are several waves
 MAX_ROWS = 15  # options beyond that are a list to choose from
+MAX_ACROSS = 64  # letters in one row of a scale: of each option its longest word, and a margin
 
 
 def answer_page(
@@ -68,13 +69,19 @@ def _question(question: Mapping[str, Any], lang: LanguageCode) -> dict[str, Any]
     """What the template needs to know of a question, in one language. Labels have the order of the plan's values."""
     texts = question["text"]
     out = {name: question.get(name) for name in ("name", "kind", "low", "high", "step")}
-    out |= {"text": text_in(texts, lang), "unit": text_in(question.get("unit"), lang)[0], "labels": []}
+    out |= {"text": text_in(texts, lang), "unit": text_in(question.get("unit"), lang)[0], "labels": [], "across": False}
     # Under this name a device notes what it has spent on a question, in whichever survey it was asked.
     out["digest"] = hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
     if question["kind"] == "yes-no":
         return out | {"labels": [Language(lang).say(NO_YES_LABELS[value]) for value in NO_YES]}
-    options = question.get("options", ())
-    return out | {"labels": [text_in(option.get("label"), lang)[0] or option["value"] for option in options]}
+    labels = [text_in(option.get("label"), lang)[0] or option["value"] for option in question.get("options", ())]
+    return out | {"labels": labels, "across": question["kind"] == "scale" and _fits_across(labels)}
+
+
+def _fits_across(labels: Sequence[str]) -> bool:
+    """Whether no word has to be broken where the options stand in one row."""
+    longest = max(len(word) for label in labels for word in label.split())
+    return len(labels) * (max(longest, 2) + 2.6) <= MAX_ACROSS
 
 
 def _for_script(question: Mapping[str, Any], labels: bool) -> dict[str, Any]:

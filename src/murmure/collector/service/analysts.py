@@ -26,6 +26,8 @@ NAME = re.compile(r"[\w][\w .@-]{0,63}")
 MIN_PASSWORD, MAX_PASSWORD = 10, 200
 SESSION_HOURS = 12
 COOKIE_BYTES = 32
+BROWSER_BYTES = 16
+BROWSER = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Analysts:
     def __init__(self, database: CollectorFile, key: ServiceKey, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = database, clock
         self._cookies, self._csrf = key.derive("sessions"), key.derive("csrf")
+        self._browsers = key.derive("browsers")
         self._setup: str | None = None
         self._tickets: dict[str, int] = {}
         self._hashing = threading.Semaphore(1)  # one at a time: each takes 64 MiB
@@ -149,6 +152,22 @@ class Analysts:
             run('DELETE FROM "sessions" WHERE "expires" < ?', now)
             run('INSERT INTO "sessions" VALUES (?, ?, ?)', self._digest(cookie), analyst, now + SESSION_HOURS)
         return cookie
+
+    def browser_token(self, name: str) -> str:
+        """What a browser keeps after somebody signed in: it gives no access, only tries of its own to sign in again."""
+        nonce = os.urandom(BROWSER_BYTES).hex()
+        return nonce + self._browser_code(nonce, name)
+
+    def knows_browser(self, name: str, token: str | None) -> bool:
+        """Whether this analyst signed in there before."""
+        if token is None or not BROWSER.fullmatch(token):
+            return False
+        nonce, code = token[: 2 * BROWSER_BYTES], token[2 * BROWSER_BYTES :]
+        return hmac.compare_digest(code, self._browser_code(nonce, name))
+
+    def _browser_code(self, nonce: str, name: str) -> str:
+        text = f"{nonce} {name}".encode("utf-8", "replace")
+        return hashlib.blake2b(text, key=self._browsers, digest_size=BROWSER_BYTES).hexdigest()
 
     def ticket(self, analyst: int) -> str:
         """For the terminal that serves: a link with it signs in, once. It is never stored."""

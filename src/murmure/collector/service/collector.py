@@ -59,6 +59,7 @@ class Collector:
         self._refused_in_all: Counter[tuple[int, str]] = Counter()
         self._coins: Counter[int] = Counter()
         self._counts_lock = threading.Lock()
+        self._numbers: dict[str, int] = {}  # of surveys that are or were open, by id
         self.stored = 0  # since the start
         self._results: dict[tuple[int, int], tuple[int, str, SurveyResults]] = {}
         self.intake = Intake(self.folder, self._tally, clock)  # from here on the folder is ours alone
@@ -102,16 +103,19 @@ class Collector:
             return found
         with self._lock:  # against a survey that is closed between the look and the entry
             record = self.public(survey_id)
+            self._numbers[survey_id] = record.number
             if record.state != "open":
                 raise _closed()
             return self._receptions.setdefault(survey_id, Reception(record, self._key))
 
     def store(self, reception: Reception, arrivals: Sequence[Arrival], done: Done) -> None:
-        """Hand checked reports to the intake, unless the survey was closed since they were checked."""
+        """Hand checked reports to the intake, unless the survey or its wave was closed since they were checked."""
         with reception.lock:
-            if reception.closed:
-                raise _closed()
-            self.intake.submit(arrivals, done)
+            if not reception.closed:
+                self.intake.submit(arrivals, done)
+                return
+        self.reception(reception.record.id).check_plan(reception.digest, reception.wave)
+        raise _closed()
 
     def coins(self, survey_id: str, token: Any) -> tuple[str, list[str]]:
         """Register a token: what may send the report, and its public coins."""
@@ -127,10 +131,9 @@ class Collector:
         return record.coins + self._coins[record.number]
 
     def refuse(self, survey_id: str, code: str, count: int = 1) -> None:
-        """Count a refusal; one about a survey that takes no reports is counted too, under number 0."""
-        reception = self._receptions.get(survey_id)
+        """Count a refusal; one about a survey that does not exist is counted too, under number 0."""
         with self._counts_lock:
-            self._refused[reception.number if reception else 0, code] += count
+            self._refused[self._numbers.get(survey_id, 0), code] += count
 
     # -- analysts
 
@@ -193,7 +196,7 @@ class Collector:
         if record.state == "draft":  # it may change, and has no reports
             return SurveyResults(record, record.plan, wave, None)
         cached = self._results.get((record.number, wave))
-        plan = self._plan(record.number)
+        plan = self.plan_of(record)
         gives_coins = plan.coins == "collector" and record.survey.link == "open"
         registered = self.coins_given(record) if gives_coins else None
         if cached is not None:
@@ -227,6 +230,10 @@ class Collector:
             yield parse_reports(plan, decode_reports(block))
 
     # -- tallies
+
+    def plan_of(self, record: SurveyRecord) -> Plan:
+        """Of a survey that was opened it is kept: reading it anew takes long, and anybody may ask for the page."""
+        return record.plan if record.state == "draft" else self._plan(record.number)
 
     def _plan(self, number: int) -> Plan:
         """Of a survey that was opened, so it never changes."""

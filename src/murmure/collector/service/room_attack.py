@@ -87,7 +87,7 @@ class RoomAttack:
         return 100 * row.value, 100 * row.baseline
 
     def _priors(self) -> dict[str, list[float]]:
-        """Of all questions that show shares; others are even. Where a report hides which answer is real, all of them matter."""
+        """Of all questions that show shares; others are even. Fakes hide which one is real, so all of them matter."""
         results = self.room.results
         assert results.release is not None
         out = {}
