@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.collector.http.services import Service, service
-from tests.collector.pages.analyst_surveys import EVIL, survey_of
+from tests.collector.pages.analyst_surveys import EVIL, honest_reports, survey_of
 from tests.pages.browser import OpenPage
 from tests.pages.conftest import browser, open_page  # noqa: F401
 from tests.pages.inspection import Inspection
@@ -207,3 +207,36 @@ def test_every_sentence_for_scripts_is_used() -> None:
     ]
 
     assert unused == []
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_the_link_is_copied_or_selected(allowed: bool, office: Office, visit: Start) -> None:
+    """Without TLS a browser has no clipboard for pages: then the link is selected, and the page says so."""
+    opened = visit(f"/surveys/{office.survey('yesno').id}")
+    if not allowed:
+        opened.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    opened.do(lambda page: page.click("#copy-link"))
+    opened.do(lambda page: page.wait_for_selector("#copied:not(:empty)"))
+    told, link = opened.do(lambda page: (page.inner_text("#copied"), page.get_attribute("#copy-link", "data-link")))
+
+    assert (told == "Copied") == allowed
+    if not allowed:
+        assert opened.evaluate("getSelection().toString()") == link
+    assert opened.complaints() == []
+
+
+def test_figures_stop_while_they_are_paused(office: Office, visit: Start) -> None:
+    """For people who read with a screen reader or look at one figure: nothing moves until they say so."""
+    record = survey_of(office.served.collector, office.analyst.number, "yesno", 3)
+    opened = visit(f"/surveys/{record.id}")
+    opened.do(lambda page: page.wait_for_event("response", lambda answer: answer.status == 304, timeout=15_000))
+    opened.do(lambda page: page.click("#pause"))
+    honest_reports(office.served.collector, record, ["yes"], 4, seed=2)
+    opened.do(lambda page: page.wait_for_timeout(2500))  # longer than between two questions
+
+    assert opened.do(lambda page: page.inner_text("#pulse")) == "Paused"
+    assert opened.do(lambda page: page.get_attribute("#pause", "aria-pressed")) == "true"
+    assert opened.do(lambda page: page.get_attribute("[data-answers]", "data-answers")) == "3"
+    opened.do(lambda page: page.click("#pause"))
+    opened.do(lambda page: page.wait_for_selector('[data-answers="7"]'))
+    assert opened.complaints() == []  # an answer "not modified" whose body nobody reads would count as a failed request

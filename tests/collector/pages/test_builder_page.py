@@ -237,6 +237,25 @@ def test_a_draft_is_deleted_after_a_question(served: Service, author: Person) ->
     assert served.collector.surveys.find(survey_id) is None
 
 
+def test_a_session_that_ended_loses_no_draft(served: Service, browser: Browser) -> None:  # noqa: F811
+    """The page says what happened, and keeps what was written; signed in again elsewhere, it can be saved."""
+    with signed_in(served, browser) as author:
+        author.go("/surveys/new")
+        author.wait("#advice-how")
+        author.write_title("Exams", "Examens")
+        author.write_question("Have you ever cheated?", "Avez-vous triché ?")
+        cookies = author.do(lambda page: page.context.cookies())
+        author.do(lambda page: page.context.clear_cookies())
+        author.click("#save")
+        author.wait("#problem")
+        assert "Your session has ended" in author.read("#problem")
+        assert author.value("[data-field=title] [data-lang=en]") == "Exams"
+        author.do(lambda page: page.context.add_cookies(cookies))
+        author.click("#save")
+        author.wait("#saved:text('Draft saved')")
+        assert not author.sees("#problem")
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 

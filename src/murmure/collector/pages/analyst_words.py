@@ -40,6 +40,8 @@ ADMINISTRATION = {
     "invited": Phrase("One-time links made so far: {n}", **N),
     "file": Phrase("invitations"),
     "copied": Phrase("Copied"),
+    "selected": Phrase("This browser does not let the page copy. The link is selected: copy it by hand."),
+    "not.copied": Phrase("This browser does not let the page copy. Download the links instead."),
     "testing": Phrase("Looking through the reports …"),
     "and.more": Phrase("and {n} more, in the file", **N),
     "test": Phrase("test"),

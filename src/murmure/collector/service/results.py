@@ -94,7 +94,7 @@ class SurveyResults(Shown):
     def _facts(self) -> Iterator[tuple[str, Any]]:
         survey = self.record.survey
         yield Phrase("answers"), Number(self.n)
-        yield Phrase("expected"), Number(survey.people)
+        yield Phrase("answers expected"), Number(survey.people)
         if survey.memoised:
             yield Phrase("wave"), Phrase("{wave} of {waves}", wave=self.wave, waves=survey.waves)
             yield Phrase("epsilon of all waves"), epsilon_number(self.epsilon_total)

@@ -68,8 +68,9 @@ export class LivePart {
     try {
       const headers = this.etag && this.asked === address ? { "If-None-Match": this.etag } : {};
       const answer = await fetch(address, { headers, cache: "no-store" });
+      const html = await answer.text();  // also of an empty answer: one that nobody reads counts as a request that failed
       if (answer.status === 200) {
-        this.swap(await answer.text());
+        this.swap(html);
         this.etag = answer.headers.get("ETag");
         this.asked = address;
       } else if (answer.status !== 304) throw new Error(String(answer.status));

@@ -31,12 +31,22 @@ for (const button of document.querySelectorAll("[data-confirm]")) {
 
 // -- links
 
-async function copy(text, place) {
-  await navigator.clipboard.writeText(text);
-  place.textContent = speech.say("copied");
+/** Whether it worked: without TLS, and where people forbid it, a page may not copy. */
+async function copy(text, place, otherwise) {
+  try {
+    await navigator.clipboard.writeText(text);
+    place.textContent = speech.say("copied");
+    return true;
+  } catch {
+    place.textContent = speech.say(otherwise);
+    return false;
+  }
 }
 
-byId("copy-link")?.addEventListener("click", event => copy(event.currentTarget.dataset.link, byId("copied")));
+byId("copy-link")?.addEventListener("click", async event => {
+  const link = event.currentTarget.dataset.link;
+  if (!await copy(link, byId("copied"), "selected")) getSelection().selectAllChildren(document.querySelector(".address a"));
+});
 
 let links = [], kept = 0;
 byId("invite")?.addEventListener("submit", async event => {
@@ -63,8 +73,7 @@ byId("download-links")?.addEventListener("click", () => {
   kept = links.length;
 });
 byId("copy-links")?.addEventListener("click", async () => {
-  await copy(links.join("\n"), byId("links-copied"));
-  kept = links.length;
+  if (await copy(links.join("\n"), byId("links-copied"), "not.copied")) kept = links.length;
 });
 // Links that were made and neither downloaded nor copied would be lost with the page.
 addEventListener("beforeunload", event => links.length > kept && event.preventDefault());
