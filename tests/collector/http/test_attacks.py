@@ -379,6 +379,7 @@ def test_an_error_of_ours_says_nothing(
         assert answer.json["error"] == "internal" and b"somebody" not in answer.body
     page = marie.ask("GET", "/")
     assert page.status == 500 and page.headers["content-type"].startswith("text/html") and b"somebody" not in page.body
+    assert served.collector.failures == 3  # what /metrics tells
     printed = capfd.readouterr()
     assert "somebody" not in caplog.text + printed.out + printed.err
 

@@ -254,7 +254,7 @@ class PageRoutes:
             except MurmureError as error:
                 refused = as_refusal(error)
             except Exception:
-                request.app.state.failures += 1
+                self._collector.failures += 1
                 refused = internal_error()
             if refused.code == "sign-in":
                 return RedirectResponse(f"/?next={quote(request.url.path)}", 303, SAFE_HEADERS | NO_STORE)
