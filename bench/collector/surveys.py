@@ -60,7 +60,7 @@ SURVEYS = {
 
 def open_surveys(folder: Path) -> dict[str, SurveyRecord]:
     with Collector(folder) as collector:
-        analyst = collector.analysts.add(ANALYST, PASSWORD)
+        analyst = collector.analysts.create(ANALYST, PASSWORD)
         return {name: collector.open(collector.surveys.create(analyst.number, d)) for name, d in SURVEYS.items()}
 
 

@@ -48,7 +48,7 @@ def run(*args: str, text: str | None = None) -> Result:
 def survey_in(folder: Path) -> tuple[str, Any]:
     """A folder with an account and an open survey: its id, and its plan."""
     with Collector(folder) as collector:
-        owner = collector.analysts.add("anna", PASSWORD)
+        owner = collector.analysts.create("anna", PASSWORD)
         record = collector.open(collector.surveys.create(owner.number, DOCUMENT))
         return record.id, record.plan
 

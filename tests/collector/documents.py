@@ -58,7 +58,7 @@ SURVEYS: dict[str, tuple[dict[str, Any], Any]] = {
 def opened(collector: Collector, survey: dict[str, Any]) -> SurveyRecord:
     """A survey of the first analyst, open."""
     analysts = collector.analysts.list()
-    owner = analysts[0] if analysts else collector.analysts.add("marie", "a long password")
+    owner = analysts[0] if analysts else collector.analysts.create("marie", "a long password")
     return collector.open(collector.surveys.create(owner.number, survey))
 
 

@@ -75,7 +75,7 @@ def test_the_crowd_answers(page: Path, tmp_path: Path) -> None:
     """Its lines are run against a real service, with its link in the place of the one on the page."""
     (code,) = [block.body for block in blocks(page) if "SurveyClient" in block.body]
     with Collector(tmp_path) as collector, serving(collector, ServeSettings()) as urls:
-        owner = collector.analysts.add("anna", "a long password of hers").number
+        owner = collector.analysts.create("anna", "a long password of hers").number
         survey = collector.open(collector.surveys.create(owner, DOCUMENT))
         link = f"{urls.base}/s/{survey.id}#p={survey.plan.digest[:16]}"
         yours, count = re.subn(r'^link = ".*"$', f'link = "{link}"', code, flags=re.M)

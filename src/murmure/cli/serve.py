@@ -226,7 +226,7 @@ def add_analyst(ctx: click.Context, name: str, password_file: Any, folder: Path 
     """
     where = _folder(ctx, folder)
     analysts = _analysts(where, make=True)
-    added = analysts.add(name, _password(password_file))
+    added = analysts.create(name, _password(password_file))
     _show_change(as_json, where, added.name, "added", Phrase("Added: {name}.", name=added.name))
 
 

@@ -78,7 +78,7 @@ class Service:
 
     def analyst(self, name: str = "marie") -> Visitor:
         if name not in [analyst.name for analyst in self.collector.analysts.list()]:
-            self.collector.analysts.add(name, PASSWORD)
+            self.collector.analysts.create(name, PASSWORD)
         return self.visitor().sign_in(name)
 
 

@@ -145,7 +145,7 @@ def test_no_page_can_be_framed_or_kept(served: Service) -> None:
 def test_with_tls_cookies_belong_to_this_very_host(tmp_path: Path) -> None:
     """No neighbour under the same domain can set them, and browsers come back by TLS only."""
     with service(tmp_path, public_url="https://survey.example.org") as running:
-        running.collector.analysts.add("marie", "a long password")
+        running.collector.analysts.create("marie", "a long password")
         visitor = running.visitor()
         answer = visitor.ask("POST", "/api/session", {"name": "marie", "password": "a long password"})
         for cookie in answer.set_cookies:

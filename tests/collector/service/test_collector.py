@@ -185,7 +185,7 @@ def test_the_plan_is_that_of_the_moment_of_opening(collector: Collector) -> None
 
 
 def test_a_draft_is_its_authors_alone(collector: Collector) -> None:
-    marie, paul = (collector.analysts.add(name, "a long password") for name in ("marie", "paul"))
+    marie, paul = (collector.analysts.create(name, "a long password") for name in ("marie", "paul"))
     draft = collector.surveys.create(marie.number, document(CHEATED))
     words = []
     for survey_id in (draft.id, "abcdefghijkm"):
@@ -232,16 +232,16 @@ def test_refusals_are_counted_by_reason_and_kept(tmp_path: Path) -> None:
     with Collector(tmp_path) as collector:
         record = opened(collector, document(CHEATED))
         collector.reception(record.id)
-        collector.refuse(record.id, "spent")
-        collector.refuse(record.id, "bad-report", 2)
-        collector.refuse("nothing", "not-found")
+        collector.count_refusal(record.id, "spent")
+        collector.count_refusal(record.id, "bad-report", 2)
+        collector.count_refusal("nothing", "not-found")
         assert collector.refusals(record) == {"spent": 1, "bad-report": 2}
     with Collector(tmp_path) as collector:
         assert collector.refusals(record) == {"spent": 1, "bad-report": 2}
 
 
 def test_the_wrong_password_and_the_wrong_name_are_refused_alike(collector: Collector) -> None:
-    collector.analysts.add("marie", "a long password")
+    collector.analysts.create("marie", "a long password")
     told = []
     for name, password in (("marie", "another password"), ("nobody", "a long password"), ("marie", "")):
         with pytest.raises(RequestRefused) as refused:
@@ -254,7 +254,7 @@ def test_the_wrong_password_and_the_wrong_name_are_refused_alike(collector: Coll
 def test_sessions_end(tmp_path: Path) -> None:
     now = [1_000_000.0]
     with Collector(tmp_path, lambda: now[0]) as collector:
-        analyst = collector.analysts.add("marie", "a long password")
+        analyst = collector.analysts.create("marie", "a long password")
         cookie, other = (collector.analysts.sign_in("marie", "a long password") for _ in range(2))
 
         assert collector.analysts.of_session(cookie) == analyst
@@ -266,7 +266,7 @@ def test_sessions_end(tmp_path: Path) -> None:
 
 
 def test_a_new_password_ends_the_sessions(collector: Collector) -> None:
-    collector.analysts.add("marie", "a long password")
+    collector.analysts.create("marie", "a long password")
     cookie = collector.analysts.sign_in("marie", "a long password")
     collector.analysts.change_password("marie", "another password")
 
@@ -289,7 +289,7 @@ def test_the_first_account_is_made_once(collector: Collector) -> None:
 
 
 def test_a_ticket_signs_in_once(collector: Collector) -> None:
-    marie = collector.analysts.add("marie", "a long password")
+    marie = collector.analysts.create("marie", "a long password")
     ticket = collector.analysts.ticket(marie.number)
 
     assert collector.analysts.of_session(collector.analysts.redeem(ticket)) == marie
@@ -298,7 +298,7 @@ def test_a_ticket_signs_in_once(collector: Collector) -> None:
 
 
 def test_a_request_of_another_site_has_no_token(collector: Collector) -> None:
-    collector.analysts.add("marie", "a long password")
+    collector.analysts.create("marie", "a long password")
     cookie, other = (collector.analysts.sign_in("marie", "a long password") for _ in range(2))
     collector.analysts.check_csrf(cookie, collector.analysts.csrf_token(cookie))
 

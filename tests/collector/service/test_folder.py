@@ -36,7 +36,7 @@ def test_an_older_copy_of_the_surveys_is_refused(tmp_path: Path, monkeypatch: py
     The whole folder of one moment is served."""
     folder, copy, present = tmp_path / "surveys", tmp_path / "copy", tmp_path / "present.db"
     with Collector(folder) as collector:
-        marie = collector.analysts.add("marie", "a long password")
+        marie = collector.analysts.create("marie", "a long password")
         draft = collector.surveys.create(marie.number, document(CHEATED))
     shutil.copytree(folder, copy)
     with Collector(folder) as collector:
@@ -95,7 +95,7 @@ def test_the_permissions_of_a_folder_that_exists_are_left_alone(tmp_path: Path) 
 def test_what_was_deleted_is_overwritten(tmp_path: Path) -> None:
     """A copy of the file shows no session, password or draft of yesterday in pages that are free."""
     with Collector(tmp_path) as collector:
-        marie = collector.analysts.add("marie", "a long password")
+        marie = collector.analysts.create("marie", "a long password")
         collector.surveys.remove(collector.surveys.create(marie.number, document(CHEATED, title="Meant for nobody")))
         with collector.analysts._database.reading() as run:
             ((hashed,),) = run('SELECT "password" FROM "analysts"')

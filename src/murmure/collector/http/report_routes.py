@@ -153,12 +153,12 @@ class ReportRoutes:
         lang = language_of_scope(scope)
         told = [{"place": place, **error_fields(why, lang)} for place, why in refused]
         for _, why in refused:
-            self._collector.refuse(survey_id, why.code)
+            self._collector.count_refusal(survey_id, why.code)
         spent = [place for place, outcome in zip(places, outcomes, strict=True) if outcome is Outcome.SPENT]
         if spent:  # their sentence is made once
             fields = error_fields(_spent(), lang)
             told = sorted([*told, *({"place": place, **fields} for place in spent)], key=lambda one: one["place"])
-            self._collector.refuse(survey_id, "spent", len(spent))
+            self._collector.count_refusal(survey_id, "spent", len(spent))
         stored, before = outcomes.count(Outcome.STORED), outcomes.count(Outcome.BEFORE)
         return 200, encode({"ok": True, "stored": stored, "before": before, "refused": told})
 
@@ -170,7 +170,7 @@ class ReportRoutes:
         return outcomes
 
     async def _refuse(self, survey_id: str, error: RequestRefused, scope: Scope, send: Send) -> None:
-        self._collector.refuse(survey_id, error.code)
+        self._collector.count_refusal(survey_id, error.code)
         more = retry_headers(error)
         if error.code in ("too-large", "too-slow", "type"):  # the rest of the body is not waited for
             more |= {"Connection": "close"}

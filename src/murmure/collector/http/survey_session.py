@@ -78,7 +78,7 @@ def _teacher(collector: Collector) -> int:
     for analyst in collector.analysts.list():
         if analyst.name == TEACHER:
             return analyst.number
-    return collector.analysts.add(TEACHER, secrets.token_hex(PASSWORD_BYTES)).number
+    return collector.analysts.create(TEACHER, secrets.token_hex(PASSWORD_BYTES)).number
 
 
 def in_languages(phrase: Phrase) -> dict[str, str]:

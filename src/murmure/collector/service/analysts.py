@@ -63,7 +63,7 @@ class Analysts:
         with self._database.reading() as run:
             return [Analyst(*row) for row in run('SELECT "number", "name" FROM "analysts" ORDER BY "number"')]
 
-    def add(self, name: str, password: str) -> Analyst:
+    def create(self, name: str, password: str) -> Analyst:
         name = name.strip()
         if not NAME.fullmatch(name):
             raise RequestRefused("bad-request", "a name must have 1 to 64 letters, digits, spaces or . @ - _.")
@@ -127,7 +127,7 @@ class Analysts:
                 "this set-up link is not valid any more.",
                 hint="murmure serve prints one at its start while there is no analyst",
             )
-        analyst = self.add(name, password)
+        analyst = self.create(name, password)
         self._setup = None
         return analyst
 

@@ -30,7 +30,7 @@ from murmure.collector.service.keys import ServiceKey, make_key, read_key
 from murmure.collector.service.links import SurveyTokens
 from murmure.collector.service.reception import Reception
 from murmure.collector.service.results import SurveyResults
-from murmure.collector.service.surveys import SurveyRecord, Surveys
+from murmure.collector.service.surveys import StoredSurveys, SurveyRecord
 from murmure.core.errors import MurmureError
 from murmure.core.files import cannot_write
 from murmure.core.types import Ints, Total
@@ -51,7 +51,7 @@ class Collector:
         self.folder = Path(folder)
         database, self._key = open_database(self.folder, make=True)
         self.analysts = Analysts(database, self._key, clock)
-        self.surveys = Surveys(database, clock)
+        self.surveys = StoredSurveys(database, clock)
         self._lock = threading.Lock()
         self._receptions: dict[str, Reception] = {}
         self._plans: dict[int, Plan] = {}
@@ -130,7 +130,7 @@ class Collector:
         """How many tokens were registered for coins; a record of the database lags behind by some seconds."""
         return record.coins + self._coins[record.number]
 
-    def refuse(self, survey_id: str, code: str, count: int = 1) -> None:
+    def count_refusal(self, survey_id: str, code: str, count: int = 1) -> None:
         """Count a refusal; one about a survey that does not exist is counted too, under number 0."""
         with self._counts_lock:
             self._refused[self._numbers.get(survey_id, 0), code] += count

@@ -19,7 +19,9 @@ from murmure.plan.plan import Plan
 State = Literal["draft", "open", "closed", "published"]
 ID_LETTERS = "abcdefghijkmnpqrstuvwxyz23456789"  # 32, none of which is taken for another
 ID_LENGTH = 12
-COLUMNS = '"number", "id", "owner", "state", "wave", "document", "plan", "invitations", "coins", "opened", "closed"'
+SURVEY_COLUMNS = (
+    '"number", "id", "owner", "state", "wave", "document", "plan", "invitations", "coins", "opened", "closed"'
+)
 MAX_SURVEYS = 10_000  # of one analyst
 STATE_NAMES = {
     "draft": Phrase("draft"),
@@ -53,7 +55,7 @@ class SurveyRecord:
         return self.survey.plan if self.plan_text is None else Plan.from_json(self.plan_text)
 
 
-class Surveys:
+class StoredSurveys:
     """All surveys of one folder. Each method is one transaction, and durable when it returns."""
 
     def __init__(self, database: CollectorFile, clock: Callable[[], float]) -> None:
@@ -61,17 +63,17 @@ class Surveys:
 
     def find(self, survey_id: str) -> SurveyRecord | None:
         with self._database.reading() as run:
-            rows = run(f'SELECT {COLUMNS} FROM "surveys" WHERE "id" = ?', survey_id)
+            rows = run(f'SELECT {SURVEY_COLUMNS} FROM "surveys" WHERE "id" = ?', survey_id)
         return SurveyRecord(*rows[0]) if rows else None
 
     def numbered(self, number: int) -> SurveyRecord | None:
         with self._database.reading() as run:
-            rows = run(f'SELECT {COLUMNS} FROM "surveys" WHERE "number" = ?', number)
+            rows = run(f'SELECT {SURVEY_COLUMNS} FROM "surveys" WHERE "number" = ?', number)
         return SurveyRecord(*rows[0]) if rows else None
 
     def of_owner(self, owner: int) -> list[SurveyRecord]:
         with self._database.reading() as run:
-            rows = run(f'SELECT {COLUMNS} FROM "surveys" WHERE "owner" = ? ORDER BY "number" DESC', owner)
+            rows = run(f'SELECT {SURVEY_COLUMNS} FROM "surveys" WHERE "owner" = ? ORDER BY "number" DESC', owner)
         return [SurveyRecord(*row) for row in rows]
 
     def create(self, owner: int, document: Any) -> SurveyRecord:
@@ -88,7 +90,7 @@ class Surveys:
                 owner,
                 text,
             )
-            rows = run(f'SELECT {COLUMNS} FROM "surveys" WHERE "id" = ?', survey_id)
+            rows = run(f'SELECT {SURVEY_COLUMNS} FROM "surveys" WHERE "id" = ?', survey_id)
         return SurveyRecord(*rows[0])
 
     def change(self, record: SurveyRecord, document: Any) -> SurveyRecord:
@@ -124,7 +126,7 @@ class Surveys:
         with self._database.writing() as run:
             self._check_state(run, record, states)
             run(f'UPDATE "surveys" SET {change} WHERE "number" = ?', *values, record.number)
-            rows = run(f'SELECT {COLUMNS} FROM "surveys" WHERE "number" = ?', record.number)
+            rows = run(f'SELECT {SURVEY_COLUMNS} FROM "surveys" WHERE "number" = ?', record.number)
         return SurveyRecord(*rows[0])
 
     def _check_state(self, run: Any, record: SurveyRecord, states: tuple[str, ...]) -> None:

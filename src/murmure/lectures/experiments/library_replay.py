@@ -25,7 +25,7 @@ CORNERS = ((1.0, 1.0), (0.0, 1.0), (1.0, 0.0))  # where the row is in the first 
 MIN_LOG = -100.0  # log of the least probability of class counts that are looked at: below, floats lose it
 
 
-class Question(NamedTuple):
+class MechanismCall(NamedTuple):
     """A mechanism that is asked: its kind, the true value, its scale and its bounds."""
 
     kind: str
@@ -38,7 +38,7 @@ class Question(NamedTuple):
 class Unanswered(Exception):
     """A question for which nobody has chosen an answer yet."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: MechanismCall) -> None:
         super().__init__(question)
         self.question = question
 
@@ -50,13 +50,13 @@ class Replay:
     answers: list[float] = field(default_factory=list)
     position: int = 0
 
-    def ask(self, question: Question) -> float:
+    def ask(self, question: MechanismCall) -> float:
         if self.position == len(self.answers):
             raise Unanswered(question)
         self.position += 1
         return self.answers[self.position - 1]
 
-    def next_question(self, fit: Callable[[], Any]) -> Question | None:
+    def next_question(self, fit: Callable[[], Any]) -> MechanismCall | None:
         """The first question of a fit that has no answer yet; None: it has finished."""
         self.position = 0
         try:
@@ -111,13 +111,13 @@ def _replayed() -> Iterator[Replay]:
         def randomise(self: Any, value: float) -> float:
             scale = self._find_scale() if kind == "bounded" else self.sensitivity / self.epsilon
             low, high = getattr(self, "lower", -math.inf), getattr(self, "upper", math.inf)
-            return replay.ask(Question(kind, float(value), float(scale), float(low), float(high)))
+            return replay.ask(MechanismCall(kind, float(value), float(scale), float(low), float(high)))
 
         return randomise
 
     def class_counts(self: Any, y: Array, random_state: Any) -> Array:
         ones = tuple(int((y == label).sum()) for label in np.unique(y))
-        first = replay.ask(Question("counts", ones, 3 / self.epsilon, 0, len(y)))
+        first = replay.ask(MechanismCall("counts", ones, 3 / self.epsilon, 0, len(y)))
         return np.array([first, len(y) - first])
 
     kinds = {
@@ -141,7 +141,7 @@ def _replayed() -> Iterator[Replay]:
 # -- the laws that the mechanisms document
 
 
-def _candidates(first: Question, second: Question, model: str) -> list[Any]:
+def _candidates(first: MechanismCall, second: MechanismCall, model: str) -> list[Any]:
     if first.kind == "counts":
         likely = np.minimum(_log_counts(*_counts_key(first)), _log_counts(*_counts_key(second))) > MIN_LOG
         return [int(count) for count in np.flatnonzero(likely)]
@@ -153,7 +153,7 @@ def _candidates(first: Question, second: Question, model: str) -> list[Any]:
     return [far] if first.kind == "folded" else [far, -far]
 
 
-def _log_law(question: Question, answer: Any) -> float:
+def _log_law(question: MechanismCall, answer: Any) -> float:
     """The log of a density, or of the mass at an end."""
     kind, value, scale, low, high = question
     if kind == "counts":
@@ -180,7 +180,7 @@ def _log_tail(z: float, scale: float) -> float:
     return -z / scale - math.log(2) if z >= 0 else math.log1p(-math.exp(z / scale) / 2)
 
 
-def _counts_key(question: Question) -> tuple[int, int, float, int]:
+def _counts_key(question: MechanismCall) -> tuple[int, int, float, int]:
     one, two = question.value
     return one, two, question.scale, int(question.high)
 
