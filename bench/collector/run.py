@@ -143,8 +143,8 @@ def stored(bench: Bench) -> None:
             bench.measure("ten.batch", service, pool, BATCH_LINES // 2, 600)
             _dashboard(bench, service, record, "ten.dashboard")
         with Machine() as machine, serving(folder, bench.command) as service:
-            peak = service.peak
-        bench.note("ten.start", machine, seconds=service.started, megabytes=peak)
+            peak, processor = service.peak, service.cpu_seconds
+        bench.note("ten.start", machine, seconds=service.started, megabytes=peak, processor=processor)
         with bench.served("restart", folder, surveys) as service:
             _dashboard(bench, service, record, "ten.dashboard after a restart")
 
@@ -162,7 +162,8 @@ def _dashboard(bench: Bench, service: Service, record: Any, task: str) -> None:
         times = sorted(getattr(looks, kind))
         if not times:
             raise RuntimeError(f"nobody saw the dashboard {kind}")
-        bench.note(f"{task}, {kind}", machine, p50=times[len(times) // 2], slowest=times[-1], looks=len(times))
+        p50, p95 = (times[int(share * len(times))] for share in (0.5, 0.95))
+        bench.note(f"{task}, {kind}", machine, p50=p50, p95=p95, slowest=times[-1], looks=len(times))
 
 
 @part
