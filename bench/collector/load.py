@@ -56,14 +56,13 @@ class Line(asyncio.Protocol):
     def __init__(self, load: Load) -> None:
         self._load = load
         self._due, self._reports, self._data = 0.0, 0, b""
-        self._busy = False
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
 
     def post(self, due: float) -> None:
         raw, self._reports = self._load.pool.pop()
-        self._due, self._busy = due, True
+        self._due = due
         self.transport.write(raw)
 
     def data_received(self, data: bytes) -> None:
@@ -74,7 +73,7 @@ class Line(asyncio.Protocol):
         at = self._data.lower().index(b"content-length:") + 15
         if len(self._data) < end + 4 + int(self._data[at : self._data.index(b"\r", at)]):
             return
-        status, self._data, self._busy = int(self._data[9:12]), b"", False
+        status, self._data = int(self._data[9:12]), b""
         out = self._load.out
         if status in (200, 201):
             out.late.append(time.perf_counter() - self._due)
@@ -84,7 +83,7 @@ class Line(asyncio.Protocol):
         self._load.idle(self)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._load.closed(self._busy)
+        self._load.closed(self)
 
 
 class Load:
@@ -93,7 +92,9 @@ class Load:
     def __init__(self, pool: Pool, connections: int, seconds: float, rate: float | None = None) -> None:
         self.pool, self.out = pool, Measured()
         self._connections, self._seconds, self._rate = connections, seconds, rate
-        self._idle: list[Line] = []
+        self._idle: deque[Line] = (
+            deque()
+        )  # that waited longest first: the service closes those that are silent for long
         self._waiting: deque[float] = deque()  # when they were due
         self._lines = connections
         self._over = False
@@ -131,7 +132,7 @@ class Load:
             for number in range(sent, due):
                 at = start + number / self._rate
                 if self._idle:
-                    self._idle.pop().post(at)
+                    self._idle.popleft().post(at)
                 else:
                     self._waiting.append(at)
             sent = due
@@ -148,10 +149,13 @@ class Load:
             if self._over and len(self._idle) == self._lines:
                 self._quiet.set()
 
-    def closed(self, busy: bool) -> None:
+    def closed(self, line: Line) -> None:
+        """Not by us: whatever it was asked is lost, and one connection is missing from now on."""
         if self._lines:
             self._lines -= 1
             self.out.lost += 1
+            if line in self._idle:
+                self._idle.remove(line)
 
 
 def load(

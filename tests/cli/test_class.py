@@ -29,8 +29,8 @@ from murmure.cli import main
 from murmure.cli.class_room import survey_document
 from murmure.cli.terminal_qr import BORDER, qr_lines
 from murmure.collector.client import SurveyClient
-from murmure.collector.http.lesson import lesson
 from murmure.collector.http.server import ServeSettings
+from murmure.collector.http.survey_session import survey_session
 from murmure.collector.survey.survey import Survey
 from murmure.core.serving import listening
 
@@ -56,11 +56,11 @@ def status(address: str, cookie: str | None = None) -> tuple[int, dict[str, str]
 
 def test_a_lesson_from_the_first_report_to_nothing(tmp_path: Path) -> None:
     """Three people answer, the projector's link signs in once, Ctrl-C gives the figures and leaves no file."""
-    with running(tmp_path, "class", "--json", "--people", "25", *ONLY_HERE) as held:
-        opened = held.event("open")
+    with running(tmp_path, "class", "--json", "--people", "25", *ONLY_HERE) as session:
+        opened = session.event("open")
         for answer in ("yes", "no", "yes"):
             assert SurveyClient(opened["link"]).answer(answer).stored == "now"
-        while held.event("answers")["answers"] < 3:
+        while session.event("answers")["answers"] < 3:
             pass
         first, headers, _ = status(opened["projector"])
         again = status(opened["projector"])[0]
@@ -68,16 +68,16 @@ def test_a_lesson_from_the_first_report_to_nothing(tmp_path: Path) -> None:
         page = status(projector, headers["set-cookie"].partition(";")[0])[2]
         assert (first, again) == (303, 403)
         assert "Have you ever cheated in an exam?" in page and ">3</b> of 25 have answered" in page
-        assert len(held.left) == 1
-        held.process.send_signal(signal.SIGINT)
-        closed = held.event("closed")
-        out, err = held.process.communicate(timeout=60)
+        assert len(session.left) == 1
+        session.process.send_signal(signal.SIGINT)
+        closed = session.event("closed")
+        out, err = session.process.communicate(timeout=60)
 
-        assert (held.process.returncode, out, err) == (0, "", "")
+        assert (session.process.returncode, out, err) == (0, "", "")
         assert closed["answers"] == 3 and closed["results"]["state"] == "closed"
         assert [row["label"] for row in closed["results"]["release"]["figures"]] == ["no", "yes"]
         assert closed["attack"]["odds_at_most"] == pytest.approx(3)
-        assert held.left == []
+        assert session.left == []
 
 
 def test_a_terminal_shows_a_code_and_ends_with_the_figures(tmp_path: Path) -> None:
@@ -97,14 +97,14 @@ def test_a_terminal_shows_a_code_and_ends_with_the_figures(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_other_signals_end_it_as_ctrl_c_does(tmp_path: Path, number: int) -> None:
-    with running(tmp_path, "class", *ONLY_HERE) as held:
-        assert held.process.stdout is not None
-        while "Ctrl-C ends the lesson" not in held.process.stdout.readline():
+    with running(tmp_path, "class", *ONLY_HERE) as session:
+        assert session.process.stdout is not None
+        while "Ctrl-C ends the lesson" not in session.process.stdout.readline():
             pass
-        out, err = held.stop(number)
+        out, err = session.stop(number)
 
-        assert (held.process.returncode, out, err) == (0, "Nobody has answered.\n", "")
-        assert held.left == []
+        assert (session.process.returncode, out, err) == (0, "Nobody has answered.\n", "")
+        assert session.left == []
 
 
 def test_a_second_ctrl_c_leaves_at_once_and_nothing_behind(tmp_path: Path) -> None:
@@ -129,10 +129,10 @@ def test_a_terminal_that_is_closed(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_named_is_kept(tmp_path: Path) -> None:
     """With its reports, and `murmure serve` reads it."""
-    with running(tmp_path, "class", "--json", "--folder", "lesson", *ONLY_HERE) as held:
-        SurveyClient(held.event("open")["link"]).answer("no")
-        held.stop(signal.SIGINT)
-        assert held.left == []
+    with running(tmp_path, "class", "--json", "--folder", "lesson", *ONLY_HERE) as session:
+        SurveyClient(session.event("open")["link"]).answer("no")
+        session.stop(signal.SIGINT)
+        assert session.left == []
     checked = CliRunner().invoke(main, ["serve", "check", "--folder", str(tmp_path / "lesson"), "--json"])
 
     assert [survey["answers"] for survey in json.loads(checked.stdout)["surveys"]] == [[1]]
@@ -168,12 +168,12 @@ def test_the_ticket_does_not_cross_the_network(tmp_path: Path, monkeypatch: pyte
     from murmure.collector.http import server
 
     monkeypatch.setattr(server, "reachable_address", lambda: "192.0.2.7")
-    with lesson(tmp_path, DOCUMENT, ServeSettings(host="0.0.0.0")) as held:
-        assert held.link.startswith(f"http://192.0.2.7:{held.urls.port}/s/")
-        assert held.projector().startswith(f"http://127.0.0.1:{held.urls.port}/sign-in/")
-        assert held.projector() != held.projector()
-    with lesson(tmp_path, DOCUMENT, ServeSettings(public_url="https://survey.example.org")) as held:
-        assert held.projector().startswith("https://survey.example.org/sign-in/")
+    with survey_session(tmp_path, DOCUMENT, ServeSettings(host="0.0.0.0")) as session:
+        assert session.link.startswith(f"http://192.0.2.7:{session.urls.port}/s/")
+        assert session.projector().startswith(f"http://127.0.0.1:{session.urls.port}/sign-in/")
+        assert session.projector() != session.projector()
+    with survey_session(tmp_path, DOCUMENT, ServeSettings(public_url="https://survey.example.org")) as session:
+        assert session.projector().startswith("https://survey.example.org/sign-in/")
 
 
 def test_plain_http_on_a_network_is_said_and_so_is_no_network(
@@ -184,9 +184,9 @@ def test_plain_http_on_a_network_is_said_and_so_is_no_network(
 
     for address, said in (("192.0.2.7", True), (None, False)):
         monkeypatch.setattr(server, "reachable_address", lambda address=address: address)
-        with lesson(tmp_path, DOCUMENT, ServeSettings(host="0.0.0.0")) as held:
-            warn_plain_network(held)
-            assert only_here(held) != said
+        with survey_session(tmp_path, DOCUMENT, ServeSettings(host="0.0.0.0")) as session:
+            warn_plain_network(session)
+            assert only_here(session) != said
         assert ("plain HTTP" in capfd.readouterr().err) == said
 
 
@@ -200,10 +200,10 @@ def test_no_network_is_the_address_of_this_machine() -> None:
 DOCUMENT = survey_document(None, None, None, None, None, 1.0, 25)
 
 
-def test_warners_question_is_asked_in_two_languages() -> None:
+def test_warners_question_is_asked_without_any_option() -> None:
     survey = Survey.from_dict(DOCUMENT)
 
-    assert survey.questions[0].kind == "yes-no" and survey.questions[0].text.fr.startswith("Avez-vous")
+    assert survey.questions[0].kind == "yes-no" and survey.questions[0].text.fr
     assert survey.people == 25
 
 
@@ -274,5 +274,5 @@ def test_the_code_in_the_terminal_is_the_code_of_the_link() -> None:
 
 
 def test_a_page_of_the_service_is_reachable_by_its_link(tmp_path: Path) -> None:
-    with lesson(tmp_path, DOCUMENT, ServeSettings()) as held, urllib.request.urlopen(held.link) as page:
+    with survey_session(tmp_path, DOCUMENT, ServeSettings()) as session, urllib.request.urlopen(session.link) as page:
         assert page.status == 200

@@ -20,8 +20,8 @@ if sys.platform == "win32":
 from tests.cli.lesson_processes import CTRL_C, HEARD, LINK, SECONDS, Terminal, environment, running
 
 from murmure.collector.client import SurveyClient
-from murmure.collector.http.lesson import lesson
 from murmure.collector.http.server import ServeSettings
+from murmure.collector.http.survey_session import survey_session
 from murmure.collector.service.room import Room
 from murmure.lectures.demo.crowd import Crowd, crowd_answers, live_document
 
@@ -84,13 +84,13 @@ def test_ctrl_c_twice_at_any_moment(tmp_path: Path) -> None:
 
 def test_the_crowd_is_real_but_for_its_answers(tmp_path: Path) -> None:
     """Forty people send one report each, through the log; the survey says that they are simulated."""
-    with lesson(tmp_path, live_document(40, 1.0), ServeSettings()) as held:
-        crowd = Crowd(held.link, 40, 0.0, lambda: False)
+    with survey_session(tmp_path, live_document(40, 1.0), ServeSettings()) as session:
+        crowd = Crowd(session.link, 40, 0.0, lambda: False)
         crowd.start()
         limit = time.monotonic() + SECONDS
         while not crowd.done and time.monotonic() < limit:
             time.sleep(0.05)
-        results = held.end()
+        results = session.end()
 
     assert crowd.failed is None and crowd.sent == results.n == 40
     assert results.record.survey.title.en.startswith("A demonstration: 40 simulated people")
@@ -101,8 +101,8 @@ def test_the_crowd_is_real_but_for_its_answers(tmp_path: Path) -> None:
 
 def test_a_crowd_leaves_when_it_is_told_to(tmp_path: Path) -> None:
     """It would take an hour; `leave` returns after at most one of them, and the rest never answers."""
-    with lesson(tmp_path, live_document(40, 1.0), ServeSettings()) as held:
-        crowd = Crowd(held.link, 40, 3600.0, lambda: False)
+    with survey_session(tmp_path, live_document(40, 1.0), ServeSettings()) as session:
+        crowd = Crowd(session.link, 40, 3600.0, lambda: False)
         crowd.start()
         began = time.monotonic()
         crowd.leave()
@@ -112,9 +112,9 @@ def test_a_crowd_leaves_when_it_is_told_to(tmp_path: Path) -> None:
 
 def test_a_survey_that_is_closed_on_its_page_stops_the_crowd(tmp_path: Path) -> None:
     """Said, and not raised: the figures so far are still shown."""
-    with lesson(tmp_path, live_document(40, 1.0), ServeSettings()) as held:
-        held.end()
-        crowd = Crowd(held.link, 40, 0.0, lambda: False)
+    with survey_session(tmp_path, live_document(40, 1.0), ServeSettings()) as session:
+        session.end()
+        crowd = Crowd(session.link, 40, 0.0, lambda: False)
         crowd.start()
         limit = time.monotonic() + SECONDS
         while not crowd.done and time.monotonic() < limit:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import re
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +16,7 @@ from tests.collector.http.services import Service, service
 from murmure.collector.client import SurveyClient
 from murmure.collector.client_requests import CollectorRefusal
 from murmure.core.errors import PlanRefused
+from murmure.plan.browser_client import client_digest, client_folder, client_modules
 
 KEY = bytes(range(32))
 
@@ -69,6 +74,40 @@ def test_waves(real: Service) -> None:
     assert [receipt.wave for receipt in receipts] == [1, 2] and client.seen == [1]
     with pytest.raises(PlanRefused, match="one more would cost a further epsilon"):
         SurveyClient(link, key=KEY, seen=client.seen).answer("no")
+
+
+def served(address: str, encoding: str = "gzip") -> tuple[bytes, bytes]:
+    """What travels, and what it is."""
+    request = urllib.request.Request(address, headers={"Accept-Encoding": encoding})
+    with urllib.request.urlopen(request, timeout=20) as answer:
+        travels = answer.read()
+        assert (answer.headers["Content-Encoding"] == "gzip") == (encoding == "gzip")
+        return travels, gzip.decompress(travels) if answer.headers["Content-Encoding"] else travels
+
+
+@pytest.mark.parametrize("lang", ["en", "fr"])
+def test_all_that_the_answering_page_loads_is_light_as_it_is_served(real: Service, lang: str) -> None:
+    record = opened(real.collector, SURVEYS["waves"][0])
+    page, text = served(f"{real.address}/s/{record.id}?lang={lang}")
+    loaded = set(re.findall(r'(?:href|src)="(/v/[^"]+|/api/surveys/[^"]+/plan)"', text.decode()))
+    weight = len(page) + sum(len(served(real.address + path)[0]) for path in loaded)
+    print(f"{len(loaded) + 1} files, {weight:,} bytes")
+
+    assert len(loaded) > 30 and weight < 60_000
+
+
+def test_the_client_is_served_as_it_is_published(real: Service) -> None:
+    """Byte for byte, compressed or not, and its digest is on the page and in DIGESTS.txt."""
+    record = opened(real.collector, SURVEYS["choice by OLH"][0])
+    text = served(f"{real.address}/s/{record.id}")[1].decode()
+    published = (client_folder() / "DIGESTS.txt").read_text(encoding="utf-8")
+    (prefix,) = set(re.findall(r'"(/v/[0-9a-f]{16})/static/collector.css', text))
+    for name, content in client_modules().items():
+        for path in (f"{prefix}/client/{name}", f"/client/{name}"):
+            assert served(real.address + path)[1] == served(real.address + path, "identity")[0] == content
+        assert f"{hashlib.sha256(content).hexdigest()}  {name}\n" in published
+
+    assert client_digest() in text and client_digest() in published
 
 
 def test_an_invitation_that_nobody_gave_out_is_refused(real: Service) -> None:

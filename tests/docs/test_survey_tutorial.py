@@ -13,6 +13,7 @@ from murmure.collector.http.server import ServeSettings, serving
 from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.collector import Collector
 from murmure.show.language import Language
+from murmure.show.phrase import Phrase
 
 PHRASE = re.compile(r'[Pp]hrase\("([^"]+)"')
 NAME = "tutorial-collect-answers.md"
@@ -41,7 +42,7 @@ def test_labels_are_on_the_pages() -> None:
 def test_labels_of_the_french_page_are_those_of_the_french_screens() -> None:
     say = Language("fr").say
 
-    assert [say(label) for label in labels(ENGLISH)] == labels(FRENCH)
+    assert [say(Phrase(label)) for label in labels(ENGLISH)] == labels(FRENCH)
 
 
 @pytest.mark.parametrize(("page", "comma"), [(ENGLISH, "."), (FRENCH, ",")], ids=["en", "fr"])
@@ -57,6 +58,16 @@ def test_figures_are_those_of_the_builder(page: Path, comma: str) -> None:
         assert re.search(rf"\b{whole}\b", text)
     shrunk = advice["margin"] * (500 / 200) ** 0.5
     assert re.search(rf"\b{shrunk:.0f}\s+points", text)
+
+
+@pytest.mark.parametrize(("page", "lang"), [(ENGLISH, "en"), (FRENCH, "fr")], ids=["en", "fr"])
+def test_the_picture_is_small_and_told_in_words(page: Path, lang: str) -> None:
+    """By script/pictures. Its text has the words of the screen."""
+    (alt, target), *more = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", prose(page))
+    say = Language(lang).say
+
+    assert not more and (page.parent / target).stat().st_size < 60_000
+    assert all(say(Phrase(words)) in alt for words in ("You answered", "This is sent", "Send this report"))
 
 
 @pytest.mark.parametrize("page", [ENGLISH, FRENCH], ids=["en", "fr"])

@@ -17,7 +17,6 @@ from murmure.core.errors import Phrase, shorten
 PATH = click.Path(path_type=Path)
 EVERYWHERE = "0.0.0.0"
 TWO_COINS = 1.0986122886681098  # ln 3: heads, the truth; tails, a second coin answers
-QUESTION = {"en": "Have you ever cheated in an exam?", "fr": "Avez-vous déjà triché à un examen ?"}  # Warner's
 PEOPLE = 30
 
 question_options = option_group(
@@ -96,29 +95,29 @@ def class_room(
     settings = ServeSettings(host, usual_port(host) if port is None else port, certificate, key, public)
     stop = Stop()
     with lesson_folder(folder, stop) as where:
-        from murmure.collector.http.lesson import lesson
+        from murmure.collector.http.survey_session import survey_session
 
-        with lesson(where, document, settings) as held:
+        with survey_session(where, document, settings) as session:
             if as_json:
-                print_event(
-                    "open", link=held.link, projector=held.projector(), survey=held.record.id, port=held.urls.port
-                )
+                places = {"link": session.link, "projector": session.projector()}
+                print_event("open", **places, survey=session.record.id, port=session.urls.port)
             else:
-                print_places(held)
-            if only_here(held) and host in ALL_ADDRESSES:
+                print_places(session)
+            if only_here(session) and host in ALL_ADDRESSES:
                 echo(
                     Phrase(
                         "This machine is on no network, so no telephone can answer. Connect it and start again, or "
                         "give --public-url."
                     )
                 )
-            warn_plain_network(held)
+            if warn_plain_network(session):
+                echo(Phrase("  Hint: {hint}", hint=Phrase("--certificate and --key serve it by TLS")))
             if not as_json:
                 print_line(Phrase("Ctrl-C ends the lesson and shows what the room says."))
             if show_page or (show_page is None and not as_json and console().is_terminal and has_window_browser()):
-                open_in_browser(held.projector())
-            follow(held, stop, as_json=as_json)
-            results = held.end()
+                open_in_browser(session.projector())
+            follow(session, stop, as_json=as_json)
+            results = session.end()
             if as_json:
                 print_event("closed", **results_json(results))
             else:
@@ -146,8 +145,12 @@ def survey_document(
         raise UsageError(
             "{kind} gives answers, and there is no question to them.", '--question "How often?"', kind=kinds[0]
         )
-    texts: Any = {code: text for code, text in (("en", question), ("fr", question_fr)) if text} or QUESTION
-    if len(texts) == 1:
+    from murmure.collector.http.survey_session import WARNERS_QUESTION, in_languages
+
+    texts: Any = {code: text for code, text in (("en", question), ("fr", question_fr)) if text}
+    if not texts:
+        texts = in_languages(WARNERS_QUESTION)
+    elif len(texts) == 1:
         texts = next(iter(texts.values()))
     asked: dict[str, Any] = {"name": "answer", "kind": "yes-no", "text": texts}
     if choice or scale:

@@ -28,31 +28,31 @@ class LiveDemo:
 
     def run(self) -> bool:
         """Serve, show, end. Returns whether somebody stopped it."""
-        from murmure.collector.http.lesson import lesson
         from murmure.collector.http.server import ServeSettings
+        from murmure.collector.http.survey_session import survey_session
         from murmure.lectures.demo.crowd import Crowd, live_document
 
         stop = Stop()
-        document = live_document(self.crowd, self.epsilon)
-        with lesson_folder(None, stop) as folder, lesson(folder, document, ServeSettings(self.host, self.port)) as held:
-            print_places(held)
-            if only_here(held):
+        document, settings = live_document(self.crowd, self.epsilon), ServeSettings(self.host, self.port)
+        with lesson_folder(None, stop) as folder, survey_session(folder, document, settings) as session:
+            print_places(session)
+            if only_here(session):
                 print_line(Phrase("Only this machine can open it; --host 0.0.0.0 lets telephones of this network in."))
-            warn_plain_network(held)
+            warn_plain_network(session)
             print_line(Phrase("{n:,} simulated people are answering it, over the same address.", n=self.crowd))
             if self.stays:
                 print_line(Phrase("Ctrl-C ends it, shows what the crowd said, and leaves nothing behind."))
             if self.opens:
-                open_in_browser(held.projector())
-            crowd = Crowd(held.link, self.crowd, WATCHED_SECONDS if self.stays else 0.0, lambda: stop.requested)
+                open_in_browser(session.projector())
+            crowd = Crowd(session.link, self.crowd, WATCHED_SECONDS if self.stays else 0.0, lambda: stop.requested)
             crowd.start()
             try:
                 over: Callable[[], bool] = (lambda: False) if self.stays else (lambda: crowd.done)
-                follow(held, stop, over)
+                follow(session, stop, over)
             finally:
                 crowd.leave()
-            print_results(held.end())
-            _print_truth(crowd.answers[: crowd.sent], held.answers)
+            print_results(session.end())
+            _print_truth(crowd.answers[: crowd.sent], session.answers)
             if crowd.failed is not None:
                 echo(Phrase("Warning: the simulated people stopped: {why}", why=crowd.failed.message))
         return stop.requested

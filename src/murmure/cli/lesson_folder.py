@@ -19,7 +19,7 @@ LEFT_AT_ONCE = 130  # the exit code of a second Ctrl-C, as of other programs
 
 
 class Stop:
-    """Whether somebody asked to stop. A plain flag: a signal may come while a lock is held."""
+    """Whether somebody asked to stop. A plain flag: a signal may come while a lock is session."""
 
     requested = False
 
@@ -33,13 +33,13 @@ def lesson_folder(named: Path | None, stop: Stop) -> Iterator[Path]:
     """
     temporary: list[Path] = []
 
-    def heard(number: int, frame: FrameType | None) -> None:
+    def on_signal(number: int, frame: FrameType | None) -> None:
         if stop.requested and number == signal.SIGINT:
             _remove(temporary)
             os._exit(LEFT_AT_ONCE)
         stop.requested = True
 
-    earlier = _set_handlers(heard)
+    earlier = _set_handlers(on_signal)
     try:
         if named is None:
             temporary.append(Path(tempfile.mkdtemp(prefix=PREFIX)))
@@ -50,7 +50,7 @@ def lesson_folder(named: Path | None, stop: Stop) -> Iterator[Path]:
             signal.signal(number, handler)
 
 
-def _set_handlers(heard: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
+def _set_handlers(on_signal: Callable[[int, FrameType | None], None]) -> dict[int, Any]:
     """For the signals that end a command, except those that are ignored (nohup); returns what was there before."""
     if threading.current_thread() is not threading.main_thread():
         return {}
@@ -58,7 +58,7 @@ def _set_handlers(heard: Callable[[int, FrameType | None], None]) -> dict[int, A
     numbers = [known[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in known]
     earlier = {number: signal.getsignal(number) for number in numbers}
     return {
-        number: signal.signal(number, heard) for number, handler in earlier.items() if handler is not signal.SIG_IGN
+        number: signal.signal(number, on_signal) for number, handler in earlier.items() if handler is not signal.SIG_IGN
     }
 
 

@@ -23,7 +23,7 @@ from murmure.core.serving.listening import LOOPBACK, listening_socket
 from murmure.show.language import language
 
 if TYPE_CHECKING:
-    from murmure.collector.http.lesson import Lesson
+    from murmure.collector.http.survey_session import SurveySession
     from murmure.collector.service.results import SurveyResults
 
 USUAL_PORT = 8480  # that of murmure serve
@@ -43,17 +43,17 @@ def usual_port(host: str) -> int:
     return USUAL_PORT
 
 
-def only_here(lesson: Lesson) -> bool:
+def only_here(session: SurveySession) -> bool:
     """Whether nobody but this machine can open the link."""
-    return urlsplit(lesson.link).hostname in LOOPBACK
+    return urlsplit(session.link).hostname in LOOPBACK
 
 
-def print_places(lesson: Lesson) -> None:
+def print_places(session: SurveySession) -> None:
     """Where people answer, as a QR code where it can be scanned, and where the projector's page is."""
-    if console().is_terminal and not only_here(lesson) and can_draw(lesson.link):
-        click.echo("\n".join(qr_lines(lesson.link)), color=True)
-    print_line(Phrase("Answer here: {link}", link=lesson.link))
-    print_line(Phrase("The page for the projector (this link signs in, once): {link}", link=lesson.projector()))
+    if console().is_terminal and not only_here(session) and can_draw(session.link):
+        click.echo("\n".join(qr_lines(session.link)), color=True)
+    print_line(Phrase("Answer here: {link}", link=session.link))
+    print_line(Phrase("The page for the projector (this link signs in, once): {link}", link=session.projector()))
     sys.stdout.flush()
 
 
@@ -62,29 +62,30 @@ def can_draw(link: str) -> bool:
     return encoding.startswith("utf") and fits_terminal(link)
 
 
-def warn_plain_network(lesson: Lesson) -> None:
-    """What plain HTTP on the local network means, said once."""
-    if lesson.urls.base.startswith("https:") or only_here(lesson):
-        return
+def warn_plain_network(session: SurveySession) -> bool:
+    """What plain HTTP on the local network means, said once. Returns whether it was said."""
+    if session.urls.base.startswith("https:") or only_here(session):
+        return False
     echo(
         Phrase(
             "This is plain HTTP on the local network. Answers are randomised on each telephone before they are sent, "
             "but somebody on the network could exchange the page itself, and with it the randomising; and can see who "
-            "takes part. --certificate and --key serve it by TLS."
+            "takes part."
         )
     )
+    return True
 
 
-def follow(lesson: Lesson, stop: Stop, over: Callable[[], bool] = lambda: False, as_json: bool = False) -> None:
+def follow(session: SurveySession, stop: Stop, over: Callable[[], bool] = lambda: False, as_json: bool = False) -> None:
     """Show how many have answered, until somebody stops it or it is over."""
     rewrite = console().is_terminal and not as_json
     shown, due = 0, 0.0
     while True:
         ended = stop.requested or over()
-        answers = lesson.answers
+        answers = session.answers
         if answers != shown and (ended or time.monotonic() >= due):
             shown, due = answers, time.monotonic() + SHOW_SECONDS
-            print_count(answers, lesson.record.survey.people, rewrite, as_json)
+            print_count(answers, session.record.survey.people, rewrite, as_json)
         if ended:
             break
         time.sleep(LOOK_SECONDS)

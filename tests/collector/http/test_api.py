@@ -84,6 +84,21 @@ def test_a_batch_lists_only_what_was_refused(served: Service) -> None:
     assert answer["refused"][0]["error"] == "bad-report"
 
 
+def test_a_batch_of_bad_reports_is_refused_as_a_whole(served: Service) -> None:
+    """Before much time is spent on it: each refusal takes as long as forty good reports, while everybody waits."""
+    record = opened(served.collector, document(CHEATED))
+    good = [{"token": os.urandom(16).hex(), "report": 1} for _ in range(10)]
+    bad = [{"token": os.urandom(16).hex(), "report": 7} for _ in range(MAX_BATCH - 10)]
+    body = {"plan": record.plan.digest, "wave": 1, "reports": [*good, *bad]}
+
+    answer = served.visitor().ask("POST", f"/api/surveys/{record.id}/batches", body)
+    fewer = {**body, "reports": [*good, *bad[:100]]}
+    told = served.visitor().ask("POST", f"/api/surveys/{record.id}/batches", fewer).json
+
+    assert (answer.status, answer.json["error"]) == (400, "bad-report") and len(answer.body) < 1000
+    assert told["stored"] == 10 and len(told["refused"]) == 100  # none of the first batch was stored
+
+
 EVERY_ACTION = [
     ("GET", "/api/surveys"),
     ("POST", "/api/surveys"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -378,5 +379,27 @@ def test_an_error_of_ours_says_nothing(
         assert answer.json["error"] == "internal" and b"somebody" not in answer.body
     page = marie.ask("GET", "/")
     assert page.status == 500 and page.headers["content-type"].startswith("text/html") and b"somebody" not in page.body
+    assert served.collector.failures == 3  # what /metrics tells
     printed = capfd.readouterr()
     assert "somebody" not in caplog.text + printed.out + printed.err
+
+
+@pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
+def test_an_export_on_a_full_disk(served: Service, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    """503 with the seconds to wait, without the paths of the server, and nothing is left behind."""
+    record, marie = opened(served.collector, document(CHEATED)), served.analyst()
+    sent = sent_report(served.collector, record, "yes")
+    assert served.visitor().ask("POST", f"/api/surveys/{record.id}/reports", sent).status == 201
+    served.collector.intake.flush()
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(served.collector.folder))
+
+    for place in ("murmure.collector.http.page_routes.tempfile.mkdtemp", "murmure.collector.http.page_routes.export"):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, full)
+            answer = marie.ask("GET", f"/api/surveys/{record.id}/export.{ending}")
+        assert (answer.status, answer.json["error"]) == (503, "disk") and int(answer.headers["retry-after"]) > 0
+        assert str(served.collector.folder) not in answer.body.decode()
+    assert not list(served.collector.folder.glob(".export-*"))
+    assert marie.ask("GET", f"/api/surveys/{record.id}/export.{ending}").status == 200

@@ -718,6 +718,16 @@ def test_words_keep_their_fields_for_the_script() -> None:
     assert all(re.fullmatch(r"[^{}]*(\{[a-z]+\}[^{}]*)*", text) for text in words.values())
 
 
+def test_pages_load_no_comments_and_the_client_keeps_its_own() -> None:
+    """What is left of a module is its code: an address in a text is no comment."""
+    files = {path: file.content.decode() for path, file in static_files().items() if path.endswith(".js")}
+    code = {path: text for path, text in files.items() if path.startswith("static/")}
+
+    assert [path for path, text in code.items() if re.search(r"(^|[;,{})]) *// [^\"'`\n]*$", text, re.M)] == []
+    assert "http://www.w3.org/2000/svg" in code["static/elements.js"]
+    assert "// " in files["client/plan.js"]
+
+
 def test_modules_are_found_from_their_imports() -> None:
     """Also those of modules that are imported, and none that a comment mentions."""
     modules = imported_modules("static/answer.js")

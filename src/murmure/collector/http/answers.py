@@ -11,7 +11,7 @@ from murmure.collector.intake.errors import IntakeFailed
 from murmure.collector.pages.shell import POLICY
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
 from murmure.collector.survey.errors import SurveyRefused
-from murmure.core.errors import MurmureError, Phrase
+from murmure.core.errors import CannotWrite, MurmureError, Phrase
 from murmure.show.language import Language, LanguageCode
 
 SAFE_HEADERS = {
@@ -45,7 +45,7 @@ def as_refusal(error: MurmureError) -> RequestRefused:
     """Any other error of ours about what was sent: a bad request, with its own sentences."""
     if isinstance(error, RequestRefused):
         return error
-    if isinstance(error, IntakeFailed | CollectorFailed):  # paths and reasons are for those who run it
+    if isinstance(error, IntakeFailed | CollectorFailed | CannotWrite):  # paths and reasons are for those who run it
         code = "busy" if getattr(error, "reason", "") in ("busy", "closed") else "disk"
         return RequestRefused(
             code, "nothing can be stored at the moment.", hint="what was sent was not acknowledged: send it again"

@@ -48,7 +48,7 @@ class CollectorApp:
         )
         self._rest.router.redirect_slashes = False
         self._only_tls = _keeps_tls(settings)
-        self._rest.state.failures = 0
+        self._rest.state.collector = collector
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._only_tls:

@@ -41,6 +41,7 @@ from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.exports import ExportFormat, export
 from murmure.collector.service.surveys import SurveyRecord
 from murmure.core.errors import MurmureError, Phrase
+from murmure.core.files import cannot_write
 from murmure.plan.reports import Reports
 from murmure.show.language import LanguageCode
 
@@ -204,16 +205,19 @@ class PageRoutes:
             raise RequestRefused("not-found", "exports end in {known}.", known=known)
         wave = wave_of(request, record)
         name = f"{record.id}-{wave}" if record.survey.waves > 1 else record.id
-        folder = Path(tempfile.mkdtemp(prefix=EXPORT_PREFIX, dir=self._collector.folder))
         kind = EXPORTS[ending]
         blocks: Iterable[Reports] = self._collector.blocks(record, wave)
         if ending == CSV_METADATA:  # it says nothing about single reports: a few are enough to write it
             blocks = islice(blocks, 1)
         try:
-            await asyncio.to_thread(export, blocks, record.plan, kind, folder / f"{name}.{kind}")
-            file = (folder / f"{name}.{ending}").open("rb")
-        finally:  # the open file is all that is needed: whatever becomes of the client, nothing is left
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            folder = Path(tempfile.mkdtemp(prefix=EXPORT_PREFIX, dir=self._collector.folder))
+            try:
+                await asyncio.to_thread(export, blocks, record.plan, kind, folder / f"{name}.{kind}")
+                file = (folder / f"{name}.{ending}").open("rb")
+            finally:  # the open file is all that is needed: whatever becomes of the client, nothing is left
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        except OSError as error:
+            raise cannot_write(self._collector.folder, error) from None
         size = os.fstat(file.fileno()).st_size
         attachment = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Content-Length": str(size)}
         return StreamingResponse(
@@ -250,7 +254,7 @@ class PageRoutes:
             except MurmureError as error:
                 refused = as_refusal(error)
             except Exception:
-                request.app.state.failures += 1
+                self._collector.failures += 1
                 refused = internal_error()
             if refused.code == "sign-in":
                 return RedirectResponse(f"/?next={quote(request.url.path)}", 303, SAFE_HEADERS | NO_STORE)

@@ -25,6 +25,7 @@ from murmure.core.errors import MurmureError
 MAX_REPORT_BYTES = 1 << 18  # one report: the longest, of 100,000 bits, has 25 kB
 MAX_BATCH_BYTES = 8 << 20
 MAX_BATCH = 5000
+MAX_REFUSED = 100  # of a batch; beyond, all of it is
 Cell = int | str | None
 
 NOW, BEFORE = encode({"ok": True, "stored": "now"}), encode({"ok": True, "stored": "before"})
@@ -112,8 +113,8 @@ class ReportRoutes:
         except MurmureError as error:
             await self._refuse(survey_id, as_refusal(error), scope, send)
         except Exception:
+            self._collector.failures += 1
             await self._refuse(survey_id, internal_error(), scope, send)
-            raise
         else:
             await send_json(send, status, body)
 
@@ -141,12 +142,23 @@ class ReportRoutes:
                 places.append(place)
             except RequestRefused as error:
                 refused.append((place, error))
+                if len(refused) > MAX_REFUSED:  # each takes as long as forty good ones, while everybody waits
+                    raise RequestRefused(
+                        "bad-report",
+                        "more than {n} reports of this batch are refused, the last one since {why}: none was stored.",
+                        n=MAX_REFUSED,
+                        why=error.message,
+                    ) from None
         outcomes = await self._store(reception, arrivals) if arrivals else []
-        refused += [(places[i], _spent()) for i, outcome in enumerate(outcomes) if outcome is Outcome.SPENT]
+        lang = language_of_scope(scope)
+        told = [{"place": place, **error_fields(why, lang)} for place, why in refused]
         for _, why in refused:
             self._collector.refuse(survey_id, why.code)
-        lang = language_of_scope(scope)
-        told = [{"place": place, **error_fields(why, lang)} for place, why in sorted(refused, key=lambda r: r[0])]
+        spent = [place for place, outcome in zip(places, outcomes, strict=True) if outcome is Outcome.SPENT]
+        if spent:  # their sentence is made once
+            fields = error_fields(_spent(), lang)
+            told = sorted([*told, *({"place": place, **fields} for place in spent)], key=lambda one: one["place"])
+            self._collector.refuse(survey_id, "spent", len(spent))
         stored, before = outcomes.count(Outcome.STORED), outcomes.count(Outcome.BEFORE)
         return 200, encode({"ok": True, "stored": stored, "before": before, "refused": told})
 

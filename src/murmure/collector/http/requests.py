@@ -161,7 +161,7 @@ def answering(handler: Handler) -> Handler:
             return refusal_answer(as_refusal(error), request)
         except Exception:
             # Not raised again: the server would log it with the address of the client.
-            request.app.state.failures += 1
+            request.app.state.collector.failures += 1
             return refusal_answer(internal_error(), request)
 
     return answered

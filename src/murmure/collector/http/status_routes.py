@@ -40,16 +40,16 @@ class StatusRoutes:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not wanted or not hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode()):
             raise RequestRefused("forbidden", "metrics need the token that the service was started with.")
-        return Response(self._metrics(request.app.state.failures), 200, SAFE_HEADERS | NO_STORE, "text/plain")
+        return Response(self._metrics(), 200, SAFE_HEADERS | NO_STORE, "text/plain")
 
-    def _metrics(self, failures: int) -> str:
+    def _metrics(self) -> str:
         lines = []
-        for name, kind, about, values in self._figures(failures):
+        for name, kind, about, values in self._figures():
             lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}"]
             lines += [f"{name}{labels} {value}" for labels, value in values]
         return "\n".join(lines) + "\n"
 
-    def _figures(self, failures: int) -> list[tuple[str, str, str, list[tuple[str, Any]]]]:
+    def _figures(self) -> list[tuple[str, str, str, list[tuple[str, Any]]]]:
         intake = self._collector.intake
         refused: dict[str, int] = {}
         for (_, reason), count in self._collector.refused_now().items():
@@ -62,7 +62,12 @@ class StatusRoutes:
                 [("", self._collector.stored)],
             ),
             ("murmure_reports_waiting", "gauge", "Reports that wait for the log.", [("", intake.waiting)]),
-            ("murmure_failures_total", "counter", "Requests that ended in an error of ours.", [("", failures)]),
+            (
+                "murmure_failures_total",
+                "counter",
+                "Requests that ended in an error of ours.",
+                [("", self._collector.failures)],
+            ),
             (
                 "murmure_reports_refused_total",
                 "counter",

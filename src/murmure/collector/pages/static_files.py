@@ -25,6 +25,7 @@ FOLDER = Path(__file__).parent / "static"
 KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 IMPORT = re.compile(r'^(?:import|export)\b[^;"]*"(\.{1,2}/[^"]+)"', re.MULTILINE)  # at the start of a line: no comment
 COMMENT = re.compile(r"^ *(?://.*|/\*.*\*/)\n", re.MULTILINE)  # a whole line of it
+REMARK = re.compile(r"(?<=[;,{})]) +// [^\"'`\n]*$", re.MULTILINE)  # at the end of a line, and in no text
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -45,7 +46,7 @@ class StaticFile:
 def static_files() -> dict[str, StaticFile]:
     """By path: "static/collector.css", "client/plan.js"."""
     paths = [path for path in sorted(FOLDER.iterdir()) if path.suffix in KINDS]
-    files = {f"static/{path.name}": COMMENT.sub("", path.read_text("utf-8")).encode() for path in paths}
+    files = {f"static/{path.name}": REMARK.sub("", COMMENT.sub("", path.read_text("utf-8"))).encode() for path in paths}
     files |= {f"client/{name}": content for name, content in client_modules().items()}
     files["static/document.css"] = style_sheet().encode()  # results are drawn as in reports
     return {

@@ -60,7 +60,7 @@ class Collector:
         self._coins: Counter[int] = Counter()
         self._counts_lock = threading.Lock()
         self._numbers: dict[str, int] = {}  # of surveys that are or were open, by id
-        self.stored = 0  # since the start
+        self.stored = self.failures = 0  # reports, and errors of ours, since the start
         self._results: dict[tuple[int, int], tuple[int, str, SurveyResults]] = {}
         self.intake = Intake(self.folder, self._tally, clock)  # from here on the folder is ours alone
         try:

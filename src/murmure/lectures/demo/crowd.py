@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from murmure.core.errors import MurmureError
+from murmure.core.errors import MurmureError, Phrase
 from murmure.core.random import Random
 from murmure.lectures.demo.survey import CLASS_SEED, simulate_class
 
-QUESTION = {"en": "Have you ever cheated in an exam?", "fr": "Avez-vous déjà triché à un examen ?"}
+INTRO = Phrase("Your answer is randomised in this browser before it is sent. The people beside you are simulated.")
 
 
 def crowd_answers(people: int) -> list[str]:
@@ -24,17 +24,14 @@ def crowd_answers(people: int) -> list[str]:
 
 def live_document(people: int, epsilon: float) -> dict[str, Any]:
     """The survey: everybody who sees its title knows that most of those who answer are simulated."""
+    from murmure.collector.http.survey_session import WARNERS_QUESTION, in_languages
+
+    title = Phrase("A demonstration: {people:,} simulated people answer, and so may you", people=people)
     return {
         "murmure_survey": 1,
-        "title": {
-            "en": f"A demonstration: {people:,} simulated people answer, and so may you",
-            "fr": f"Une démonstration : {people} personnes simulées répondent, et vous aussi si vous voulez",
-        },
-        "intro": {
-            "en": "Your answer is randomised in this browser before it is sent. The people beside you are simulated.",
-            "fr": "Votre réponse est brouillée dans ce navigateur avant l’envoi. Les autres personnes sont simulées.",
-        },
-        "questions": [{"name": "cheated", "kind": "yes-no", "text": QUESTION}],
+        "title": in_languages(title),
+        "intro": in_languages(INTRO),
+        "questions": [{"name": "cheated", "kind": "yes-no", "text": in_languages(WARNERS_QUESTION)}],
         "people": people + 1,
         "epsilon": epsilon,
     }

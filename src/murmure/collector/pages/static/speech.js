@@ -26,14 +26,14 @@ export class Speech {
     return this.number(up, { maximumFractionDigits: digits });
   }
 
-  /** A share, rounded up. */
-  percent(share, digits = 0) {
-    const unit = 10 ** (digits + 2);
+  /** A share, rounded up, with the digits that certainty lacks. rest: one minus the share, where that is known better. */
+  percent(share, rest = 1 - share) {
+    const digits = rest > 0 ? Math.min(12, Math.max(0, Math.ceil(-Math.log10(99 * rest)))) : 0, unit = 10 ** (digits + 2);
     return this.number(Math.ceil(share * unit - 1e-9) / unit, { style: "percent", maximumFractionDigits: digits });
   }
 
-  /** How sure somebody can be who found two answers equally likely: rounded up, with the digits that certainty lacks. */
+  /** How sure somebody can be who found two answers equally likely. */
   belief(odds) {
-    return this.percent(odds / (1 + odds), Math.max(0, Math.ceil(Math.log10((1 + odds) / 99))));
+    return this.percent(odds / (1 + odds), 1 / (1 + odds));
   }
 }

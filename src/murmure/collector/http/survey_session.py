@@ -1,6 +1,6 @@
 """One survey for one hour: a folder, an account without a password that anybody knows, an open survey, a service.
 
-`murmure class` and `murmure demo` hold a lesson. The teacher's browser signs in by a ticket, which is good for once.
+`murmure class` and `murmure demo` hold one. The teacher's browser signs in by a ticket, which is good for once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from murmure.collector.http.api_routes import survey_link
 from murmure.collector.http.server import EVERYWHERE, ServeSettings, ServiceUrls, open_collector, serving
+from murmure.core.errors import Phrase
 from murmure.core.serving.listening import base_url
+from murmure.show.language import NAMES, Language
 
 if TYPE_CHECKING:
     from murmure.collector.service.collector import Collector
@@ -24,10 +26,11 @@ if TYPE_CHECKING:
 TEACHER = "teacher"
 PASSWORD_BYTES = 32
 LOOPBACK_ADDRESS = "127.0.0.1"
+WARNERS_QUESTION = Phrase("Have you ever cheated in an exam?")
 
 
 @dataclass(frozen=True)
-class Lesson:
+class SurveySession:
     """A survey that is open and served."""
 
     collector: Collector
@@ -62,12 +65,12 @@ class Lesson:
 
 
 @contextmanager
-def lesson(folder: Path, document: dict[str, Any], settings: ServeSettings) -> Iterator[Lesson]:
+def survey_session(folder: Path, document: dict[str, Any], settings: ServeSettings) -> Iterator[SurveySession]:
     """Open a survey in a folder and serve it, for as long as the block lasts."""
     with open_collector(folder) as collector:
         record = collector.open(collector.surveys.create(_teacher(collector), document))
         with serving(collector, settings) as urls:
-            yield Lesson(collector, record, settings, urls)
+            yield SurveySession(collector, record, settings, urls)
 
 
 def _teacher(collector: Collector) -> int:
@@ -76,3 +79,8 @@ def _teacher(collector: Collector) -> int:
         if analyst.name == TEACHER:
             return analyst.number
     return collector.analysts.add(TEACHER, secrets.token_hex(PASSWORD_BYTES)).number
+
+
+def in_languages(phrase: Phrase) -> dict[str, str]:
+    """A sentence of ours as a text of a survey, in every language of the catalogue."""
+    return {code: Language(code).say(phrase) for code in NAMES}
