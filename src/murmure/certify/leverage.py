@@ -146,7 +146,7 @@ def leverages(mechanism: Any, statistic: Any = None, means: Collection[str] = ()
     >>> for name, column in leverages(mu.SMP(schema, epsilon=1.0)).items():  # half of the people report each column
     ...     print(name, round(column.largest, 2))
     smoker 3.16
-    region 8.32
+    region 8.98
     """
     if mechanism is None:
         raise InvalidParameter(

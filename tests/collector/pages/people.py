@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Page, Request
 from tests.pages.browser import RECORD_VIOLATIONS, SIZES, Browser, OpenPage, Scheme, Size
 
-WAIT = 15_000  # ms
+WAIT = 30_000  # ms
 
 
 class Person(OpenPage):
