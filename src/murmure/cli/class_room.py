@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from murmure.core.errors import Phrase, shorten
 
 PATH = click.Path(path_type=Path)
 EVERYWHERE = "0.0.0.0"
-TWO_COINS = 1.0986122886681098  # ln 3: heads, the truth; tails, a second coin answers
+TWO_COINS = math.log(3)  # heads, the truth; tails, a second coin answers
 PEOPLE = 30
 
 question_options = option_group(
