@@ -67,7 +67,7 @@ def class_room(
     murmure class                                          Warner's question, to the telephones of this network
     murmure class --question "Do you like this school?" --scale no,rather,yes --people 25
     murmure class --number 0:80 --question "How many hours did you work last week?"
-    murmure class --certificate c.pem --key k.pem --host school.example.org
+    murmure class --certificate c.pem --key k.pem --port 8480 --public-url https://school.example.org:8480
 
     Shows a QR code and a link for the projector. Ctrl-C ends the lesson: it prints the estimate and what an attack on
     the room's own reports finds, and removes everything, unless --folder names where to keep it. A second Ctrl-C leaves
