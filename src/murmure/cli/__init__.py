@@ -68,6 +68,7 @@ def main(ctx: click.Context) -> None:
 
     \b
     A first look; a folder to start from:   murmure demo; murmure new table
+    A lesson: a room answers by telephone:  murmure class
     Which mechanism, for how many people?   murmure advise --labels no,yes --epsilon 1 --people 1000
     A poll by coins, dice or cards:         murmure poll design --question "..." --people 500 --margin 8
     What does it really protect?            murmure certify GRR --categories 4 --epsilon 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from murmure.core.errors import Phrase, shorten
 
 PATH = click.Path(path_type=Path)
 EVERYWHERE = "0.0.0.0"
-TWO_COINS = 1.0986122886681098  # ln 3: heads, the truth; tails, a second coin answers
+TWO_COINS = math.log(3)  # heads, the truth; tails, a second coin answers
 PEOPLE = 30
 
 question_options = option_group(
@@ -66,7 +67,7 @@ def class_room(
     murmure class                                          Warner's question, to the telephones of this network
     murmure class --question "Do you like this school?" --scale no,rather,yes --people 25
     murmure class --number 0:80 --question "How many hours did you work last week?"
-    murmure class --certificate c.pem --key k.pem --host school.example.org
+    murmure class --certificate c.pem --key k.pem --port 8480 --public-url https://school.example.org:8480
 
     Shows a QR code and a link for the projector. Ctrl-C ends the lesson: it prints the estimate and what an attack on
     the room's own reports finds, and removes everything, unless --folder names where to keep it. A second Ctrl-C leaves

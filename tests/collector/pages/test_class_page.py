@@ -22,10 +22,12 @@ from tests.pages.conftest import browser, open_page  # noqa: F401
 from tests.pages.inspection import Inspection
 
 from murmure.collector.http.server import ServeSettings, serving
+from murmure.collector.http.survey_session import survey_session
 from murmure.collector.pages.class_page import class_page
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.results import SurveyResults
 from murmure.collector.service.surveys import SurveyRecord
+from murmure.lectures.demo.crowd import Crowd, live_document
 
 Open = Callable[..., OpenPage]
 PROJECTORS = ((1024, 768), (1280, 800), (1920, 1080))
@@ -228,3 +230,28 @@ def test_more_answers_than_expected_are_not_out_of_anything(tmp_path: Path) -> N
     page = class_page("en", results.record, results, LINK, "csrf")
 
     assert ">3</b> have answered" in page
+
+
+def test_a_person_answers_beside_the_demos_crowd_and_the_estimate_moves(tmp_path: Path, open_page: Open) -> None:  # noqa: F811
+    """What `murmure demo` is for: the projector's page, a new tab, one randomised answer, and one more on the page."""
+    with survey_session(tmp_path, live_document(10, 1.0), ServeSettings()) as session:
+        crowd = Crowd(session.link, 10, 0.0, lambda: False)
+        crowd.start()
+        shown = open_page(session.projector())
+        wait_for_count(shown, 10)
+        assert "10 simulated people" in shown.text()
+        do(shown, answer_in_a_new_tab)
+        wait_for_count(shown, 11)
+        assert crowd.sent == 10 and session.answers == 11 and shown.complaints() == []
+
+
+def answer_in_a_new_tab(page: Any) -> None:
+    with page.context.expect_page() as opening:
+        page.click(".join .button")
+    tab = opening.value
+    tab.wait_for_selector("html[data-ready]", state="attached")
+    tab.locator("#q1 input").nth(1).check()
+    for button, then in (("#randomise", "#send"), ("#send", "#receipt")):
+        tab.click(button)
+        tab.wait_for_selector(then, state="visible")
+    tab.close()
