@@ -69,7 +69,7 @@ def make_app(collector: Collector, settings: WebSettings | None = None) -> Colle
 
 
 def method_refused(method: str) -> RequestRefused:
-    return RequestRefused("method", "this address does not take {method}.", method=method)
+    return RequestRefused("method", "this address does not accept {method}.", method=method)
 
 
 def _keeps_tls(settings: WebSettings) -> bool:
