@@ -108,9 +108,11 @@ PAGE = [
     Row("page.weight", "in so many requests", "files"),
     Row("page.slow", "ready: 1.6 Mbit/s, 150 ms a request, processor 4 times slower; median of 5", "p50", "ms", 2000),
     Row("page.slowest", "ready: 400 kbit/s, 400 ms a request, processor 6 times slower; median of 5", "p50", "ms"),
-    Row("page.draw", "1,000 options randomised, processor 6 times slower: the first time", "first", "ms", 5),
-    Row("page.draw", "the same, half of 50 within", "p50", "ms", 5),
-    Row("page.draw", "the same, the slowest of 50", "slowest", "ms"),
+    Row("page.draw, not slowed down", "1,000 options randomised: the first time, median of 5 visits", "first", "ms", 5),
+    Row("page.draw, not slowed down", "the slowest of 250", "slowest", "ms"),
+    Row("page.draw", "processor 6 times slower: the first time, median of 5 visits", "first", "ms", 5),
+    Row("page.draw", "processor 6 times slower: half of 250 within", "p50", "ms", 5),
+    Row("page.draw", "processor 6 times slower: the slowest of 250", "slowest", "ms"),
 ]
 
 

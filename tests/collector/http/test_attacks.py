@@ -166,7 +166,16 @@ def test_with_tls_cookies_belong_to_this_very_host(tmp_path: Path) -> None:
 
 
 def test_this_machine_is_not_bound_to_tls(served: Service) -> None:
-    assert "strict-transport-security" not in served.visitor().ask("GET", "/").headers
+    headers = served.visitor().ask("GET", "/").headers
+
+    assert "strict-transport-security" not in headers and headers["cross-origin-opener-policy"] == "same-origin"
+
+
+def test_without_tls_no_header_is_sent_that_browsers_complain_of(tmp_path: Path) -> None:
+    with service(tmp_path, public_url="http://192.168.7.7:8480") as running:
+        headers = running.visitor().ask("GET", "/").headers
+
+    assert not {"cross-origin-opener-policy", "strict-transport-security"} & headers.keys()
 
 
 # -- clients that break rules ------------------------------------------------------------------------------------------

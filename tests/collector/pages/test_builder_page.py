@@ -38,7 +38,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 def author(served: Service, browser: Browser) -> Iterator[Person]:  # noqa: F811
     with signed_in(served, browser) as one:
         yield one
-        # What the collector refused is the point of some tests; the browser writes it to the console, too.
+        # Saving what is refused is the point of some tests; the browser writes it to the console, too.
         assert [fault for fault in one.complaints() if "status of 400" not in fault] == []
 
 
@@ -221,6 +221,18 @@ def test_a_survey_that_was_written_is_saved_and_read_again(served: Service, auth
     assert (saved["questions"][2]["low"], saved["questions"][2]["high"], saved["people"]) == (0, 16, 300)
     assert author.value("[data-field=title] [data-lang=fr]") == wanted["title"]["fr"]
     assert author.value("#questions > li:nth-child(2) .option:nth-child(2) [data-lang=en]") == "By bicycle"
+
+
+def test_typing_complains_of_nothing(served: Service, author: Person) -> None:
+    """A survey that is being written is not complete yet, and asking what it would give is no failed request."""
+    author.go("/surveys/new")
+    author.wait("#advice-body > *")
+    author.fill(epsilon="100")
+    author.wait(".field:has(#epsilon) .fault")
+    author.fill(epsilon="1")
+    author.wait("#advice-how")
+
+    assert author.complaints() == []
 
 
 def test_a_draft_is_deleted_after_a_question(served: Service, author: Person) -> None:

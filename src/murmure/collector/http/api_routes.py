@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from murmure.collector.http.answers import as_refusal, error_fields
 from murmure.collector.http.limits import RateLimit, SlowLane, client_of
 from murmure.collector.http.requests import (
     Desk,
@@ -26,6 +27,7 @@ from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
+from murmure.core.errors import MurmureError
 from murmure.plan.plan import Plan
 from murmure.show.language import Language
 
@@ -188,9 +190,13 @@ class ApiRoutes:
         await self._desk.signed_in(request)
         body = await body_of(request)
         only_fields(body, "survey", "epsilon", "margin")
-        made = await asyncio.to_thread(
-            builder_advice, body.get("survey"), body.get("epsilon"), body.get("margin"), language_of(request)
-        )
+        lang = language_of(request)
+        try:
+            made = await asyncio.to_thread(
+                builder_advice, body.get("survey"), body.get("epsilon"), body.get("margin"), lang
+            )
+        except MurmureError as error:  # a survey that is being written is seldom complete, and that is not a failure
+            made = {"refused": error_fields(as_refusal(error), lang)}
         return json_answer(made)
 
     # -- who may see what

@@ -31,7 +31,8 @@ from murmure.collector.service.collector import Collector
 from murmure.collector.service.errors import RequestRefused
 from murmure.core.serving.listening import LOOPBACK
 
-TLS_ONLY = b"max-age=31536000"
+TLS_ONLY = (b"strict-transport-security", b"max-age=31536000")
+OWN_WINDOW = (b"cross-origin-opener-policy", b"same-origin")
 HOT = re.compile(r"/api/surveys/([a-z0-9]{1,32})/(reports|batches)")
 
 
@@ -47,12 +48,12 @@ class CollectorApp:
             exception_handlers={HTTPException: _no_route},
         )
         self._rest.router.redirect_slashes = False
-        self._only_tls = _keeps_tls(settings)
+        self._more_headers = _headers_of_place(settings)
         self._rest.state.collector = collector
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._only_tls:
-            send = _with_tls_for_ever(send)
+        if self._more_headers:
+            send = _with_headers(send, self._more_headers)
         hot = HOT.fullmatch(scope["path"]) if scope["type"] == "http" else None
         if hot is not None and scope["method"] == "POST":
             await self._reports(hot[1], hot[2], scope, receive, send)
@@ -72,15 +73,18 @@ def method_refused(method: str) -> RequestRefused:
     return RequestRefused("method", "this address does not accept {method}.", method=method)
 
 
-def _keeps_tls(settings: WebSettings) -> bool:
-    """Whether browsers are told to come by TLS only. Not on this machine, where other services have the same name."""
-    return settings.secure and urlsplit(settings.public_url or "").hostname not in LOOPBACK
+def _headers_of_place(settings: WebSettings) -> list[tuple[bytes, bytes]]:
+    """Browsers heed these by TLS or on this machine only, and complain elsewhere; and on this machine other services
+    have the same name, so that TLS cannot be asked for on behalf of all of them."""
+    here = urlsplit(settings.public_url or "").hostname in LOOPBACK
+    headers = [OWN_WINDOW] if settings.secure or here else []
+    return [*headers, TLS_ONLY] if settings.secure and not here else headers
 
 
-def _with_tls_for_ever(send: Send) -> Send:
+def _with_headers(send: Send, headers: list[tuple[bytes, bytes]]) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message["headers"], (b"strict-transport-security", TLS_ONLY)]
+            message["headers"] = [*message["headers"], *headers]
         await send(message)
 
     return sending

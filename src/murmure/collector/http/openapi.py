@@ -178,7 +178,13 @@ PATHS: Fields = {
         "post": _route("A new draft.", 201, body="Survey", session=True, survey=False),
     },
     "/api/advice": {
-        "post": _route("What an epsilon or a margin costs.", 200, body="AdviceRequest", session=True, survey=False)
+        "post": _route(
+            "What an epsilon or a margin costs; or `refused`, while it cannot be said.",
+            200,
+            body="AdviceRequest",
+            session=True,
+            survey=False,
+        )
     },
     "/api/session": {
         "post": _route("Sign in: sets the cookie of a session.", 200, body="SignIn", survey=False),

@@ -2,7 +2,7 @@
 
 import { byId, element, hundredDots, show } from "./elements.js";
 import { parse, written } from "./numbers.js";
-import { page, send, speech } from "./requests.js";
+import { Refusal, page, send, speech } from "./requests.js";
 
 const WAIT = 350, STEPS = 200, LOW = 0.1, HIGH = 6;  // the slider is for usual epsilons; the field takes all
 const two = value => speech.number(value, { maximumSignificantDigits: 2 });
@@ -63,6 +63,7 @@ export class AdvicePanel {
     delete survey.epsilon;
     try {
       const advice = await send("POST", "/api/advice", { survey, [this.driver]: this[this.driver] });
+      if (advice.refused) throw new Refusal(advice.refused);
       if (number === this.asked) this.take(advice);
     } catch (refusal) {
       if (number === this.asked) this.refuse(refusal);
