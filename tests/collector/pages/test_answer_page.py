@@ -411,7 +411,7 @@ def test_a_plan_that_was_exchanged_is_not_answered(visit: Start, collector: Smal
 
     assert "your link names a different plan" in one.text("#problem")
     one.go(collector.link("yesno").partition("#")[0])
-    assert "not the one that this page names" in one.text("#problem")
+    assert "a different plan from the one this page names" in one.text("#problem")
 
 
 def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collector: SmallCollector) -> None:

@@ -31,8 +31,8 @@ REFUSALS = {  # by the codes of service/errors.py: what was not counted, in the 
     "too-many": Phrase("requests beyond the limit of one address"),
     "type": Phrase("requests of another type than JSON"),
     "length": Phrase("requests without a length"),
-    "busy": Phrase("reports that were asked to come back, because too many came at once"),
-    "disk": Phrase("reports that were asked to come back, because the disk was full"),
+    "busy": Phrase("reports that were told to try again later, because too many came at once"),
+    "disk": Phrase("reports that were told to try again later, because the disk was full"),
 }
 OTHER = Phrase("other refusals")
 
