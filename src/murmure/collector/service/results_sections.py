@@ -16,14 +16,15 @@ from murmure.run.report.guarantee_section import guarantee_section
 from murmure.run.report.report_content import ReportContent
 from murmure.show.document import Block, Fold, Paragraph, Section, Table
 
-SHRINK_FACTORS = (1, 2, 4, 10)  # times as many answers as now
+SHRINK_FACTORS = (2, 4, 10)  # times as many answers as now
 FORGED_SHARES = (0.01, 0.05)  # of the reports
 UNFOLDED = 10  # rows of a table; those beyond are folded
 NO_MARGIN = 50.0  # points: such an interval reaches half of the whole to either side
 
 
 def shrinking_section(questions: Sequence[Question], release: Release) -> Section:
-    """Intervals shrink with the square root of the number of answers."""
+    """Intervals shrink with the square root of the number of answers. The present ones stand above, and may be wider:
+    the exact ones of few answers are."""
     n = release.estimate.n
     heads = tuple(Plural("{n:,} answer", "{n:,} answers", n=n * factor) for factor in SHRINK_FACTORS)
     rows = tuple(
@@ -31,8 +32,8 @@ def shrinking_section(questions: Sequence[Question], release: Release) -> Sectio
         for question, half in expected_margins(questions, release).items()
     )
     about = Phrase(
-        "Half the width of the 95% interval of the worst figure of each question, about: now, and with more answers "
-        "like these. Four times as many answers make it half as wide."
+        "About half the width of the 95% interval of the worst figure of each question, with more answers like these. "
+        "Four times as many answers make it half as wide."
     )
     return Section(
         Phrase("How the intervals will shrink"),
