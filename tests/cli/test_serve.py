@@ -178,7 +178,7 @@ def test_without_tls_on_a_network_it_warns(tmp_path: Path) -> None:
         assert "0.0.0.0" not in line["url"]
         serving.send_signal(signal.SIGTERM)
         warning = serving.communicate(timeout=20)[1]
-        assert "could exchange the page itself" in warning and "Passwords of analysts can be read" in warning
+        assert "could replace the page itself" in warning and "passwords can be read" in warning
 
 
 def test_a_proxy_that_is_not_trusted_or_not_private_is_warned_of(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_proxy_that_is_not_trusted_or_not_private_is_warned_of(tmp_path: Path)
     with process(tmp_path, "--public-url", "http://survey.example.org") as (serving, _):
         serving.send_signal(signal.SIGTERM)
         warning = serving.communicate(timeout=20)[1]
-        assert "could exchange the page itself" in warning and "without --trust-proxy all people share" in warning
+        assert "could replace the page itself" in warning and "without --trust-proxy everyone shares" in warning
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def test_given_words_and_secret_words_make_the_report_of_all_words() -> None:
 
 def test_answers_and_coins_that_are_refused() -> None:
     plan, none = COINED["OLH"], plan_of(mu.GRR(mu.Categories(4), 1.0))
-    with pytest.raises(InvalidParameter, match="the collector gives out its public coins, and got none"):
+    with pytest.raises(InvalidParameter, match="takes its public coins from the collector, and none were given"):
         answer(plan, 3)
     for wrong in ("0" * 16, [0], ["0" * 15], ["G" * 16], ["0" * 16, None], {"0" * 16}):
         with pytest.raises(InvalidParameter, match="16 hexadecimal digits"):

@@ -42,7 +42,7 @@ address_options = option_group(
         default="127.0.0.1",
         show_default=True,
         envvar="MURMURE_SERVE_HOST",
-        help="The address to listen at; 0.0.0.0 is all.",
+        help="Address to listen on; 0.0.0.0 for all.",
     ),
     click.option(
         "--port",
@@ -50,7 +50,7 @@ address_options = option_group(
         default=8480,
         show_default=True,
         envvar="MURMURE_SERVE_PORT",
-        help="0: any free one.",
+        help="Port to listen on; 0 for any free one.",
     ),
 )
 
@@ -70,19 +70,19 @@ address_options = option_group(
     "--public-url",
     envvar="MURMURE_SERVE_PUBLIC_URL",
     metavar="URL",
-    help="Where people find it, behind a reverse proxy: https://survey.example.org",
+    help="Public address of the service, behind a reverse proxy: https://survey.example.org",
 )
 @click.option(
     "--trust-proxy",
     is_flag=True,
     envvar="MURMURE_SERVE_TRUST_PROXY",
-    help="Take X-Forwarded-For from the proxy, for limits of sign-ins alone.",
+    help="Trust X-Forwarded-For from the proxy; used only to limit attempts.",
 )
 @click.option(
     "--metrics-token",
     envvar="MURMURE_SERVE_METRICS_TOKEN",
     metavar="TOKEN",
-    help="Opens /metrics to those who have it; rather by MURMURE_SERVE_METRICS_TOKEN.",
+    help="Token that opens /metrics; better set by MURMURE_SERVE_METRICS_TOKEN.",
 )
 @json_option
 @click.pass_context
@@ -108,8 +108,8 @@ def serve(
     murmure serve check                                      stored reports against tallies
     murmure serve export SURVEY -o reports.parquet
 
-    Stops in order on Ctrl-C and SIGTERM. Each option has an environment variable: MURMURE_SERVE_PORT for --port. With
-    --json: one line of JSON when it serves. Nothing about a request is logged.
+    Stops cleanly on Ctrl-C and SIGTERM. Each option has an environment variable: MURMURE_SERVE_PORT for --port. With
+    --json: one line of JSON once it serves. Nothing about a request is logged.
     """
     ctx.obj = folder
     if ctx.invoked_subcommand is not None:
@@ -139,7 +139,7 @@ def serve(
 
     def stopping() -> None:
         if not as_json:
-            echo(Phrase("Stopping: requests under way are answered. Ctrl-C again leaves at once."))
+            echo(Phrase("Stopping: requests under way are still answered. Press Ctrl-C again to leave at once."))
 
     serve_folder(where, settings, started, stopping)
 
@@ -147,9 +147,9 @@ def serve(
 def warn_plain_http() -> None:
     echo(
         Phrase(
-            "WARNING: without --certificate somebody on the network in between could exchange the page itself, and "
+            "WARNING: without --certificate somebody on the network in between could replace the page itself, and "
             "with it the randomising. Answers are randomised before they are sent, but only by an honest page. "
-            "Passwords of analysts can be read on the way."
+            "Analysts' passwords can be read on the way."
         )
     )
 
@@ -157,8 +157,8 @@ def warn_plain_http() -> None:
 def warn_shared_limits() -> None:
     echo(
         Phrase(
-            "WARNING: behind a proxy and without --trust-proxy all people share one limit of tries: whoever uses it up "
-            "keeps the others from signing in, and from getting public coins."
+            "WARNING: behind a proxy and without --trust-proxy everyone shares one limit on attempts: anyone who "
+            "uses it up keeps the others from signing in and from getting public coins."
         )
     )
 
@@ -393,7 +393,7 @@ def export(
             known = [one.id for one in _records(collector) if one.state != "draft"]
             raise UsageError(
                 "there is no survey {survey} with reports.",
-                Phrase("there are {known}", known=", ".join(known)) if known else None,
+                Phrase("surveys with reports: {known}", known=", ".join(known)) if known else None,
                 survey=shorten(survey),
             )
         if wave is not None and wave > record.survey.waves:

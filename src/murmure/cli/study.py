@@ -176,8 +176,14 @@ def _open_study(folder: Path) -> StudyFolder:
 
 @study.command(cls=MurmureCommand, short_help="Serve a study until it is done.")
 @click.argument("folder", metavar="STUDY", type=PATH)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at; 0.0.0.0 is all.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8460, show_default=True, help="0: any free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8460,
+    show_default=True,
+    help="Port to listen on; 0 for any free one.",
+)
 @click.option("--wait", type=float, default=600.0, show_default=True, metavar="S", help="Seconds for parties to join.")
 @click.option(
     "--patience", type=float, default=30.0, show_default=True, metavar="S", help="Seconds for any later answer."

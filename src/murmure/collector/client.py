@@ -16,7 +16,7 @@ collector answered in time, goes on with the same report (`send`), and nobody an
 >>> SurveyClient(link, file=folder / "my-answer.json").answer("yes")
 Traceback (most recent call last):
     ...
-murmure.core.errors.InvalidParameter: this client has made its report for wave 1 of survey abc123def456.
+murmure.core.errors.InvalidParameter: this client has already made its report for wave 1 of survey abc123def456.
   Hint: a second one would cost epsilon again
 """
 
@@ -83,7 +83,7 @@ class SurveyClient:
         self._promised = link["p"]
         self._token, self._one_time = link.get("t") or token, "t" in link
         if self._token is not None and not TOKEN.fullmatch(self._token):
-            raise InvalidParameter("SurveyClient.token must be 32 hexadecimal digits in small letters.")
+            raise InvalidParameter("SurveyClient.token must be 32 hexadecimal digits in lower case.")
         self._key, self._codes, self._values, self._at_most = key, list(seen), values, at_most
         self._requests = CollectorRequests(base, wait)
         self._memoised: MemoisedClient | None = None
@@ -117,7 +117,7 @@ class SurveyClient:
         if not plan.digest.startswith(self._promised):
             raise PlanMismatch(
                 "the link promises plan {promised}, and the collector serves plan {digest}.",
-                hint="ask the person who sent the link, and answer nothing until it is explained",
+                hint="ask the person who sent the link, and do not answer until it is explained",
                 promised=self._promised[:12],
                 digest=plan.digest[:12],
             )
@@ -142,15 +142,15 @@ class SurveyClient:
         wave = survey["wave"]
         if wave != 1 and not isinstance(plan.person, RAPPOR):
             raise PlanRefused(
-                "Plan refused: the collector asks wave {wave} of a plan without memoised answers.",
-                hint="each wave would cost epsilon again: ask the person who sent the link, and answer nothing",
+                "Plan refused: the collector asks for wave {wave} of a plan without memoised answers.",
+                hint="each wave would cost epsilon again: ask the person who sent the link, and do not answer",
                 wave=wave,
             )
         if survey.get("state") != "open":
             raise CollectorRefusal("survey {id} takes no answers now ({code}).", id=self.id, code="not-open")
         if wave in self._answered:
             raise InvalidParameter(
-                "this client has made its report for wave {wave} of survey {id}.",
+                "this client has already made its report for wave {wave} of survey {id}.",
                 hint="a second one would cost epsilon again",
                 wave=wave,
                 id=self.id,
@@ -207,7 +207,7 @@ class SurveyClient:
         with self._file.alone() as state:
             if state.token is not None and self._token not in (None, state.token):
                 raise InvalidParameter(
-                    "{path!r} is about another link to this survey.",
+                    "{path!r} belongs to another link to this survey.",
                     hint="name another file for each link",
                     path=str(self._file.path),
                 )
@@ -224,7 +224,7 @@ class SurveyClient:
     def _refuse_pending(self) -> None:
         if self._pending is not None:
             raise InvalidParameter(
-                "this client has a report that was not acknowledged yet.",
+                "this client has a report that has not been acknowledged yet.",
                 hint="client.send() sends it again; another one would cost epsilon again",
             )
 
@@ -263,7 +263,7 @@ class SurveyClient:
         """From bits that are kept for this device, survey and question."""
         if self._key is None:
             raise InvalidParameter(
-                "survey {id} asks in several waves, and SurveyClient needs the key of this device.",
+                "survey {id} has several waves, so SurveyClient needs the key of this device.",
                 hint="SurveyClient(address, key=os.urandom(32)), and the same key in every wave",
                 id=self.id,
             )

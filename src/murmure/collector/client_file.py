@@ -82,8 +82,8 @@ class ClientFile:
         with os.fdopen(handle, "rb") as file:
             if os.name == "posix" and os.fstat(handle).st_mode & 0o077:
                 raise InvalidParameter(
-                    "{path!r} can be read by others, and holds what lets one answer in this person's place.",
-                    hint="chmod 600, and a new link if somebody may have read it",
+                    "others can read {path!r}, which holds what is needed to answer in this person's place.",
+                    hint="run chmod 600, and ask for a new link if somebody may have read it",
                     path=str(self.path),
                 )
             text = file.read(MAX_BYTES + 1)
@@ -93,9 +93,9 @@ class ClientFile:
                 raise ValueError
             state = KeptState(**fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise self._refused(Phrase("it is not one")) from None
+            raise self._refused(Phrase("it is not such a file")) from None
         if state.survey != self._survey:
-            raise self._refused(Phrase("it is about another survey"))
+            raise self._refused(Phrase("it belongs to another survey"))
         return state
 
     def _refused(self, why: str) -> InvalidParameter:

@@ -76,7 +76,7 @@ def _with_coins(plan: Plan[Any], rng: Random, coins: Sequence[str] | None) -> Ra
     if coins is None:
         if plan.coins == "collector":
             raise InvalidParameter(
-                "this plan declares that the collector gives out its public coins, and got none.",
+                "this plan takes its public coins from the collector, and none were given.",
                 hint="answer(plan, answers, coins=...) with those that the collector gave out",
             )
         return rng

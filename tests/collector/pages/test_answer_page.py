@@ -76,7 +76,7 @@ def test_a_person_who_uses_the_keyboard_alone_can_answer(visit: Start, collector
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         page.wait_for_selector("#review", state="visible")
-        assert page.evaluate("document.activeElement.textContent") == "The coin has fallen"
+        assert page.evaluate("document.activeElement.textContent") == "The coin has landed"
         for _ in range(2):
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
@@ -348,7 +348,7 @@ def test_a_spent_link_is_said_to_be_spent(visit: Start, collector: SmallCollecto
     one.click("#send")
     one.wait(".delivery.refused")
 
-    assert "another report was sent with this link before" in one.text("#delivery")
+    assert "another report has already been sent with this link" in one.text("#delivery")
 
 
 # -- links ------------------------------------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collec
     one.choose(1)
     one.click("#randomise")
     one.wait("#problem", "visible")
-    assert "Nothing of your answer was sent" in one.text("#problem")
+    assert "No part of your answer was sent" in one.text("#problem")
     token = next(iter(json.loads(one.opened.evaluate("localStorage['murmure:report:olh000000000:1']")).values()))[
         "token"
     ]
@@ -465,12 +465,15 @@ def test_a_closed_survey_says_so_and_a_receipt_stays(visit: Start, collector: Sm
 @pytest.mark.parametrize(
     ("name", "lines"),
     [
-        ("yesno", ["73 send that answer", "27 send the other answer"]),  # e / (e + 1)
-        ("choice", ["40 send that answer", "60 send one of the 4 other answers"]),  # e / (e + 4)
-        ("oue", ["50 mark their answer in the report", "50 leave it unmarked"]),
-        ("olh", ["51 send the group that their answer is in", "49 send another group"]),  # e^2 / (e^2 + 7)
-        ("piecewise", ["62 send a number near theirs", "38 send a number from anywhere else"]),  # e^.5 / (e^.5 + 1)
-        ("waves", ["73 keep a mark at their answer", "27 keep no mark there"]),
+        ("yesno", ["73 will send that answer", "27 will send the other answer"]),  # e / (e + 1)
+        ("choice", ["40 will send that answer", "60 will send one of the 4 other answers"]),  # e / (e + 4)
+        ("oue", ["50 will mark their answer in the report", "50 will leave it unmarked"]),
+        ("olh", ["51 will send the group that their answer is in", "49 will send another group"]),  # e^2 / (e^2 + 7)
+        (
+            "piecewise",
+            ["62 will send a number near theirs", "38 will send a number from anywhere else"],
+        ),  # e^.5 / (e^.5 + 1)
+        ("waves", ["73 will keep a mark at their answer", "27 will keep no mark there"]),
     ],
 )
 def test_the_picture_counts_what_the_law_draws(visit: Start, name: str, lines: list[str]) -> None:
@@ -714,7 +717,7 @@ def test_a_text_that_is_missing_falls_back_and_says_its_language() -> None:
 def test_words_keep_their_fields_for_the_script() -> None:
     words = answer_words("en", {"number"}, several=True, waves=True)
 
-    assert words["same"] == "{n} send that answer"
+    assert words["same"] == "{n} will send that answer"
     assert all(re.fullmatch(r"[^{}]*(\{[a-z]+\}[^{}]*)*", text) for text in words.values())
 
 

@@ -171,7 +171,7 @@ def test_a_page_that_can_keep_nothing_does_not_say_that_it_does(visit: Start, co
     one.choose(1)
     one.randomise()
 
-    assert one.text("#delivery") == "Kept in this page alone, not sent yet."
+    assert one.text("#delivery") == "Kept on this page only, not sent yet."
     assert not one.visible("#kept-once") and one.visible("#unkept")
     one.send()
     assert not one.visible("#unkept")
@@ -303,7 +303,7 @@ def test_a_plan_whose_numbers_exceed_its_epsilon_is_not_answered(visit: Start, c
     collector.plan_digest[survey_id("yesno")] = digest
     one.go(collector.link("yesno").partition("#")[0])
 
-    assert "do not keep to the epsilon that it states" in one.text("#problem")
+    assert "exceed the epsilon that it states" in one.text("#problem")
     assert not one.visible("#answering")
 
 

@@ -144,7 +144,9 @@ def test_waves_about_two_answers_say_so_in_advance(visit: Start, collector: Smal
     one.reload()
 
     assert "at most a factor of 54.6, since reports on several answers add up" in one.text("#promise")
-    assert "That your answer has changed, and when, shows beyond that." in one.text("#promise")
+    assert "They can also show that your answer has changed, and when: the factor does not cover that." in one.text(
+        "#promise"
+    )
 
 
 # -- what must not be promised ----------------------------------------------------------------------------------------
@@ -166,7 +168,7 @@ OPEN = ("nothing stops somebody from answering twice", "On an open link anybody 
 PERSONAL = ("may know which link is yours",)
 WAVES = (
     "keeps a key and the number of your answer",
-    "whoever uses this browser after you",
+    "anyone who uses this browser after you",
     "If the key is lost",
     "resemble one another",
     "This device keeps its number, with a key, for the next waves.",

@@ -55,7 +55,7 @@ def test_what_is_opened_is_what_was_looked_at(collector: Collector) -> None:
     changed = collector.surveys.change(draft, document(CHEATED, epsilon=4.0))
 
     for act in (collector.open, collector.surveys.remove):
-        with pytest.raises(RequestRefused, match="changed meanwhile") as refused:
+        with pytest.raises(RequestRefused, match="changed in the meantime") as refused:
             act(draft)
         assert refused.value.code == "state"
     record = collector.open(changed)

@@ -47,7 +47,7 @@ def as_refusal(error: MurmureError) -> RequestRefused:
     if isinstance(error, IntakeFailed | CollectorFailed | CannotWrite):  # paths and reasons are for those who run it
         code = "busy" if getattr(error, "reason", "") in ("busy", "closed") else "disk"
         return RequestRefused(
-            code, "nothing can be stored at the moment.", hint="what was sent was not acknowledged: send it again"
+            code, "nothing can be stored at the moment.", hint="send it again: it was not acknowledged"
         )
     refused = RequestRefused("bad-request", "{why}", why=error.message)
     refused.hint = error.hint

@@ -70,7 +70,7 @@ def make_app(collector: Collector, settings: WebSettings | None = None) -> Colle
 
 
 def method_refused(method: str) -> RequestRefused:
-    return RequestRefused("method", "this address does not take {method}.", method=method)
+    return RequestRefused("method", "this address does not accept {method}.", method=method)
 
 
 def _headers_of_place(settings: WebSettings) -> list[tuple[bytes, bytes]]:

@@ -30,7 +30,7 @@ class PartialBodies:
 
     def grow(self, size: int) -> None:
         if self.size + size > MAX_PARTIAL_BYTES:
-            raise RequestRefused("busy", "too many long requests arrive at the moment.", hint="send it again")
+            raise RequestRefused("busy", "too many long requests are arriving at the moment.", hint="send it again")
         self.size += size
 
     def release(self, size: int) -> None:

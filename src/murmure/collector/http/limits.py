@@ -45,7 +45,7 @@ class RateLimit:
         if len(self._buckets) > MAX_CLIENTS:
             self._buckets.popitem(last=False)
         if left < 1:
-            raise RequestRefused("too-many", "too many tries.", hint="wait half a minute, then try again")
+            raise RequestRefused("too-many", "too many attempts.", hint="wait half a minute, then try again")
 
     def give_back(self, name: str) -> None:
         """A try that was right does not count."""
@@ -69,7 +69,9 @@ class SlowLane:
     async def run(self, work: Callable[..., Result], *values: Any, first: bool = False) -> Result:
         """first: of somebody who is known here, for whom there is more room."""
         if self._waiting >= self._max_waiting * (2 if first else 1):
-            raise RequestRefused("busy", "too many people sign in at the moment.", hint="try again in a few seconds")
+            raise RequestRefused(
+                "busy", "too many people are signing in at the moment.", hint="try again in a few seconds"
+            )
         self._waiting += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, work, *values)

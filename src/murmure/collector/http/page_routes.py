@@ -128,7 +128,7 @@ class PageRoutes:
     async def ticket(self, request: Request) -> Response:
         """A link that signs in once: the terminal of a teacher prints it. Programs that only look do not use it up."""
         if request.method == "HEAD":
-            raise RequestRefused("method", "this address does not take {method}.", method=request.method)
+            raise RequestRefused("method", "this address does not accept {method}.", method=request.method)
         cookie = await asyncio.to_thread(self._collector.analysts.redeem, request.path_params["ticket"])
         target = _inside(request.query_params.get("next"))
         return self._desk.with_session(RedirectResponse(target, 303, SAFE_HEADERS | NO_STORE), cookie)

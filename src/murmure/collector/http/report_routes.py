@@ -57,7 +57,9 @@ def decoded(decode: Any, body: bytes) -> Any:
     try:
         return decode(body)
     except msgspec.ValidationError as error:
-        raise RequestRefused("bad-request", "the body has not the wanted shape: {why}.", why=str(error)) from None
+        raise RequestRefused(
+            "bad-request", "the body does not have the expected shape: {why}.", why=str(error)
+        ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RequestRefused("bad-json", "the body is not JSON.") from None
 
@@ -145,7 +147,7 @@ class ReportRoutes:
                 if len(refused) > MAX_REFUSED:  # each takes as long as forty good ones, while everybody waits
                     raise RequestRefused(
                         "bad-report",
-                        "more than {n} reports of this batch are refused, the last one since {why}: none was stored.",
+                        "more than {n} reports of this batch are refused, so none was stored. The last refusal: {why}",
                         n=MAX_REFUSED,
                         why=error.message,
                     ) from None
@@ -180,6 +182,6 @@ class ReportRoutes:
 def _spent() -> RequestRefused:
     return RequestRefused(
         "spent",
-        "this link has sent another report already, and only one is counted.",
+        "another report was already sent with this link, and only one is counted.",
         hint="the report that came first is kept",
     )

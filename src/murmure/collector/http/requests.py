@@ -114,7 +114,7 @@ async def body_of(request: Request, max_bytes: int = MAX_BODY) -> dict[str, Any]
 def text_field(body: dict[str, Any], name: str) -> str:
     value = body.get(name)
     if not isinstance(value, str):
-        raise RequestRefused("bad-request", "{name} must be a text.", name=name)
+        raise RequestRefused("bad-request", "{name} must be text.", name=name)
     return value
 
 

@@ -22,38 +22,38 @@ N, ODDS, LABELS = _slots("n"), _slots("odds"), _slots("labels")
 PICTURE = {
     "lead": Phrase("Of 100 people who give the same answer as you, about"),
     "lead.label": Phrase("Of 100 people who answer {answer}, about", **_slots("answer")),
-    "same": Phrase("{n} send that answer", **N),
-    "other": Phrase("{n} send the other answer", **N),
-    "others": Phrase("{n} send one of the {count} other answers", **_slots("n", "count")),
-    "near": Phrase("{n} send a number near theirs", **N),
-    "far": Phrase("{n} send a number from anywhere else", **N),
+    "same": Phrase("{n} will send that answer", **N),
+    "other": Phrase("{n} will send the other answer", **N),
+    "others": Phrase("{n} will send one of the {count} other answers", **_slots("n", "count")),
+    "near": Phrase("{n} will send a number near theirs", **N),
+    "far": Phrase("{n} will send a number from anywhere else", **N),
     "near.about": Phrase("Near means: in a window of {share} of the scale.", **_slots("share")),
-    "close": Phrase("{n} send a number at most {distance} away", **_slots("n", "distance")),
-    "further": Phrase("{n} send a number further away", **N),
-    "high": Phrase("{n} send “high”", **N),
-    "low": Phrase("{n} send “low”", **N),
-    "side": Phrase("{n} send only “high” or “low”", **N),
-    "marked": Phrase("{n} mark their answer in the report", **N),
-    "unmarked": Phrase("{n} leave it unmarked", **N),
+    "close": Phrase("{n} will send a number at most {distance} away", **_slots("n", "distance")),
+    "further": Phrase("{n} will send a number further away", **N),
+    "high": Phrase("{n} will send “high”", **N),
+    "low": Phrase("{n} will send “low”", **N),
+    "side": Phrase("{n} will send only “high” or “low”", **N),
+    "marked": Phrase("{n} will mark their answer in the report", **N),
+    "unmarked": Phrase("{n} will leave it unmarked", **N),
     "marked.about": Phrase(
         "A report marks any of the {count} answers. Each answer that is not theirs is marked by about {n} of 100.",
         **_slots("n", "count"),
     ),
-    "kept.mark": Phrase("{n} keep a mark at their answer", **N),
-    "kept.none": Phrase("{n} keep no mark there", **N),
+    "kept.mark": Phrase("{n} will keep a mark at their answer", **N),
+    "kept.none": Phrase("{n} will keep no mark there", **N),
     "kept.about": Phrase(
         "The device makes its marks once and keeps them: any of the {count} answers can get one, and each answer that "
         "is not theirs gets one from about {n} of 100. In each wave every mark is randomised again before it is sent.",
         **_slots("n", "count"),
     ),
-    "group": Phrase("{n} send the group that their answer is in", **N),
-    "groups": Phrase("{n} send another group", **N),
+    "group": Phrase("{n} will send the group that their answer is in", **N),
+    "groups": Phrase("{n} will send another group", **N),
     "group.about": Phrase("A public formula, drawn anew for each person, sorts the answers into {n} groups.", **N),
-    "set": Phrase("{n} send a list with their answer on it", **N),
-    "sets": Phrase("{n} send a list without it", **N),
+    "set": Phrase("{n} will send a list with their answer on it", **N),
+    "sets": Phrase("{n} will send a list without it", **N),
     "set.about": Phrase("A report is a list of {n} of the {count} answers.", **_slots("n", "count")),
-    "fit": Phrase("{n} send a report that fits their answer", **N),
-    "fits": Phrase("{n} send a report that does not", **N),
+    "fit": Phrase("{n} will send a report that fits their answer", **N),
+    "fits": Phrase("{n} will send a report that does not", **N),
     "fit.about": Phrase("Half of all possible reports fit each answer."),
     "sampled": Phrase(
         "One of your {count} answers, drawn by lot, is randomised and sent. The others stay here.", **_slots("count")
@@ -94,12 +94,13 @@ CONCLUSIONS = {
         **ODDS,
     ),
     "belief": Phrase(
-        "Somebody who found two answers equally likely, and now reads the report, can be {percent} sure of one of them "
-        "at most. They cannot be certain, and neither can you prove your answer with it.",
+        "Somebody who thought two answers equally likely and now reads the report can be at most {percent} sure of "
+        "one of them. They cannot be certain, and you cannot prove your answer with it either.",
         **_slots("percent"),
     ),
     "total.soon": Phrase(
-        "This browser has made a report on this question before. With the new one it makes a factor of at most {odds}.",
+        "This browser has already made a report on a question asked here. Together with the new one, the factor is "
+        "at most {odds}.",
         **ODDS,
     ),
     "total.first": Phrase("This browser knows of no other report on this question."),
@@ -119,12 +120,12 @@ CONCLUSIONS = {
     ),
     "total.changed": Phrase(
         "All waves together change the odds by at most a factor of {odds}, since reports on several answers add up. "
-        "That your answer has changed, and when, shows beyond that.",
+        "They can also show that your answer has changed, and when: the factor does not cover that.",
         **ODDS,
     ),
     "numbers": Phrase(
-        "In the language of the literature: epsilon = {epsilon} for this report, and {total} for all reports on the "
-        "same question that this browser knows of. Read off the integers that are used here, and rounded up.",
+        "In technical terms: epsilon = {epsilon} for this report, and {total} for all reports on the same question "
+        "that this browser knows of. Both are computed from the integers that are used here, and rounded up.",
         **_slots("epsilon", "total"),
     ),
 }
@@ -145,40 +146,40 @@ READINGS = {
     "says.high": Phrase("“high”"),
     "says.low": Phrase("“low”"),
     "gone": Phrase("This page no longer knows. It knows only the report."),
-    "gone.waves": Phrase("This page shows it no more. The device keeps its number for the next waves."),
+    "gone.waves": Phrase("This page no longer shows it. The device keeps its number for the next waves."),
 }
 
 STATES = {
     "kept": Phrase("Kept on this device, not sent yet."),
-    "kept.page": Phrase("Kept in this page alone, not sent yet."),
+    "kept.page": Phrase("Kept on this page only, not sent yet."),
     "sending": Phrase("Sending …"),
-    "retry": Phrase("Not sent yet: the collector did not answer. The next try is in {n} s.", **N),
-    "busy": Phrase("Not sent yet: the collector cannot store reports at the moment. The next try is in {n} s.", **N),
+    "retry": Phrase("Not sent yet: the collector did not answer. Next try in {n} s.", **N),
+    "busy": Phrase("Not sent yet: the collector cannot store reports at the moment. Next try in {n} s.", **N),
     "offline": Phrase(
-        "Not sent yet: this device is offline. The report is kept here, and goes out when the connection is back and "
-        "this page is open."
+        "Not sent yet: this device is offline. The report is kept here, and will be sent when the connection is back "
+        "and this page is open."
     ),
     "stopped": Phrase(
         "Not sent: the collector could not be reached. The report is kept here. Come back to this page, or try again."
     ),
     "again": Phrase("Try again"),
     "received.now": Phrase("The collector has stored your report."),
-    "received.before": Phrase("The collector had this very report already. It counts once."),
+    "received.before": Phrase("The collector already had this same report. It counts once."),
     "copied": Phrase("Copied"),
     "download.name": Phrase("receipt"),
 }
 
 REFUSALS = {
     "refused.spent": Phrase(
-        "Not counted: another report was sent with this link before, perhaps from another browser of yours. That one "
-        "counts. If it was not you, ask the person who sent you the link for a new one."
+        "Not counted: another report has already been sent with this link, perhaps from another of your browsers. "
+        "That one counts. If it was not you, ask the person who sent you the link for a new one."
     ),
     "refused.not-open": Phrase(
         "Not counted: the survey is closed. The report has not been stored, and you can delete it from this device."
     ),
     "refused.other-plan": Phrase(
-        "Not counted: the collector now uses another plan than the one this report was made for. Nothing was stored. "
-        "Ask the person who sent you the link what happened, and do not answer again until it is explained."
+        "Not counted: this report was made for a different plan from the one the collector now uses. Nothing was "
+        "stored. Ask the person who sent you the link what happened, and do not answer again until it is explained."
     ),
     "refused.other-wave": Phrase(
         "Not counted: this wave of the survey is over. Reload the page to answer in the wave that is open."
@@ -196,32 +197,31 @@ REFUSALS = {
 
 PROBLEMS = {
     "link.plan": Phrase(
-        "This page does not answer: your link names another plan than the one that the collector serves. The survey "
-        "may have been changed after the link was sent. Ask the person who sent it, and answer nothing until it is "
+        "You cannot answer here: your link names a different plan from the one the collector serves. The survey may "
+        "have been changed after the link was sent. Ask the person who sent it, and do not answer until it is "
         "explained."
     ),
     "page.plan": Phrase(
-        "This page does not answer: the plan that the collector serves is not the one that this page names. Reload; if "
-        "it stays so, tell the person who sent you the link."
+        "You cannot answer here: the collector serves a different plan from the one this page names. Reload the "
+        "page; if that does not help, tell the person who sent you the link."
     ),
     "link.token": Phrase(
-        "This survey needs a personal link, and this address is not complete. Open the link that you were sent, in "
-        "full."
+        "This survey needs a personal link, and this address is incomplete. Open the full link that you were sent."
     ),
     "plan.missing": Phrase(
         "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
     ),
     "plan.refused": Phrase("This page cannot use the plan ({reason}). Nothing was drawn.", **_slots("reason")),
     "plan.dishonest": Phrase(
-        "This page does not answer: the plan’s numbers do not keep to the epsilon that it states, or cannot be checked "
-        "here. Tell the person who sent you the link."
+        "You cannot answer here: the plan’s numbers exceed the epsilon that it states, or cannot be checked here. "
+        "Tell the person who sent you the link."
     ),
     "coins.unreachable": Phrase(
-        "The collector could not be reached for the public coin. Nothing of your answer was sent, and nothing was "
+        "The collector could not be reached for the public coin. No part of your answer was sent, and nothing was "
         "drawn. Check the connection, and try again."
     ),
     "coins": Phrase(
-        "The collector did not give out the public coin ({reason}). Nothing of your answer was sent, and nothing was "
+        "The collector did not give out the public coin ({reason}). No part of your answer was sent, and nothing was "
         "drawn. Try again in a moment.",
         **_slots("reason"),
     ),
@@ -229,16 +229,16 @@ PROBLEMS = {
     "coins.unknown-link": Phrase(
         "The collector did not give out this link. Check that the address is complete, or ask for a new link."
     ),
-    "coins.waiting": Phrase("Asking the collector for the public coin. Nothing of your answer is sent …"),
+    "coins.waiting": Phrase("Asking the collector for the public coin. No part of your answer is sent …"),
     "changed": Phrase(
-        "In an earlier wave this device reported on another answer. A report on a further answer tells more about you: "
-        "all waves together then change the odds by up to a factor of {odds}, and that your answer has changed shows "
-        "beyond that. Nothing has been drawn yet.",
+        "In an earlier wave this device reported on a different answer. A report on another answer tells more about "
+        "you: all waves together then change the odds by up to a factor of {odds}, and they can also show that your "
+        "answer has changed, which the factor does not cover. Nothing has been drawn yet.",
         **ODDS,
     ),
     "changed.go": Phrase("My answer has changed: randomise it"),
     "choose": Phrase("Choose an answer."),
-    "number": Phrase("Give a number from {low} to {high}, in steps of {step}.", **_slots("low", "high", "step")),
+    "number": Phrase("Enter a number from {low} to {high}, in steps of {step}.", **_slots("low", "high", "step")),
 }
 
 

@@ -70,7 +70,7 @@ class Analysts:
         hashed = self._hash(password)
         with self._database.writing() as run:
             if run('SELECT 1 FROM "analysts" WHERE "name" = ?', name):
-                raise RequestRefused("state", "there is an analyst {name!r} already.", hint="choose another", name=name)
+                raise RequestRefused("state", "there is already an analyst {name!r}.", hint="choose another", name=name)
             run('INSERT INTO "analysts" ("name", "password") VALUES (?, ?)', name, hashed)
             ((number,),) = run("SELECT last_insert_rowid()")
         return Analyst(number, name)
@@ -88,7 +88,7 @@ class Analysts:
             if run('SELECT 1 FROM "surveys" WHERE "owner" = ?', number):
                 raise RequestRefused(
                     "state",
-                    "{name!r} has surveys, and an account with surveys is not removed.",
+                    "{name!r} has surveys, and an account with surveys cannot be removed.",
                     hint="change the password instead: murmure serve analyst password {name}",
                     name=name,
                 )
@@ -104,7 +104,7 @@ class Analysts:
     def _hash(self, password: str) -> str:
         if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
             raise RequestRefused(
-                "bad-request", "a password must have {low} to {high} letters.", low=MIN_PASSWORD, high=MAX_PASSWORD
+                "bad-request", "a password must have {low} to {high} characters.", low=MIN_PASSWORD, high=MAX_PASSWORD
             )
         with self._hashing:
             return str(self._hasher.hash(password))
@@ -124,8 +124,8 @@ class Analysts:
         if wanted is None or not hmac.compare_digest(token.encode(), wanted.encode()):
             raise RequestRefused(
                 "forbidden",
-                "this set-up link is not valid any more.",
-                hint="murmure serve prints one at its start while there is no analyst",
+                "this set-up link is no longer valid.",
+                hint="murmure serve prints one when it starts, as long as there is no analyst",
             )
         analyst = self.create(name, password)
         self._setup = None
@@ -142,7 +142,7 @@ class Analysts:
             number, hashed = rows[0] if rows else (None, nobody)
             fits = _fits(self._hasher, hashed, password[: MAX_PASSWORD + 1])
         if not fits or number is None:
-            raise RequestRefused("sign-in", "name and password do not belong together.")
+            raise RequestRefused("sign-in", "wrong name or password.")
         return self.open_session(number)
 
     def open_session(self, analyst: int) -> str:
@@ -178,7 +178,7 @@ class Analysts:
     def redeem(self, ticket: str) -> str:
         analyst = self._tickets.pop(ticket, None)
         if analyst is None:
-            raise RequestRefused("forbidden", "this sign-in link has been used, or was never given out.")
+            raise RequestRefused("forbidden", "this sign-in link has already been used, or was never given out.")
         return self.open_session(analyst)
 
     def of_session(self, cookie: str | None) -> Analyst | None:

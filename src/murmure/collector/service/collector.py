@@ -143,7 +143,7 @@ class Collector:
             raise RequestRefused("sign-in", "sign in first.")
         record = self.surveys.find(survey_id)
         if record is None or record.owner != analyst.number:
-            raise RequestRefused("forbidden", "this is not a survey of yours.")
+            raise RequestRefused("forbidden", "there is no survey of yours at this address.")
         return record
 
     def open(self, record: SurveyRecord) -> SurveyRecord:
@@ -296,7 +296,7 @@ def decode_reports(block: list[bytes]) -> list[Any]:
 def _other_surveys(number: int) -> CollectorFailed:
     return CollectorFailed(
         "there are reports of survey {number}, which is not open in the database.",
-        hint="the files of this folder do not belong together: bring all of them back from one copy",
+        hint="the files of this folder do not match: restore all of them from the same backup",
         number=number,
     )
 

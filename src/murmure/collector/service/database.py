@@ -94,6 +94,6 @@ class CollectorFile(SQLiteFile):
         if facts.get(KEY_FACT) != key.fingerprint:
             raise CollectorFailed(
                 "the key of the folder {folder!r} is not the one that its surveys were made with.",
-                hint="bring all files of the folder back from one copy",
+                hint="restore all files of the folder from the same backup",
                 folder=str(self.path.parent),
             )

@@ -40,13 +40,13 @@ class SurveyForgeryCheck(ForgeryCheck):
     def sentence(self) -> Phrase:
         if not self.tests:
             return Phrase(
-                "There is no test for reports of this mechanism: about each one, an honest person could have sent it."
+                "There is no test for reports of this mechanism: an honest person could have sent any of them."
             )
         found = super().sentence()
         if self.reports >= self.stored:
             return found
         return Phrase(
-            "{found} Tested were {reports:,} of {stored:,} reports, spread evenly over all of them.",
+            "{found} {reports:,} of the {stored:,} reports were tested, evenly spaced.",
             found=found,
             reports=self.reports,
             stored=self.stored,

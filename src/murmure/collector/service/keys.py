@@ -60,14 +60,14 @@ def read_key(folder: Path) -> ServiceKey:
     except FileNotFoundError:
         raise CollectorFailed(
             "the folder {path!r} has surveys, but not their key {name!r}.",
-            hint="bring the file back from a copy of the folder: without it no link can be checked",
+            hint="restore the file from a backup of the folder: without it no link can be checked",
             path=str(folder),
             name=KEY_FILE,
         ) from None
     if len(secret) != KEY_BYTES:
         raise CollectorFailed(
             "{name!r} in {path!r} must have {wanted} bytes, got {got}.",
-            hint="bring it back from a copy of the folder",
+            hint="restore it from a backup of the folder",
             name=KEY_FILE,
             path=str(folder),
             wanted=KEY_BYTES,

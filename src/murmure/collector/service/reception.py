@@ -75,13 +75,13 @@ class Reception:
         if plan != self.digest:
             raise RequestRefused(
                 "other-plan",
-                "this report answers another plan than the one of this survey, {digest}.",
+                "this report is for a different plan from the one of this survey, {digest}.",
                 hint="reload the page; a report that was drawn for another plan cannot be counted",
                 digest=self.digest[:12],
             )
         if wave != self.wave or isinstance(wave, bool):
             raise RequestRefused(
-                "other-wave", "this survey now asks wave {wave}.", hint="reload the page", wave=self.wave
+                "other-wave", "this survey is now in wave {wave}.", hint="reload the page", wave=self.wave
             )
 
     def arrival(self, token: Any, report: Any) -> Arrival:

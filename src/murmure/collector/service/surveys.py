@@ -81,7 +81,7 @@ class StoredSurveys:
         with self._database.writing() as run:
             ((count,),) = run('SELECT count(*) FROM "surveys" WHERE "owner" = ?', owner)
             if count >= MAX_SURVEYS:
-                raise RequestRefused("state", "an account has at most {n:,} surveys.", n=MAX_SURVEYS)
+                raise RequestRefused("state", "an account can have at most {n:,} surveys.", n=MAX_SURVEYS)
             survey_id = new_id()
             run(
                 'INSERT INTO "surveys" ("id", "owner", "state", "wave", "document", "invitations", "coins") '
@@ -133,13 +133,11 @@ class StoredSurveys:
         rows = run('SELECT "state", "wave", "document" FROM "surveys" WHERE "number" = ?', record.number)
         if rows and rows[0][:2] == (record.state, record.wave) and rows[0][2] != record.document:
             raise RequestRefused(
-                "state", "this draft was changed meanwhile, and nothing was done.", hint="look at it again"
+                "state", "this draft was changed in the meantime, and nothing was done.", hint="look at it again"
             )
         if not rows or rows[0][:2] != (record.state, record.wave) or record.state not in states:
             state = STATE_NAMES[rows[0][0] if rows else record.state]
-            raise RequestRefused(
-                "state", "this survey is {state}, and what you asked for is not possible then.", state=state
-            )
+            raise RequestRefused("state", "this is not possible while the survey is {state}.", state=state)
 
     # -- counters
 

@@ -88,10 +88,10 @@ def read_question(value: Any, where: str) -> Question:
     if kind not in KINDS:
         raise SurveyRefused(f"{where}.kind", Phrase("one of {kinds}", kinds=", ".join(KINDS)), kind)
     if unknown := set(value) - FIELDS[kind]:
-        raise SurveyRefused(where, Phrase("without fields that this kind does not have"), sorted(map(str, unknown)))
+        raise SurveyRefused(where, Phrase("an object with only the fields of its kind"), sorted(map(str, unknown)))
     name = value.get("name")
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        wanted = Phrase("a short name of small letters, digits and _ that starts with a letter")
+        wanted = Phrase("a short name of lower-case letters, digits and _ that starts with a letter")
         raise SurveyRefused(f"{where}.name", wanted, name)
     text = read_texts(value.get("text"), f"{where}.text", MAX_QUESTION_LETTERS)
     if kind == "yes-no":
@@ -113,13 +113,13 @@ def _options(value: Any, where: str) -> tuple[Option, ...]:
             raise SurveyRefused(f"{where}[{i}]", Phrase("an object with value and label"), one)
         answer = one.get("value")
         if not isinstance(answer, str) or not VALUE.fullmatch(answer) or answer != answer.strip():
-            raise SurveyRefused(f"{where}[{i}].value", Phrase("a text of 1 to 60 letters"), answer)
+            raise SurveyRefused(f"{where}[{i}].value", Phrase("a text of 1 to 60 characters"), answer)
         label = read_texts(one.get("label"), f"{where}[{i}].label", MAX_OPTION_LETTERS, required=False)
         options.append(Option(answer, label or Texts(answer, answer)))
     try:
         Categories([option.value for option in options])  # "1" and "01" are one answer, and "nan" is none
     except MurmureError as error:
-        raise SurveyRefused(where, Phrase("different answers ({why})", why=error.message), None) from None
+        raise SurveyRefused(where, Phrase("a list of different answers ({why})", why=error.message), None) from None
     return tuple(options)
 
 
@@ -140,7 +140,7 @@ def _number(name: str, text: Texts, value: dict[str, Any], where: str) -> Questi
         if abs(bound / step - round(bound / step)) > 1e-6:
             raise SurveyRefused(f"{where}.{field}", Phrase("a multiple of the step {step}", step=step), bound)
     if not low < high or (high - low) / step > MAX_STEPS:
-        wanted = Phrase("above the lowest number, with at most {n:,} steps between them", n=MAX_STEPS)
+        wanted = Phrase("greater than the lowest number, and at most {n:,} steps away from it", n=MAX_STEPS)
         raise SurveyRefused(f"{where}.high", wanted, high)
     unit = read_texts(value.get("unit"), f"{where}.unit", MAX_UNIT_LETTERS, required=False)
     if step == 1:

@@ -134,7 +134,9 @@ class Survey:
         except SurveyRefused:
             raise
         except InvalidParameter as error:
-            raise SurveyRefused("survey", Phrase("one that can be randomised ({why})", why=error.message)) from None
+            raise SurveyRefused(
+                "survey", Phrase("a survey that can be randomised ({why})", why=error.message)
+            ) from None
         return survey
 
 
@@ -152,7 +154,7 @@ def read_survey(value: Any) -> Survey:
     if value.get("murmure_survey") != VERSION:
         raise SurveyRefused("murmure_survey", Phrase("{version}", version=VERSION), value.get("murmure_survey"))
     if unknown := set(value) - FIELDS:
-        raise SurveyRefused("survey", Phrase("without unknown fields"), sorted(map(str, unknown)))
+        raise SurveyRefused("survey", Phrase("an object with known fields only"), sorted(map(str, unknown)))
     questions = _questions(value.get("questions"))
     waves = _whole(value.get("waves", 1), "waves", MAX_WAVES)
     link = value.get("link", "open")
@@ -194,23 +196,25 @@ def _epsilon(value: Any, where: str) -> float:
     good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not good or not MIN_EPSILON <= value <= MAX_EPSILON:
         wanted = Phrase("a number from {low} to {high}", low=MIN_EPSILON, high=MAX_EPSILON)
-        raise SurveyRefused(where, wanted, value, Phrase("1 is a usual start: odds move by a factor of 2.7 at most"))
+        raise SurveyRefused(
+            where, wanted, value, Phrase("1 is a usual starting point: it moves the odds by at most a factor of 2.72")
+        )
     return float(value)
 
 
 def _total(value: Any, waves: int, epsilon: float, questions: tuple[Question, ...]) -> float | None:
     if waves == 1:
         if value is not None:
-            raise SurveyRefused("epsilon_total", Phrase("left out where there is one wave"), value)
+            raise SurveyRefused("epsilon_total", Phrase("absent when there is only one wave"), value)
         return None
     if len(questions) > 1 or questions[0].by_mean:
         wanted = Phrase(
-            "1 where several questions are asked, or a number: several waves take one question with options"
+            "1 when several questions are asked, or a number: several waves need a single question with options"
         )
         raise SurveyRefused("waves", wanted, waves)
     total = _epsilon(value, "epsilon_total")
     if not epsilon < total:
-        raise SurveyRefused("epsilon_total", Phrase("above the {epsilon:g} of one wave", epsilon=epsilon), total)
+        raise SurveyRefused("epsilon_total", Phrase("more than the {epsilon:g} of one wave", epsilon=epsilon), total)
     return total
 
 
@@ -218,7 +222,7 @@ def _mechanism_name(value: Any, questions: tuple[Question, ...], waves: int) -> 
     if value is None:
         return None
     if waves > 1:
-        raise SurveyRefused("mechanism", Phrase("left out: several waves are always memoised (RAPPOR)"), value)
+        raise SurveyRefused("mechanism", Phrase("absent: several waves are always memoised (RAPPOR)"), value)
     if len(questions) > 1:
         known = [name for name in SOLUTIONS if not name.startswith(NOT_ASKED)]
     else:

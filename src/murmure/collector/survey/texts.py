@@ -73,9 +73,9 @@ def read_texts(value: Any, where: str, max_letters: int, required: bool = True) 
     texts = Texts(**{code: text.strip() for code, text in value.items()})
     for text in (texts.en, texts.fr):
         if len(text) > max_letters:
-            raise SurveyRefused(where, Phrase("at most {n:,} letters", n=max_letters), shorten(text, 40))
+            raise SurveyRefused(where, Phrase("at most {n:,} characters", n=max_letters), shorten(text, 40))
         if any(unicodedata.category(letter) in ("Cc", "Cs", "Co", "Cn") and letter != "\n" for letter in text):
-            raise SurveyRefused(where, Phrase("letters that can be shown"), shorten(text, 40))
+            raise SurveyRefused(where, Phrase("characters that can be shown"), shorten(text, 40))
     if required and not texts:
         raise SurveyRefused(where, Phrase("a text in at least one language"), None)
     return texts

@@ -23,7 +23,8 @@ async function post(address, body) {
   const stop = new AbortController(), timer = setTimeout(() => stop.abort(), TIME_LIMIT);
   try {
     const response = await fetch(address, {
-      method: "POST", body, headers: { "Content-Type": "application/json" }, signal: stop.signal,
+      method: "POST", body, signal: stop.signal,
+      headers: { "Content-Type": "application/json", "Accept-Language": document.documentElement.lang },
       credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", redirect: "error",
     });
     const json = await collectorAnswer(response);
