@@ -244,7 +244,7 @@ def test_every_kind_of_question(given: dict[str, str], kind: str) -> None:
         (["--choice", "a,b", "--scale", "a,b", "--question", "x"], "exclude one another"),
         (["--choice", "a,b"], "there is no question"),
         (["--number", "low", "--question", "x"], "two whole numbers"),
-        (["--number", "9:3", "--question", "x"], "above the lowest"),
+        (["--number", "9:3", "--question", "x"], "greater than the lowest"),
         (["--choice", "a", "--question", "x"], "2 to 1,000 options"),
         (["--epsilon", "99"], "from 0.01 to 8"),
         (["--people", "0"], "people"),

@@ -223,7 +223,7 @@ def test_without_the_service_the_report_is_told_with_a_hint(tmp_path: Path, monk
     result = CliRunner().invoke(main, ["demo", "--no-open", "--people", "10"], catch_exceptions=False)
 
     assert result.exit_code == 0 and "What is guaranteed" in result.stdout
-    assert "There is a survey that runs" in result.stdout and "collector" in result.stdout
+    assert "There is also a running survey" in result.stdout and "collector" in result.stdout
     assert [path.name for path in tmp_path.iterdir()] == [FILE]
 
 

@@ -300,5 +300,5 @@ def test_a_survey_that_is_not_there(tmp_path: Path) -> None:
     survey, _ = survey_in(tmp_path)
     result = run("export", "nothing", "-o", str(tmp_path / "x.csv"), "--folder", str(tmp_path))
 
-    assert result.exit_code == 2 and f"there are {survey}" in result.stderr
+    assert result.exit_code == 2 and f"surveys with reports: {survey}" in result.stderr
     assert run("export", survey, "-o", "x.txt", "--folder", str(tmp_path)).exit_code == 2

@@ -21,20 +21,24 @@ TWO_COINS = math.log(3)  # heads, the truth; tails, a second coin answers
 PEOPLE = 30
 
 question_options = option_group(
-    click.option("--question", metavar="TEXT", help="What is asked.  [default: whether they have cheated in an exam]"),
-    click.option("--question-fr", metavar="TEXT", help="The same in French, for telephones that speak French."),
-    click.option("--choice", metavar="A,B,...", help="The answers, in no order.  [default: yes or no]"),
+    click.option("--question", metavar="TEXT", help="The question.  [default: whether they have cheated in an exam]"),
+    click.option("--question-fr", metavar="TEXT", help="The question in French, for telephones set to French."),
+    click.option("--choice", metavar="A,B,...", help="The answers, in no particular order.  [default: yes or no]"),
     click.option("--scale", metavar="A,B,...", help="The answers, in order."),
     click.option("--number", metavar="LOW:HIGH", help="The answer is a whole number between these; the mean is shown."),
-    click.option("--epsilon", type=float, default=TWO_COINS, show_default="ln 3, two fair coins", help="Of a report."),
-    click.option("--people", type=WholeNumber(), default=PEOPLE, show_default=True, help="How many are in the room."),
+    click.option(
+        "--epsilon", type=float, default=TWO_COINS, show_default="ln 3, two fair coins", help="Epsilon of one report."
+    ),
+    click.option(
+        "--people", type=WholeNumber(), default=PEOPLE, show_default=True, help="Number of people in the room."
+    ),
 )
 service_options = option_group(
-    click.option("--host", default=EVERYWHERE, show_default="0.0.0.0, all", help="The address to listen at."),
+    click.option("--host", default=EVERYWHERE, show_default="0.0.0.0, all", help="Address to listen on."),
     click.option("--port", type=click.IntRange(0, 65535), help="[default: 8480 if it is free, else any]"),
     click.option("--certificate", type=PATH, metavar="FILE", help="PEM, for TLS; with --key."),
     click.option("--key", type=PATH, metavar="FILE", help="PEM: the certificate's private key."),
-    click.option("--public-url", metavar="URL", help="Where telephones find it, if another server stands before it."),
+    click.option("--public-url", metavar="URL", help="Public address of the survey, behind a reverse proxy."),
 )
 
 
@@ -42,7 +46,9 @@ service_options = option_group(
 @question_options
 @service_options
 @click.option("--folder", type=PATH, metavar="DIR", help="Keep the survey and its reports here.  [default: nowhere]")
-@click.option("--open/--no-open", "show_page", default=None, help="Open the projector's page.  [default: if it can]")
+@click.option(
+    "--open/--no-open", "show_page", default=None, help="Open the projector's page.  [default: if there is a browser]"
+)
 @json_option
 def class_room(
     question: str | None,
@@ -112,7 +118,7 @@ def class_room(
                     )
                 )
             if warn_plain_network(session):
-                echo(Phrase("  Hint: {hint}", hint=Phrase("--certificate and --key serve it by TLS")))
+                echo(Phrase("  Hint: {hint}", hint=Phrase("use --certificate and --key to serve it by TLS")))
             if not as_json:
                 print_line(Phrase("Ctrl-C ends the lesson and shows what the room says."))
             if show_page or (show_page is None and not as_json and console().is_terminal and has_window_browser()):

@@ -26,19 +26,27 @@ MAX_CROWD = 5000
 SERVICE_PACKAGES = ("starlette", "uvicorn", "httptools", "msgspec", "argon2", "segno")
 
 
-@click.command(cls=MurmureCommand, short_help="A first look: a survey that runs, and the report of a simulated one.")
+@click.command(cls=MurmureCommand, short_help="A first look: a running survey, and the report of a simulated one.")
 @click.option(
     "--serve/--no-serve",
     default=None,
     help="Run the survey until Ctrl-C; or only print the report, and write it as a page.",
 )
 @click.option(
-    "--crowd", type=click.IntRange(1, MAX_CROWD), default=200, show_default=True, help="Simulated people who answer."
+    "--crowd",
+    type=click.IntRange(1, MAX_CROWD),
+    default=200,
+    show_default=True,
+    help="Number of simulated people who answer.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="0.0.0.0 lets telephones of this network in.")
 @click.option("--port", type=click.IntRange(0, 65535), help="[default: 8480 if it is free, else any]")
 @click.option(
-    "--people", type=click.IntRange(2, 1_000_000), default=2000, show_default=True, help="Students of the report."
+    "--people",
+    type=click.IntRange(2, 1_000_000),
+    default=2000,
+    show_default=True,
+    help="Number of students in the report.",
 )
 @click.option(
     "--epsilon", type=float, default=TWO_COINS, show_default="ln 3, two fair coins", help="A question's budget."
@@ -49,7 +57,7 @@ SERVICE_PACKAGES = ("starlette", "uvicorn", "httptools", "msgspec", "argon2", "s
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Where to leave murmure-demo.html.  [default: with --no-serve ., else nowhere]",
+    help="Where to write murmure-demo.html.  [default: with --no-serve ., else nowhere]",
 )
 @json_option
 @click.pass_context
@@ -79,7 +87,7 @@ def demo(
     repeatable = seed is not None
     if serve and (as_json or repeatable):
         other = "--json" if as_json else "--seed"
-        raise UsageError("--serve and {other} exclude one another: a survey that runs is not repeatable.", other=other)
+        raise UsageError("--serve and {other} exclude one another: a running survey cannot be repeated.", other=other)
     if serve is False or as_json or repeatable:
         _report(ctx, people, epsilon, seed, show_page, out or Path(), as_json)
         return
@@ -108,7 +116,7 @@ def _advise_collector() -> None:
     from murmure.core.installation import install_command
 
     words = Phrase(
-        "There is a survey that runs and that you can answer, too: {command}", command=install_command("collector")
+        "There is also a running survey that you can answer: {command}", command=install_command("collector")
     )
     print_line(words)
 

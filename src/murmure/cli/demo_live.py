@@ -39,7 +39,7 @@ class LiveDemo:
             if only_here(session):
                 print_line(Phrase("Only this machine can open it; --host 0.0.0.0 lets telephones of this network in."))
             warn_plain_network(session)
-            print_line(Phrase("{n:,} simulated people are answering it, over the same address.", n=self.crowd))
+            print_line(Phrase("{n:,} simulated people are answering it, at the same address.", n=self.crowd))
             if self.stays:
                 print_line(Phrase("Ctrl-C ends it, shows what the crowd said, and leaves nothing behind."))
             if self.opens:
@@ -64,8 +64,8 @@ def _print_truth(crowd: list[str], answers: int) -> None:
         return
     print_line(
         Phrase(
-            "{crowd:,} of these {answers:,} people are simulated. {share:.1%} of those hold “yes”, which is known only "
-            "because they are.",
+            "{crowd:,} of these {answers:,} people are simulated. {share:.1%} of the simulated ones hold “yes”, "
+            "which is known only because they are simulated.",
             crowd=len(crowd),
             answers=answers,
             share=crowd.count("yes") / len(crowd),

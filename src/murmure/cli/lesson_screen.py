@@ -69,7 +69,7 @@ def warn_plain_network(session: SurveySession) -> bool:
     echo(
         Phrase(
             "This is plain HTTP on the local network. Answers are randomised on each telephone before they are sent, "
-            "but somebody on the network could exchange the page itself, and with it the randomising; and can see who "
+            "but somebody on the network could replace the page itself, and with it the randomising, and can see who "
             "takes part."
         )
     )

@@ -103,7 +103,7 @@ def test_a_number_outside_its_range_or_steps_is_not_randomised(visit: Start, giv
     one.do(lambda page: page.fill("#q1 input", given))
     one.click("#randomise")
 
-    assert one.text("#q1 .fault") == "Give a number from 0 to 16, in steps of 0.1."
+    assert one.text("#q1 .fault") == "Enter a number from 0 to 16, in steps of 0.1."
 
 
 # -- what is kept, and what is not ------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ def test_tries_are_bounded(visit: Start, collector: SmallCollector) -> None:
     ("code", "status", "words"),
     [
         ("not-open", 409, "the survey is closed"),
-        ("other-plan", 409, "another plan"),
+        ("other-plan", 409, "a different plan"),
         ("unknown-link", 403, "did not give out this link"),
         ("bad-report", 400, "refused: bad-report"),
     ],
@@ -398,7 +398,7 @@ def test_a_link_that_names_another_plan_is_not_answered(visit: Start, collector:
     """Neither is one whose prefix is too short to say anything."""
     one = visit("yesno", p=p)
 
-    assert "your link names another plan" in one.text("#problem")
+    assert "your link names a different plan" in one.text("#problem")
     assert not one.visible("#answering")
 
 
@@ -409,9 +409,9 @@ def test_a_plan_that_was_exchanged_is_not_answered(visit: Start, collector: Smal
     assert collector.plan_text[survey_id("yesno")] != honest
     one = visit("yesno")
 
-    assert "your link names another plan" in one.text("#problem")
+    assert "your link names a different plan" in one.text("#problem")
     one.go(collector.link("yesno").partition("#")[0])
-    assert "not the one that this page names" in one.text("#problem")
+    assert "a different plan from the one this page names" in one.text("#problem")
 
 
 def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collector: SmallCollector) -> None:
@@ -528,7 +528,7 @@ def test_the_conclusion_is_odds_rounded_up(visit: Start) -> None:
     one.randomise()
 
     assert "by at most a factor of 2.72." in one.text("#odds")
-    assert "can be 74% sure" in one.text("#belief")
+    assert "can be at most 74% sure" in one.text("#belief")
     assert one.text("#total") == "This browser knows of no other report on this question."
     assert "nobody can tell" not in one.opened.text()
 
@@ -542,7 +542,7 @@ def test_what_a_device_spends_on_a_question_adds_up(visit: Start, collector: Sma
     one.go(collector.link("choice"))
     assert "before" not in one.text("#promise")
     one.go(collector.link("invited", token=TOKEN))
-    assert "it makes a factor of at most 7.39" in one.text("#promise")
+    assert "the factor is at most 7.39" in one.text("#promise")
     one.choose(0)
     one.randomise()
 

@@ -243,7 +243,7 @@ def test_the_skip_link_leaves_the_promise_and_the_answers_alone(visit: Start, co
     assert one.opened.evaluate("document.activeElement.id") == "main"
     collector.plan_text[survey_id("choice")] = collector.surveys[survey_id("oue")].plan.to_json()
     one.reload()
-    assert "your link names another plan" in one.text("#problem")
+    assert "your link names a different plan" in one.text("#problem")
 
 
 def test_a_link_that_names_no_plan_is_said_to(visit: Start, collector: SmallCollector) -> None:
@@ -280,7 +280,7 @@ def test_two_links_to_one_survey_add_up(visit: Start, collector: SmallCollector)
     one.randomise()
     one.send()
     one.go(collector.link("invited", token=TOKEN[::-1]))
-    assert "a factor of at most 7.39" in one.text("#promise")
+    assert "the factor is at most 7.39" in one.text("#promise")
     one.choose(1)
     one.randomise()
 

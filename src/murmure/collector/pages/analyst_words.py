@@ -102,7 +102,7 @@ ADVICE = {
         "do so too.",
         **slots("p", "q"),
     ),
-    "hundred.first": Phrase("These are the numbers of question 1, in reports that are about it; others can differ."),
+    "hundred.first": Phrase("These numbers are for question 1, in reports that cover it; other questions can differ."),
     "precise.points": Phrase(
         "With {people} answers every share is known to ± {margin} points, 95 times in 100.", **slots("people", "margin")
     ),

@@ -30,8 +30,8 @@ REFUSALS = {  # by the codes of service/errors.py: what was not counted, in the 
     "too-slow": Phrase("requests that did not arrive in time"),
     "too-many": Phrase("requests beyond the limit of one address"),
     "type": Phrase("requests of another type than JSON"),
-    "busy": Phrase("reports that were asked to come back, because too many came at once"),
-    "disk": Phrase("reports that were asked to come back, because the disk was full"),
+    "busy": Phrase("reports that were told to try again later, because too many came at once"),
+    "disk": Phrase("reports that were told to try again later, because the disk was full"),
 }
 OTHER = Phrase("other refusals")
 

@@ -41,7 +41,7 @@ def builder_advice(document: Any, epsilon: Any = None, margin: Any = None, lang:
     in waves, epsilon is that of one wave.
     """
     if (epsilon is None) == (margin is None):
-        raise SurveyRefused("epsilon", Phrase("given, or else a margin, and not both"), None)
+        raise SurveyRefused("epsilon", Phrase("given, or replaced by a margin, and not both"), None)
     draft = _with_texts(document)
     if margin is None:
         survey = Survey.from_dict({**draft, "epsilon": epsilon})

@@ -76,8 +76,8 @@ def forged_section(questions: Sequence[Question], plan: Plan, n: int, registered
         moved = (_margin(question, one.bias * width * count / n, width) for count in counts)
         rows.append((question.text.phrase, Phrase("{n:.3g} people", n=one.largest), *moved))
     about = Phrase(
-        "If so many of the reports are forged, a figure moves by this much at most. A careful forger cannot be told "
-        "from an honest person; the tests for forgeries find only careless ones."
+        "If this many reports are forged, a figure moves by at most this much. A careful forger cannot be told from "
+        "an honest person; the tests for forgeries find only careless ones."
     )
     head = (Phrase("question"), Phrase("one report counts for up to"), *heads)
     notes = [Paragraph(about, "note")] + ([] if registered is None else [Paragraph(_coins_used(registered, n), "note")])

@@ -47,7 +47,7 @@ class RoomWords:
         if figure is None:
             return None
         if figure.unlikely:
-            return Phrase("near {value}, if at all", value=self.value(figure.low))
+            return Phrase("near {value}, if anywhere", value=self.value(figure.low))
         return Phrase("between {low} and {high}", low=self.value(figure.low), high=self.value(figure.high))
 
     @property
@@ -88,7 +88,7 @@ class RoomWords:
             q=_rounded(q),
         )
         if self.room.shown_by_some:
-            yield Phrase("So it is for each question that a person’s report is about.")
+            yield Phrase("This applies to each question that a report covers.")
 
     def _openness(self) -> Iterator[Phrase]:
         room = self.room
@@ -140,7 +140,7 @@ class RoomWords:
                 )
             )
             if self.room.results.record.survey.of_records:
-                out.append(Phrase("Answers to different questions are taken for unrelated here."))
+                out.append(Phrase("Here answers to different questions are assumed to be unrelated."))
             if not attack.gains:
                 out.append(
                     Phrase(
@@ -251,7 +251,7 @@ def _rounded(of_100: float) -> float:
 def room_document(room: Room) -> Document:
     """What a lesson ends with: the estimate, and what an attack on these reports finds."""
     words, survey = RoomWords(room), room.results.record.survey
-    facts = Facts(((Phrase("answers"), room.n), (Phrase("expected"), survey.people)))
+    facts = Facts(((Phrase("answers"), room.n), (Phrase("answers expected"), survey.people)))
     question = room.question.text.phrase
     return Document(question, (facts, _estimate(words), _attack(words)), "Room")
 
@@ -274,7 +274,7 @@ def _attack(words: RoomWords) -> Section:
         blocks.append(Facts(((words.with_report, right[0]), (words.without_report, right[1]))))
     blocks += paragraphs(words.guessing())
     if attack.guesses:
-        head = (Phrase("report"), Phrase("how many"), Phrase("best guess"), Phrase("right"))
+        head = (Phrase("report"), Phrase("how many"), Phrase("best guess"), Phrase("guess is right"))
         listed = tuple((one.report, one.count, one.guess, words.rate(one.right)) for one in attack.guesses)
         blocks.append(Table("", head, listed))
     if attack.repeated:

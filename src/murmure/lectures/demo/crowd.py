@@ -14,7 +14,7 @@ from murmure.core.errors import MurmureError, Phrase
 from murmure.core.random import Random
 from murmure.lectures.demo.survey import CLASS_SEED, simulate_class
 
-INTRO = Phrase("Your answer is randomised in this browser before it is sent. The people beside you are simulated.")
+INTRO = Phrase("Your answer is randomised in this browser before it is sent. The other people are simulated.")
 
 
 def crowd_answers(people: int) -> list[str]:
@@ -26,7 +26,7 @@ def live_document(people: int, epsilon: float) -> dict[str, Any]:
     """The survey: everybody who sees its title knows that most of those who answer are simulated."""
     from murmure.collector.http.survey_session import WARNERS_QUESTION, in_languages
 
-    title = Phrase("A demonstration: {people:,} simulated people answer, and so may you", people=people)
+    title = Phrase("A demonstration: {people:,} simulated people answer, and so can you", people=people)
     return {
         "murmure_survey": 1,
         "title": in_languages(title),
