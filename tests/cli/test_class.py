@@ -24,6 +24,7 @@ if sys.platform == "win32":
     pytest.skip("terminals and signals of Unix", allow_module_level=True)
 
 from tests.cli.lesson_processes import CTRL_C, LINK, Terminal, running
+from tests.show.languages import english_lines, french_lines
 
 from murmure.cli import main
 from murmure.cli.class_room import survey_document
@@ -78,6 +79,20 @@ def test_a_lesson_from_the_first_report_to_nothing(tmp_path: Path) -> None:
         assert [row["label"] for row in closed["results"]["release"]["figures"]] == ["no", "yes"]
         assert closed["attack"]["odds_at_most"] == pytest.approx(3)
         assert session.left == []
+
+
+@pytest.mark.parametrize(("lang", "other"), [("fr", english_lines), ("en", french_lines)], ids=["fr", "en"])
+def test_a_lesson_speaks_one_language(tmp_path: Path, lang: str, other: Any) -> None:
+    with running(tmp_path, "class", *ONLY_HERE, "--lang", lang) as session:
+        assert session.process.stdout is not None
+        told = ""
+        while (link := LINK.search(told)) is None:
+            told += session.process.stdout.readline()
+        SurveyClient(link[0]).answer("yes")
+        told += "".join(session.stop(signal.SIGINT))
+
+        assert session.process.returncode == 0
+        assert other(told) == []
 
 
 def test_a_terminal_shows_a_code_and_ends_with_the_figures(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import click
@@ -17,8 +18,11 @@ from tests.cli.test_errors import MISTAKES
 from tests.show.languages import english_lines, french_lines, text_of_page
 
 from murmure.cli import main
+from murmure.collector.intake.arrival import Outcome
+from murmure.collector.service.collector import Collector
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.schema import Schema
+from murmure.plan.sent_reports import answer
 
 PEOPLE = 200
 COMMANDS = [  # in order: later ones read what earlier ones wrote
@@ -76,6 +80,12 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     "attack membership naive-bayes people.csv --schema s.toml --target smoker --epsilon 1,2 --repetitions 2 --seed 1",
     "attack membership linear people.csv --schema s.toml --target income --epsilon 1 --knows population "
     "--repetitions 2 --shadows 2 --seed 1",
+    "serve analyst add anna --folder surveys --password-file password.txt",
+    "serve analyst password anna --folder surveys --password-file password.txt",
+    "serve analyst list --folder surveys",
+    "serve analyst remove anna --folder surveys",
+    "serve check --folder surveys",
+    "serve export {survey} --folder asked -o asked.json --force",
     "ledger show",
     "ledger history people",
     "ledger budget people --epsilon 20",
@@ -99,10 +109,10 @@ COMMANDS = [  # in order: later ones read what earlier ones wrote
     'ols "stay ~ age + ward" {t} --schema models.toml --epsilon 5 --budget 9 --html ols.html --title T',
     'ols "stay ~ age + ward" {t} {t2} {t3} --schema models.toml --secure',
 ]
-TRIED_ELSEWHERE = {  # between processes, in both languages: tests/parties, tests/pages
+TRIED_ELSEWHERE = {  # between processes, in both languages: tests/parties, tests/pages, test_class.py
     *("party join", "party look", "party decline", "party result"),
     *("study new", "study run", "study result", "study show", "study status"),
-    *("completion", "ledger import"),
+    *("completion", "ledger import", "class"),
 }
 
 
@@ -139,9 +149,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         _write(place / f"{name}.csv", TABLE)
     (place / "s.toml").write_text(schema.to_toml())
     (place / "models.toml").write_text(SCHEMA.to_toml())
+    (place / "password.txt").write_text("correct horse battery staple")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         yield place
+
+
+def answered_survey(folder: Path) -> str:
+    """The id of an open survey with one report."""
+    question = {"name": "cheated", "kind": "yes-no", "text": {"en": "-"}}
+    survey = {"murmure_survey": 1, "title": {"en": "-"}, "questions": [question], "people": 9, "epsilon": 1.0}
+    with Collector(folder) as collector:
+        record = collector.open(
+            collector.surveys.create(collector.analysts.create("a", "a long password").number, survey)
+        )
+        reception, told = collector.reception(record.id), Queue[Any]()
+        collector.store(reception, [reception.arrival("0" * 32, answer(record.plan, "no")["report"])], told.put)
+        assert told.get(timeout=60) == [Outcome.STORED]
+    return record.id
 
 
 def _write(path: Path, columns: Any) -> None:
@@ -165,6 +190,7 @@ def test_commands_speak_one_language(lang: str, other: Any, folder: Path, tmp_pa
         patch.chdir(tmp_path)
         for path in folder.iterdir():
             (tmp_path / path.name).symlink_to(path)
+        paths["survey"] = answered_survey(tmp_path / "asked")
         for line in COMMANDS:
             ran = run(*(word.format(**paths) for word in shlex.split(line)), "--lang", lang)
             assert ran.exit_code == 0, (line, ran.output, ran.exception)

@@ -320,7 +320,7 @@ def test_waves_of_an_open_link_have_a_token_each(collector: StandIn, fragment: s
     for wave in (1, 2, 3):
         collector.fields["wave"] = wave
         client.answer("yes")
-    tokens = {json.loads(body)["token"] for body in collector.bodies}
+    tokens = {json.loads(body)["token"][:16] for body in collector.bodies}  # the rest is the registration
 
     assert len(tokens) == (1 if fragment else 3) and (tokens == {TOKEN}) == bool(fragment)
 
@@ -427,7 +427,7 @@ def test_a_program_that_is_killed_goes_on_with_the_same_report(collector: StandI
             second.answer(ANSWERS)
         elif place == 3:
             second.send()
-        tokens = {json.loads(body)["token"] for body in collector.bodies}
+        tokens = {json.loads(body)["token"][:16] for body in collector.bodies}  # the rest is the registration
         reports = {body for body in collector.bodies if b"report" in body}
 
         assert len(reports) == len(collector.stored) == 1 and len(tokens) == 1

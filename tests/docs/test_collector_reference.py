@@ -80,7 +80,7 @@ def test_every_error_code_has_its_status_and_its_patience() -> None:
 def test_every_metric_is_named(tmp_path: Path) -> None:
     with Collector(tmp_path) as collector:
         status = StatusRoutes(Desk(collector, WebSettings()))
-        names = [name for name, *_ in status._figures(0)]
+        names = [name for name, *_ in status._figures()]
 
     assert names and names == first_cells("Metrics")
 

@@ -30,7 +30,6 @@ REFUSALS = {  # by the codes of service/errors.py: what was not counted, in the 
     "too-slow": Phrase("requests that did not arrive in time"),
     "too-many": Phrase("requests beyond the limit of one address"),
     "type": Phrase("requests of another type than JSON"),
-    "length": Phrase("requests without a length"),
     "busy": Phrase("reports that were told to try again later, because too many came at once"),
     "disk": Phrase("reports that were told to try again later, because the disk was full"),
 }

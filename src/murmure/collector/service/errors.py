@@ -22,7 +22,6 @@ STATUS = {
     "other-wave": 409,
     "spent": 409,
     "state": 409,
-    "length": 411,
     "too-large": 413,
     "type": 415,
     "too-many": 429,
