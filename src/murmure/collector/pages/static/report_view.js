@@ -42,6 +42,7 @@ export class ReportView {
     byId("picture")?.replaceChildren();
     const gone = this.survey.waves > 1 ? "gone.waves" : "gone";
     byId("answered").replaceChildren(element("p", {}, this.speech.say(gone)));
+    show(byId("remembered"), false);
     byId("luck").textContent = "";
   }
 
@@ -54,6 +55,7 @@ export class ReportView {
     this.forget();
     this.warn();
     if (labels) byId("answered").replaceChildren(...this.lines(labels));
+    show(byId("remembered"), labels !== null);
     byId("report-words").replaceChildren(...this.words(sent));
     byId("luck").textContent = labels ? this.luck(labels[0], sent.report) : "";
     byId("report-text").textContent = record.body;
