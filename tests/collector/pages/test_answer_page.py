@@ -433,6 +433,33 @@ def test_a_plan_that_was_exchanged_is_not_answered(visit: Start, collector: Smal
     assert "a different plan from the one this page names" in one.text("#problem")
 
 
+def test_a_refusal_of_the_script_is_told_in_the_language_of_the_page(visit: Start, collector: SmallCollector) -> None:
+    """Its technical reason stays as it is, in parentheses; nothing is drawn or kept."""
+    one = visit("yesno", lang="fr")
+    broken = "() => { crypto.getRandomValues = () => { throw new Error('no randomness here') } }"
+    one.do(lambda page: page.evaluate(broken))
+    one.choose(1)
+    one.click("#randomise")
+    one.wait("#problem", "visible")
+
+    assert one.text("#problem").startswith("Cette page n’a pas pu continuer (no randomness here).")
+    assert one.visible("#answering") and not one.visible("#review")
+
+
+def test_what_is_sent_asks_for_the_language_of_the_page(visit: Start) -> None:
+    """A refusal of the collector is shown on the page; the browser may be set to another language."""
+    one = visit("yesno", lang="fr")
+    one.choose(1)
+    one.randomise()
+
+    def send(page: Any) -> str:
+        with page.expect_request("**/reports") as sent:
+            page.click("#send")
+        return str(sent.value.headers["accept-language"])
+
+    assert one.do(send) == "fr"
+
+
 def test_public_coins_are_asked_for_once_the_token_is_fixed(visit: Start, collector: SmallCollector) -> None:
     """A reload in between, or a failure, does not make another token: coins cannot be shopped for."""
     collector.faults.append((503, {}, refusal("busy", 503)))

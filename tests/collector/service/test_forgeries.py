@@ -89,7 +89,7 @@ def test_of_many_reports_evenly_spread_ones_are_tested(monkeypatch: pytest.Monke
         assert np.array_equal(tested[-1], made.data[::step]) and len(tested[-1]) <= 100
         assert (check.reports, check.stored) == (len(tested[-1]), n)
         assert check.to_dict()["stored"] == n
-        words = f"Tested were {check.reports} of {n:,} reports"
+        words = f"{check.reports} of the {n:,} reports were tested"
         assert (words in str(check.sentence())) == (words in str(check.document())) == (step > 1)
 
 

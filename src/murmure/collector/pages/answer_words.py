@@ -241,6 +241,7 @@ PROBLEMS = {
         **ODDS,
     ),
     "changed.go": Phrase("My answer has changed: randomise it"),
+    "failed": Phrase("This page could not go on ({reason}). Reload it, and try again.", **_slots("reason")),
     "choose": Phrase("Choose an answer."),
     "number": Phrase("Enter a number from {low} to {high}, in steps of {step}.", **_slots("low", "high", "step")),
 }

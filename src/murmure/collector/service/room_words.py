@@ -47,7 +47,7 @@ class RoomWords:
         if figure is None:
             return None
         if figure.unlikely:
-            return Phrase("near {value}, if anywhere", value=self.value(figure.low))
+            return Phrase("near {value}, if at all", value=self.value(figure.low))
         return Phrase("between {low} and {high}", low=self.value(figure.low), high=self.value(figure.high))
 
     @property

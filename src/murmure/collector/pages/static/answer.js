@@ -96,7 +96,7 @@ async function start() {
     stayCurrent(view);
   } catch (error) {
     show(byId("answering"), false);
-    if (!record?.received) return tellProblem(error);
+    if (!record?.received) return tellProblem(error, speech);
     show(byId("receipt")); // it is shown whatever became of the survey
     showReceipt(survey, record, speech);
   }

@@ -54,7 +54,7 @@ export class Answering {
     } catch (error) {
       button.disabled = false;
       if (error.code === "values-spent") this.offerChange();
-      else tellProblem(error);
+      else tellProblem(error, speech);
     }
   }
 
@@ -105,7 +105,7 @@ export class Answering {
     const odds = speech.bound(conclusions.perAnswer ** answers);
     const go = element("button", { type: "button" }, speech.say("changed.go"));
     go.addEventListener("click", () => this.randomise(1));
-    tellProblem({ sentence: speech.say("changed", { odds }) }, element("p", {}, go));
+    tellProblem({ sentence: speech.say("changed", { odds }) }, speech, element("p", {}, go));
     go.focus();
   }
 }

@@ -15,9 +15,10 @@ export class Stop extends Error {
   }
 }
 
-/** An error of our own, or one of the client's refusals, which never hold an answer. */
-export function tellProblem(error, ...more) {
-  byId("problem").replaceChildren(error.sentence ?? error.message, ...more);
+/** An error of our own, or another one, with its reason: one of the client's refusals, which never hold an answer. */
+export function tellProblem(error, speech, ...more) {
+  const sentence = error.sentence ?? speech.say("failed", { reason: error.message.split("\n")[0] });
+  byId("problem").replaceChildren(sentence, ...more);
   show(byId("problem"));
 }
 
@@ -128,7 +129,7 @@ export class ReportView {
     show(byId("review"), false);
     byId("report-text").textContent = "";
     byId("report-words").replaceChildren();
-    tellProblem({ sentence: `${this.refusal({}, refused)} ${this.speech.say("deleted")}` });
+    tellProblem({ sentence: `${this.refusal({}, refused)} ${this.speech.say("deleted")}` }, this.speech);
   }
 
   received({ token, body }, { stored }) {
