@@ -103,6 +103,8 @@ def demo(
     opens = bool(show_page) or (show_page is None and terminal and browser)
     stays = bool(serve) or (terminal and (opens or browser or host not in LOOPBACK))
     live = LiveDemo(epsilon, crowd, host, usual_port(host) if port is None else port, opens and stays, stays)
+    if not stays:
+        print_line(Phrase("No browser was found here, so this ends by itself: --serve keeps it running."))
     if not live.run() and not stays:
         _report(ctx, people, epsilon, seed, False, out, as_json)
 

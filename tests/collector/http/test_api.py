@@ -242,6 +242,21 @@ def fuzzed(rng: random.Random, good: dict[str, Any]) -> Any:
     return text
 
 
+def test_a_one_time_link_says_whether_it_was_used(served: Service) -> None:
+    record = opened(served.collector, document(CHEATED, link="invitations"))
+    sent, visitor = sent_report(served.collector, record, "yes"), served.visitor()
+    ask = {"token": sent["token"]}
+    before = visitor.ask("POST", f"/api/surveys/{record.id}/link", ask).json
+    visitor.ask("POST", f"/api/surveys/{record.id}/reports", sent)
+    after = visitor.ask("POST", f"/api/surveys/{record.id}/link", ask).json
+    made_up = visitor.ask("POST", f"/api/surveys/{record.id}/link", {"token": "0" * 32})
+    open_link = opened(served.collector, document(CHEATED))
+
+    assert (before["used"], after["used"]) == (False, True)
+    assert (made_up.status, made_up.json["error"]) == (403, "unknown-link")
+    assert visitor.ask("POST", f"/api/surveys/{open_link.id}/link", ask).status == 409
+
+
 def test_ten_thousand_fuzzed_reports_are_refused(tmp_path: Path) -> None:
     """Seeded; each has a field that is wrong, so each must be refused with a 4xx, and none stored."""
     import asyncio

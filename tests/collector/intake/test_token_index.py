@@ -50,6 +50,7 @@ def test_the_index_is_a_dict(batches: list[list[bytes]], questions: list[bytes],
     wanted = [model.get(token, 0) for token in questions]
     assert index.find(b"".join(questions)).digests.tolist() == wanted
     assert [index.find_one(token) for token in questions] == wanted
+    assert [index.knows(token) for token in questions] == [digest != 0 for digest in wanted]
 
 
 @pytest.mark.parametrize("step", [1, 16, 8192])
@@ -71,6 +72,7 @@ def test_the_index_grows_while_it_is_used(monkeypatch: pytest.MonkeyPatch, step:
         wanted = [digest(token) for token in known[::37]] + [0] * len(tokens[place : place + 30])
         assert index.find(b"".join(asked)).digests.tolist() == wanted
         assert [index.find_one(token) for token in asked] == wanted
+        assert [index.knows(token) for token in asked] == [digest != 0 for digest in wanted]
         both_tables += index._old is not None
         next_tables += index._next is not None
         if place >= len(tokens):

@@ -20,7 +20,7 @@ from murmure.collector.pages.shell import POLICY
 from murmure.collector.pages.static_files import FOREVER, static_files
 from murmure.collector.survey.survey import Survey
 
-PAGE, API = re.compile(r"/s/([a-z0-9]{12})"), re.compile(r"/api/surveys/([a-z0-9]{12})(?:/(plan|coins|reports))?")
+PAGE, API = re.compile(r"/s/([a-z0-9]{12})"), re.compile(r"/api/surveys/([a-z0-9]{12})(?:/(plan|coins|reports|link))?")
 FILE = re.compile(r"(?:/v/[0-9a-f]{16})?/((?:static|client)/[a-z0-9_.]+)")
 
 CHEATED = {
@@ -143,6 +143,7 @@ class SmallCollector:
         self.surveys = {survey_id(name): Survey.from_dict(value) for name, value in DOCUMENTS.items()}
         self.states: dict[str, str] = {}
         self.waves: dict[str, int] = {}
+        self.used: set[str] = set()  # tokens of links that were used before
         self.bodies: list[bytes] = []  # of every POST of a report, also those that were refused
         self.stored: dict[tuple[str, int, str], Any] = {}
         self.coin_tokens: list[str] = []
@@ -238,6 +239,8 @@ def handler_of(collector: SmallCollector) -> type[BaseHTTPRequestHandler]:
             api = API.fullmatch(self.path)
             if api is None:
                 self.json(404, refusal("not-found", 404))
+            elif api[2] == "link":
+                self.json(200, {"ok": True, "used": json.loads(raw)["token"] in collector.used})
             elif collector.faults:
                 status, headers, value = collector.faults.pop(0)
                 if api[2] == "reports":

@@ -372,6 +372,25 @@ def test_a_personal_link_leaves_the_address_bar_and_survives_reload_and_language
     assert TOKEN not in one.kept()
 
 
+def test_a_link_that_was_used_asks_nothing(visit: Start, collector: SmallCollector) -> None:
+    """Not even in another browser, which has kept nothing: a second draw would tell more, and could not count."""
+    collector.used.add(TOKEN)
+    one = visit("invited", token=TOKEN)
+
+    assert "This link has been used" in one.text("#problem")
+    assert one.do(lambda page: page.is_hidden("#answering")) and collector.bodies == []
+
+
+def test_a_page_that_was_reloaded_says_one_thing_about_what_it_remembers(visit: Start) -> None:
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    before = one.do(lambda page: page.is_visible("#remembered"))
+    one.reload()
+
+    assert before and one.do(lambda page: page.is_hidden("#remembered"))
+
+
 def test_two_people_can_use_their_links_on_one_device(visit: Start, collector: SmallCollector) -> None:
     one = visit("invited", token=TOKEN)
     one.choose(1)

@@ -58,7 +58,7 @@ def as_refusal(error: MurmureError) -> RequestRefused:
 
 def internal_error() -> RequestRefused:
     """What a bug looks like from outside: nothing about it leaves the server."""
-    return RequestRefused("internal", "something went wrong here, and nothing was stored.", hint=Phrase("try again"))
+    return RequestRefused("internal", "something went wrong here.", hint=Phrase("try again: a report counts once"))
 
 
 def retry_headers(error: RequestRefused) -> dict[str, str]:

@@ -58,6 +58,7 @@ class ApiRoutes:
             Route(one, answering(self.remove), methods=["DELETE"]),
             Route(f"{one}/plan", answering(self.plan), methods=["GET"]),
             Route(f"{one}/coins", answering(self.coins), methods=["POST"]),
+            Route(f"{one}/link", answering(self.link), methods=["POST"]),
             Route(f"{one}/results", answering(self.results), methods=["GET"]),
             Route(f"{one}/forgeries", answering(self.forgeries), methods=["GET"]),
             Route(f"{one}/invitations", answering(self.invitations), methods=["POST"]),
@@ -78,6 +79,11 @@ class ApiRoutes:
         record = await self._visible(request)
         text = await asyncio.to_thread(lambda: record.plan_text or record.plan.to_json())
         return public_answer(request, text, "application/json")
+
+    async def link(self, request: Request) -> Response:
+        body = await body_of(request, TOKEN_BODY)
+        only_fields(body, "token")
+        return json_answer({"used": self._collector.link_used(request.path_params["id"], body.get("token"))})
 
     async def coins(self, request: Request) -> Response:
         self._coins.take(self._client(request))

@@ -159,6 +159,7 @@ PATHS: Fields = {
         "delete": _route("Remove a draft.", 200, session=True),
     },
     f"{ONE}/plan": {"get": _route("The plan, exactly the text whose digest links carry.", 200, media="text/plain")},
+    f"{ONE}/link": {"post": _route("Whether a one-time link has sent its report.", 200, body="Token")},
     f"{ONE}/coins": {
         "post": _route("Register a token: its public coins, and the token to send the report with.", 200, body="Token")
     },

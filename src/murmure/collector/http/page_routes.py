@@ -123,7 +123,9 @@ class PageRoutes:
         return page_answer(await asyncio.to_thread(made))
 
     async def first(self, request: Request) -> Response:
-        return page_answer(first_account_page(language_of(request), request.query_params.get("setup", "")))
+        setup = request.query_params.get("setup", "")
+        await asyncio.to_thread(self._collector.analysts.check_setup, setup)
+        return page_answer(first_account_page(language_of(request), setup))
 
     async def ticket(self, request: Request) -> Response:
         """A link that signs in once: the terminal of a teacher prints it. Programs that only look do not use it up."""

@@ -91,6 +91,10 @@ class Intake:
         """
         self._writer.submit(arrivals, done)
 
+    def knows(self, token: bytes) -> bool:
+        """Whether a report of this token is stored. One that is being written this moment may be missed."""
+        return self._writer.knows(token)
+
     @property
     def waiting(self) -> int:
         """Arrivals that have no outcome yet."""

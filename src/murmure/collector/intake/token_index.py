@@ -62,6 +62,12 @@ class TokenIndex:
         high, low = int.from_bytes(token[:8], "little"), int.from_bytes(token[8:], "little")
         return self._table.find_one(high, low) or (self._old.find_one(high, low) if self._old is not None else 0)
 
+    def knows(self, token: bytes) -> bool:
+        """From any thread, for somebody who asks: a token that is being written this moment may be missed."""
+        high, low = int.from_bytes(token[:8], "little"), int.from_bytes(token[8:], "little")
+        old, table = self._old, self._table  # in this order: what leaves the old one is in the other by then
+        return bool(table.find_one(high, low)) or (old is not None and bool(old.find_one(high, low)))
+
     def find(self, tokens: bytes) -> TokenLookup:
         """Many tokens, joined. What it finds holds until the next insertion or `reserve`."""
         halves = np.frombuffer(tokens, "<u8").reshape(-1, 2)

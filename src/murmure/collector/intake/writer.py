@@ -76,6 +76,10 @@ class Writer:
             self._waiting_bytes += size
             self._queue.put(Submission(arrivals, done, size))
 
+    def knows(self, token: bytes) -> bool:
+        """Whether a report of this token was stored; from any thread."""
+        return self._index.knows(token)
+
     def close(self) -> None:
         """After all that was submitted has its outcome."""
         with self._lock:

@@ -208,6 +208,10 @@ PROBLEMS = {
     "link.token": Phrase(
         "This survey needs a personal link, and this address is incomplete. Open the full link that you were sent."
     ),
+    "link.used": Phrase(
+        "This link has been used: a report was sent with it, perhaps from another browser of yours. That one counts, "
+        "so nothing is asked here. If it was not you, ask the person who sent you the link for a new one."
+    ),
     "plan.missing": Phrase(
         "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from murmure.collector.pages.analyst_words import ADMINISTRATION, LIVE, REQUESTS, words_in
 from murmure.collector.pages.qr_code import qr_svg
@@ -11,6 +12,7 @@ from murmure.collector.pages.shell import FOLDER, collector_page
 from murmure.collector.service.results import SurveyResults
 from murmure.collector.service.surveys import STATE_NAMES, SurveyRecord
 from murmure.core.errors import Phrase
+from murmure.core.serving.listening import LOOPBACK
 from murmure.show.html import from_template
 from murmure.show.language import LanguageCode
 from murmure.show.phrase import Code
@@ -63,6 +65,7 @@ def survey_page(
         command=Code("murmure estimate"),
         qr=qr_svg(links["answer"]) if record.survey.link == "open" and record.state == "open" else None,
         refusals=refusals_in_words(refusals),
+        here_only=urlsplit(links["answer"]).hostname in LOOPBACK,
         **_context(record, results),
     )
 

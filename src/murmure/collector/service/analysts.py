@@ -120,16 +120,20 @@ class Analysts:
         return self._setup
 
     def add_first(self, token: str, name: str, password: str) -> Analyst:
+        self.check_setup(token)
+        analyst = self.create(name, password)
+        self._setup = None
+        return analyst
+
+    def check_setup(self, token: str) -> None:
+        """Refuse what is not the token of the first account."""
         wanted = self.setup_token()
-        if wanted is None or not hmac.compare_digest(token.encode(), wanted.encode()):
+        if wanted is None or not hmac.compare_digest(token.encode("utf-8", "replace"), wanted.encode()):
             raise RequestRefused(
                 "forbidden",
                 "this set-up link is no longer valid.",
                 hint="murmure serve prints one when it starts, as long as there is no analyst",
             )
-        analyst = self.create(name, password)
-        self._setup = None
-        return analyst
 
     # -- sessions
 

@@ -130,6 +130,10 @@ class Collector:
         """How many tokens were registered for coins; a record of the database lags behind by some seconds."""
         return record.coins + self._coins[record.number]
 
+    def link_used(self, survey_id: str, token: Any) -> bool:
+        """Whether a one-time link has sent its report: then nobody should be asked, or draw, once more."""
+        return self.intake.knows(self.reception(survey_id).link_digest(token))
+
     def count_refusal(self, survey_id: str, code: str, count: int = 1) -> None:
         """Count a refusal; one about a survey that does not exist is counted too, under number 0."""
         with self._counts_lock:

@@ -47,6 +47,14 @@ class Reception:
                 hint="ask for public coins first, and send the report with the token that comes with them",
             )
 
+    def link_digest(self, token: Any) -> bytes:
+        """What is stored of the token of a one-time link."""
+        if not self.by_invitation:
+            raise RequestRefused("state", "this survey has an open link, and no invitations.")
+        text = _check_form(token)
+        self._check_invitation(text)
+        return self.tokens.digest(text, self.wave)
+
     def register(self, token: Any) -> tuple[str, list[str], bool]:
         """The token that may send a report, its public words, and whether this is its registration.
 

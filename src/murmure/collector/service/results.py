@@ -83,9 +83,10 @@ class SurveyResults(Shown):
         if self.release is None:
             head.append(Paragraph(Phrase("Nobody has answered yet. The first figures appear with the first report.")))
             return Document(survey.title.phrase, tuple(head), "SurveyResults", footer)
+        more = [shrinking_section(survey.questions, self.release)] if self.record.state == "open" else []
         sections = (
             self._figures(),
-            shrinking_section(survey.questions, self.release),
+            *more,
             forged_section(survey.questions, self.plan, self.n, self.registered),
             guarantee_of_survey(self._content, survey.waves, self.epsilon_total),
         )

@@ -19,7 +19,7 @@ from murmure.show.document import Block, Fold, Paragraph, Section, Table
 SHRINK_FACTORS = (2, 4, 10)  # times as many answers as now
 FORGED_SHARES = (0.01, 0.05)  # of the reports
 UNFOLDED = 10  # rows of a table; those beyond are folded
-NO_MARGIN = 50.0  # points: such an interval reaches half of the whole to either side
+NO_MARGIN = 0.5  # of the whole: such an interval reaches from one end to the other
 
 
 def shrinking_section(questions: Sequence[Question], release: Release) -> Section:
@@ -106,13 +106,14 @@ def _folded(head: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[B
 def _margin(question: Question, half: float, most: float | None = None) -> Phrase:
     """most: a figure cannot move further."""
     half = half if most is None else min(half, most)
+    width = question.high - question.low if question.by_mean else 1.0
+    if most is None and half >= NO_MARGIN * width:
+        return Phrase("says nothing yet")
     if question.by_mean and question.unit:
         return Phrase("± {half:.2g} {unit}", half=half, unit=question.unit.phrase)
     if question.by_mean:
         return Phrase("± {half:.2g}", half=half)
     points = 100 * half
-    if most is None and points >= NO_MARGIN:
-        return Phrase("says nothing yet")
     return Phrase("± {points:.3g} points" if points >= 99.5 else "± {points:.2g} points", points=points)
 
 

@@ -100,10 +100,10 @@ class RoomWords:
         yield Phrase("Four times as many answers make such an interval about half as wide.")
         if room.holds_exactly:
             yield Phrase(
-                "It holds the truth about those who answered at least 95 times in 100, if all follow the coin."
+                "At least 95 times in 100 it holds the truth about those who answered, if all follow the coin."
             )
         else:
-            yield Phrase("It holds the truth about those who answered about 95 times in 100, if all follow the coin.")
+            yield Phrase("About 95 times in 100 it holds the truth about those who answered, if all follow the coin.")
         if any(figure.unlikely for figure in room.pictured):
             yield Phrase(
                 "Even what fits best would rarely give these reports: chance can do that, and so can people who do not "

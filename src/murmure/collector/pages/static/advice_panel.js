@@ -92,8 +92,7 @@ export class AdvicePanel {
     this.problem = refusal;
     this.fault("margin", refusal.where === "margin" ? refusal.beside : "");
     this.fault("epsilon", refusal.where === "epsilon" ? refusal.beside : "");
-    const quiet = ["margin", "epsilon"].includes(refusal.where);
-    if (quiet && this.latest) return;
+    this.latest = null; // figures of another survey
     byId("advice-body").replaceChildren(paragraph(refusal.message, "note"));
     show(byId("advice-how"), false);
   }

@@ -49,6 +49,12 @@ export async function askCoins(id, token) {
   throw Object.assign(new Error(json?.message), { code: json?.error ?? "unreachable" });
 }
 
+/** Whether a personal link has sent its report, as far as the collector says: then nobody is asked once more. */
+export async function linkUsed(id, token) {
+  const { json } = await post(`/api/surveys/${id}/link`, JSON.stringify({ token }));
+  return json?.used === true;
+}
+
 export class Delivery {
   /** tell(state, details): "kept", "sending", "retry", "busy", "offline", "stopped", "received", "refused". */
   constructor(id, body, tell) {

@@ -43,6 +43,7 @@ export class ReportView {
     byId("picture")?.replaceChildren();
     const gone = this.survey.waves > 1 ? "gone.waves" : "gone";
     byId("answered").replaceChildren(element("p", {}, this.speech.say(gone)));
+    show(byId("remembered"), false);
     byId("luck").textContent = "";
   }
 
@@ -55,6 +56,7 @@ export class ReportView {
     this.forget();
     this.warn();
     if (labels) byId("answered").replaceChildren(...this.lines(labels));
+    show(byId("remembered"), labels !== null);
     byId("report-words").replaceChildren(...this.words(sent));
     byId("luck").textContent = labels ? this.luck(labels[0], sent.report) : "";
     byId("report-text").textContent = record.body;
