@@ -177,20 +177,16 @@ def test_a_survey_by_invitation(browser: Browser, served: Service) -> None:  # n
             invited.look()
             faults += invited.faults
         analyst.wait(ANSWERS.format(1))
-        with person(browser, served.address, "fr") as second:  # with the same link, and another report
+        with person(browser, served.address, "fr") as second:  # with the same link, which asks nothing any more
             second.go(links[0])
             second.wait("html[data-ready]", "attached")
-            second.evaluate(RECORD_WORDS, KEEPS)
-            second.do(lambda page: page.locator("#q1 input").nth(0).check())
-            second.click("#randomise")
-            second.click("#send")
-            second.wait(".delivery.refused")
-            assert not second.sees("#receipt")
+            assert "Ce lien a déjà servi" in second.read("#problem")
+            assert not second.sees("#answering") and not second.sees("#receipt")
             faults += second.serious()
         analyst.do(lambda page: page.reload())
         analyst.wait(ANSWERS.format(1))
         assert analyst.read(".counts dd") == "1"
-        assert served.collector.refusals(served.collector.surveys.find(survey)) == {"spent": 1}
+        assert served.collector.refusals(served.collector.surveys.find(survey)) == {}
         faults += analyst.faults
 
     assert faults == []
