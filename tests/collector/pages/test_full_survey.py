@@ -185,7 +185,6 @@ def test_a_survey_by_invitation(browser: Browser, served: Service) -> None:  # n
             faults += second.serious()
         analyst.do(lambda page: page.reload())
         analyst.wait(ANSWERS.format(1))
-        assert analyst.read(".counts dd") == "1"
         assert served.collector.refusals(served.collector.surveys.find(survey)) == {}
         faults += analyst.faults
 

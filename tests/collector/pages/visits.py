@@ -50,6 +50,7 @@ def served() -> Iterator[SmallCollector]:
 def collector(served: SmallCollector) -> SmallCollector:
     """Nothing has arrived yet; what browsers keep is deleted by `visit`."""
     served.bodies.clear()
+    served.used.clear()
     served.stored.clear()
     served.faults.clear()
     served.states.clear()
