@@ -120,7 +120,7 @@ def test_shuffled_reports_are_the_same_reports(name: str, max_bytes: int) -> Non
 
 @pytest.mark.parametrize("max_bytes", [0, 1 << 20], ids=["in heaps on the disk", "in memory"])
 def test_every_order_is_as_likely_as_any_other(max_bytes: int) -> None:
-    """Of three reports in two blocks, all 6 orders: chi-square at 1e-6, over fewer seeded runs where files take a while."""
+    """Of three reports in two blocks, all 6 orders: chi-square at 1e-6, over fewer seeded runs where files are slow."""
     runs, rng = 3000 if max_bytes else 300, mu.Random.seeded(11)
     orders: Counter[tuple[int, ...]] = Counter()
     for _ in range(runs):
