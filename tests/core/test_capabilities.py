@@ -62,7 +62,11 @@ PROBED = {
     },
     SYSTEM: {
         "lectures/course/interrupts.py": "pthread_sigmask",
+        "cli/lesson_screen.py": "encoding",
         "cli/terminal.py": "reconfigure",
+        "collector/client_file.py": "O_NOFOLLOW",
+        "collector/client_requests.py": "reason",
+        "collector/intake/report_log.py": "fdatasync",
         "core/random.py": "register_at_fork",
         "core/serving/listening.py": "reason strerror",
         "engines/sources/csv_files.py": "fileobj",
@@ -90,6 +94,7 @@ PROBED = {
     },
     ANYTHING: {
         "cli/party_join.py": "text",
+        "collector/survey/texts.py": "code",
         "show/html.py": "value",
         "show/phrase.py": "plural text",
         "attacks/audits/released_values.py": "__dict__ ?",
@@ -99,6 +104,7 @@ PROBED = {
 # Where the name of a class decides: it is looked up among the names that JSON knows, or belongs to another library.
 NAMED = {
     "catalogue.py",
+    "collector/service/builder_advice.py",
     "engines/sources/arrow_cells.py",
     "parties/study/model_checks.py",
     "parties/study/question_words.py",

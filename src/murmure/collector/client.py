@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import time
 import urllib.parse
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,6 +35,7 @@ from typing import Any
 from murmure.collector.client_file import ClientFile, KeptState
 from murmure.collector.client_requests import CollectorRefusal, CollectorRequests
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanMismatch, PlanRefused, shorten
+from murmure.core.random import fresh_key
 from murmure.local.rappor import RAPPOR, MemoisedClient
 from murmure.plan.plan import Plan
 from murmure.plan.reports import Reports
@@ -160,7 +160,7 @@ class SurveyClient:
         if self._token is None:
             if survey.get("link") != "open":
                 raise InvalidParameter("this survey takes one-time links only, and this link has no token (t=).")
-            self._token = secrets.token_hex(16)
+            self._token = fresh_key()[:16].hex()
         self._keep()  # before coins are asked for: nobody tries tokens until the coins suit them
         try:
             report = self._report(plan, survey["survey"], answers)

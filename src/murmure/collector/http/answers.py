@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from murmure.collector.http.bodies import Send
-from murmure.collector.intake.errors import IntakeFailed
+from murmure.collector.intake.errors import IntakeBusy, IntakeClosed, IntakeFailed
 from murmure.collector.pages.shell import POLICY
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
 from murmure.collector.survey.errors import SurveyRefused
@@ -36,8 +36,9 @@ def error_fields(error: RequestRefused, lang: LanguageCode = "en") -> dict[str, 
         "hint": None if error.hint is None else say(error.hint),
         "status": error.status,
     }
-    where = getattr(error, "where", None)
-    return out if where is None else out | {"where": where, "wanted": say(error.wanted)}  # type: ignore[attr-defined]
+    if error.where is None or error.wanted is None:
+        return out
+    return out | {"where": error.where, "wanted": say(error.wanted)}
 
 
 def as_refusal(error: MurmureError) -> RequestRefused:
@@ -45,14 +46,14 @@ def as_refusal(error: MurmureError) -> RequestRefused:
     if isinstance(error, RequestRefused):
         return error
     if isinstance(error, IntakeFailed | CollectorFailed | CannotWrite):  # paths and reasons are for those who run it
-        code = "busy" if getattr(error, "reason", "") in ("busy", "closed") else "disk"
+        code = "busy" if isinstance(error, IntakeBusy | IntakeClosed) else "disk"
         return RequestRefused(
             code, "nothing can be stored at the moment.", hint="send it again: it was not acknowledged"
         )
     refused = RequestRefused("bad-request", "{why}", why=error.message)
     refused.hint = error.hint
     if isinstance(error, SurveyRefused):
-        refused.where, refused.wanted = error.where, error.wanted  # type: ignore[attr-defined]
+        refused.where, refused.wanted = error.where, error.wanted
     return refused
 
 

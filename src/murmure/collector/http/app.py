@@ -32,7 +32,7 @@ from murmure.collector.service.errors import RequestRefused
 from murmure.core.serving.listening import LOOPBACK
 
 TLS_ONLY = (b"strict-transport-security", b"max-age=31536000")
-OWN_WINDOW = (b"cross-origin-opener-policy", b"same-origin")
+ISOLATED_WINDOW = (b"cross-origin-opener-policy", b"same-origin")
 HOT = re.compile(r"/api/surveys/([a-z0-9]{1,32})/(reports|batches)")
 
 
@@ -77,7 +77,7 @@ def _headers_of_place(settings: WebSettings) -> list[tuple[bytes, bytes]]:
     """Browsers heed these by TLS or on this machine only, and complain elsewhere; and on this machine other services
     have the same name, so that TLS cannot be asked for on behalf of all of them."""
     here = urlsplit(settings.public_url or "").hostname in LOOPBACK
-    headers = [OWN_WINDOW] if settings.secure or here else []
+    headers = [ISOLATED_WINDOW] if settings.secure or here else []
     return [*headers, TLS_ONLY] if settings.secure and not here else headers
 
 

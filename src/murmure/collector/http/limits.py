@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 import re
 import time
 from collections import OrderedDict
@@ -20,9 +19,9 @@ from typing import Any, TypeVar
 
 from murmure.collector.http.bodies import Scope
 from murmure.collector.service.errors import RequestRefused
+from murmure.core.random import fresh_key
 
 MAX_CLIENTS = 100_000  # buckets; the ones that waited longest are forgotten first
-KEY_BYTES = 32
 PORT = re.compile(r"(?:\[([^]]*)\]|([0-9.]+))(?::[0-9]+)?")  # as some proxies write addresses
 Result = TypeVar("Result")
 
@@ -33,7 +32,7 @@ class RateLimit:
     def __init__(self, burst: int, per_minute: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, per_minute / 60, clock
         self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
-        self._key = os.urandom(KEY_BYTES)
+        self._key = fresh_key()
 
     def take(self, name: str) -> None:
         """One try of this name, or a refusal."""

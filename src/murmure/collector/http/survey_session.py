@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from murmure.collector.http.api_routes import survey_link
 from murmure.collector.http.server import EVERYWHERE, ServeSettings, ServiceUrls, open_collector, serving
 from murmure.core.errors import Phrase
+from murmure.core.random import fresh_key
 from murmure.core.serving.listening import base_url
 from murmure.show.language import NAMES, Language
 
@@ -78,7 +78,7 @@ def _teacher(collector: Collector) -> int:
     for analyst in collector.analysts.list():
         if analyst.name == TEACHER:
             return analyst.number
-    return collector.analysts.create(TEACHER, secrets.token_hex(PASSWORD_BYTES)).number
+    return collector.analysts.create(TEACHER, fresh_key()[:PASSWORD_BYTES].hex()).number
 
 
 def in_languages(phrase: Phrase) -> dict[str, str]:

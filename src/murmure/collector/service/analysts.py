@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 import threading
 import time
@@ -21,6 +20,7 @@ from murmure.collector.service.database import CollectorFile
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.keys import ServiceKey
 from murmure.core.errors import MissingExtra, Phrase
+from murmure.core.random import fresh_key
 
 NAME = re.compile(r"[\w][\w .@-]{0,63}")
 MIN_PASSWORD, MAX_PASSWORD = 10, 200
@@ -55,7 +55,7 @@ class Analysts:
     @cached_property
     def _nobody(self) -> str:
         """What the password of a name that does not exist is compared with: it must take as long."""
-        return str(self._hasher.hash(os.urandom(16).hex()))
+        return str(self._hasher.hash(fresh_key()[:16].hex()))
 
     # -- accounts
 
@@ -116,7 +116,7 @@ class Analysts:
         if self.list():
             return None
         if self._setup is None:
-            self._setup = os.urandom(16).hex()
+            self._setup = fresh_key()[:16].hex()
         return self._setup
 
     def add_first(self, token: str, name: str, password: str) -> Analyst:
@@ -150,7 +150,7 @@ class Analysts:
         return self.open_session(number)
 
     def open_session(self, analyst: int) -> str:
-        cookie = os.urandom(COOKIE_BYTES).hex()
+        cookie = fresh_key()[:COOKIE_BYTES].hex()
         now = hour_of(self._clock())
         with self._database.writing() as run:
             run('DELETE FROM "sessions" WHERE "expires" < ?', now)
@@ -159,7 +159,7 @@ class Analysts:
 
     def browser_token(self, name: str) -> str:
         """What a browser keeps after somebody signed in: it gives no access, only tries of its own to sign in again."""
-        nonce = os.urandom(BROWSER_BYTES).hex()
+        nonce = fresh_key()[:BROWSER_BYTES].hex()
         return nonce + self._browser_code(nonce, name)
 
     def knows_browser(self, name: str, token: str | None) -> bool:
@@ -175,7 +175,7 @@ class Analysts:
 
     def ticket(self, analyst: int) -> str:
         """For the terminal that serves: a link with it signs in, once. It is never stored."""
-        ticket = os.urandom(16).hex()
+        ticket = fresh_key()[:16].hex()
         self._tickets[ticket] = analyst
         return ticket
 

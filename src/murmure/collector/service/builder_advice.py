@@ -23,6 +23,7 @@ from murmure.core.certificate_blocks import method_explained
 from murmure.core.errors import Phrase
 from murmure.core.estimates.margins import margin_of, worst_variance
 from murmure.core.types import Affine
+from murmure.laws.records import Sampled
 from murmure.local.rappor import RAPPOR
 from murmure.show.language import Language, LanguageCode
 
@@ -245,9 +246,10 @@ def _mechanism_name(survey: Survey) -> str:
     person = survey.plan.person
     if not survey.of_records:
         return type(person).__name__
-    take = getattr(getattr(person.channel, "draw", None), "take", None)
     name = type(person).__name__
-    return f"{name}, {take} of {len(survey.questions)}" if person.shows_some_columns and take else name
+    if not isinstance(person.channel, Sampled):
+        return name
+    return f"{name}, {person.channel.draw.take} of {len(survey.questions)}"
 
 
 def _why(survey: Survey) -> Phrase:

@@ -33,7 +33,13 @@ RETRY_SECONDS = {"too-many": 30, "busy": 2, "disk": 30}
 
 
 class RequestRefused(MurmureError):
-    """A request that is not carried out: nothing was stored, and nothing was counted."""
+    """A request that is not carried out: nothing was stored, and nothing was counted.
+
+    where, wanted: of a survey that was refused, the field, and what it may hold.
+    """
+
+    where: str | None = None
+    wanted: str | None = None
 
     def __init__(self, code: str, template: str, /, *, hint: str | None = None, **fields: Any) -> None:
         super().__init__(template, hint=hint, **fields)

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import re
 from collections.abc import Iterator
 
 from murmure.collector.service.keys import ServiceKey
+from murmure.core.random import fresh_key
 
 TOKEN = re.compile(r"[0-9a-f]{32}")
 NONCE_BYTES = 8
@@ -37,7 +37,7 @@ class SurveyTokens:
 
     def new(self) -> str:
         """The token of a one-time link."""
-        return self.sign(os.urandom(NONCE_BYTES).hex())
+        return self.sign(fresh_key()[:NONCE_BYTES].hex())
 
     def sign(self, token: str) -> str:
         """The signed token with the first half of this one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from murmure.collector.service.database import CollectorFile
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.survey.survey import Survey, read_survey
 from murmure.core.errors import Phrase
+from murmure.core.random import fresh_key
 from murmure.plan.plan import Plan
 
 State = Literal["draft", "open", "closed", "published"]
@@ -160,7 +160,7 @@ class StoredSurveys:
 
 
 def new_id() -> str:
-    return "".join(ID_LETTERS[byte & 31] for byte in os.urandom(ID_LENGTH))
+    return "".join(ID_LETTERS[byte & 31] for byte in fresh_key()[:ID_LENGTH])
 
 
 def _text(survey: Survey) -> str:
