@@ -40,7 +40,7 @@ class Fit:
 
     task: str
     label: str
-    wanted: float = 1.0
+    wanted: float
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,9 @@ COLUMN = [
     Ratio("subset.server", "subset selection server", None, 500),
     Ratio("hadamard.client", "Hadamard client", None, 300),
     Ratio("hadamard.server", "Hadamard server", None, 300),
-    Ratio("laplace.1.0", "bounded Laplace, 768 x 8", 150),
+    Ratio("laplace.1.0", "bounded Laplace, 768 x 8", 150, 400),
     Ratio("laplace.0.1", "bounded Laplace, 768 x 8, eps = 0.1", 150),
-    Ratio("staircase.1.0", "bounded staircase, 768 x 8", 150),
+    Ratio("staircase.1.0", "bounded staircase, 768 x 8", 150, 400),
     Ratio("staircase.0.1", "bounded staircase, 768 x 8, eps = 0.1", 150),
 ]
 
@@ -138,9 +138,12 @@ NOISE = [
 ]
 
 FITS = [
-    Fit("fit.bayes", "naive Bayes, two classes"),
-    Fit("fit.regression", "linear regression"),
-    Fit("fit.kmeans", "k-means, eight clusters"),
+    Fit("fit.bayes.100000", "naive Bayes, two classes, 100,000 rows", 3),
+    Fit("fit.regression.100000", "linear regression, 100,000 rows", 3),
+    Fit("fit.kmeans.100000", "k-means, eight clusters, 100,000 rows", 3),
+    Fit("fit.bayes.1000000", "naive Bayes, two classes, 1,000,000 rows", 10),
+    Fit("fit.regression.1000000", "linear regression, 1,000,000 rows", 10),
+    Fit("fit.kmeans.1000000", "k-means, eight clusters, 1,000,000 rows", 10),
 ]
 
 SECURE = [

@@ -289,7 +289,7 @@ WHOLE_NUMBERS = """\
 Noise for each of 1,000,000 whole numbers, whose L1 sensitivity is the scale, at eps = 1. Peer and exact sampler draw
 from the law itself; the tables round it, and their certificate counts by how much."""
 LEARNERS = """\
-A whole `fit` of NumPy arrays, 100,000 rows of eight columns. scikit-learn protects nobody; Murmure and diffprivlib
+A whole `fit` of NumPy arrays of eight columns. scikit-learn protects nobody; Murmure and diffprivlib
 learn at eps = 1. Wall time for Murmure; for the others, which use threads, wall or CPU time, whichever is less. Every
 one has its own defaults: scikit-learn's k-means goes on until it settles, diffprivlib's takes at most seven steps,
 Murmure's at most eight, the first for the mean."""

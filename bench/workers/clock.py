@@ -16,7 +16,8 @@ ROWS, COLUMNS = 768, 8  # the size of the lectures' diabetes table
 SIZES = (7, 16, 7, 14, 6, 5, 2, 41, 2)  # categories of the nine columns of Adult that the RS+FD paper uses
 PEOPLE = 45_222  # and its rows
 SCALES = (1, 100)  # of discrete Laplace noise
-FITTED, WIDTH, CLUSTERS = 100_000, 8, 8  # rows and columns that learners learn from
+FITTED = (100_000, 1_000_000)  # rows that learners learn from
+WIDTH, CLUSTERS = 8, 8  # their columns, and the clusters to find
 BOX = 5.0  # public: every number of theirs lies between -5 and 5
 SUMMED = (30, 1_000, 9)  # parties, entries, and parties that vanish once their keys are shared
 THRESHOLD = 16  # shares that rebuild a secret, for either side
@@ -36,20 +37,20 @@ def records(n):
     return np.stack([rng.integers(0, k, n) for k in SIZES], axis=1)
 
 
-def rows_and_answers():
+def rows_and_answers(n):
     """Normal rows, a class and a number for each."""
     rng = np.random.default_rng(7)
-    rows = np.clip(rng.normal(size=(FITTED, WIDTH)), -BOX, BOX)
+    rows = np.clip(rng.normal(size=(n, WIDTH)), -BOX, BOX)
     score = rows @ np.linspace(-1, 1, WIDTH) / 2
-    answers = np.clip(score + rng.normal(size=FITTED) / 2, -BOX, BOX)
-    return rows, (score + rng.normal(size=FITTED) > 0).astype(np.int64), answers
+    answers = np.clip(score + rng.normal(size=n) / 2, -BOX, BOX)
+    return rows, (score + rng.normal(size=n) > 0).astype(np.int64), answers
 
 
-def blobs():
+def blobs(n):
     """Eight round clusters, near enough to touch."""
     rng = np.random.default_rng(7)
     centres = rng.uniform(-0.7 * BOX, 0.7 * BOX, (CLUSTERS, WIDTH))
-    return np.clip(centres[rng.integers(0, CLUSTERS, FITTED)] + rng.normal(size=(FITTED, WIDTH)), -BOX, BOX)
+    return np.clip(centres[rng.integers(0, CLUSTERS, n)] + rng.normal(size=(n, WIDTH)), -BOX, BOX)
 
 
 def once(call, timer=time.perf_counter):

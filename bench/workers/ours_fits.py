@@ -6,20 +6,22 @@ from ours import LIB, telling
 import murmure as mu
 from murmure import learn
 
-rows, classes, answers = rows_and_answers()
-points = blobs()
 features = {f"x{j}": mu.Interval(-BOX, BOX) for j in range(WIDTH)}
 privacy = mu.Central(EPSILON)
 
 
 def compare(task, learner, *data):
+    n = len(data[0])
+    task = f"{task}.{n}"
     with telling(task):
-        measure(task, LIB, FITTED, lambda: learner().fit(*data))
+        measure(task, LIB, n, lambda: learner().fit(*data))
 
 
 labelled = mu.Schema({**features, "y": mu.Categories(2)})
 numbered = mu.Schema({**features, "y": mu.Interval(-BOX, BOX)})
 boxed = mu.Schema(features)
-compare("fit.bayes", lambda: learn.NaiveBayes(labelled, "y", privacy), rows, classes)
-compare("fit.regression", lambda: learn.LinearRegression(numbered, "y", privacy), rows, answers)
-compare("fit.kmeans", lambda: learn.KMeans(CLUSTERS, boxed, privacy), points)
+for n in FITTED:
+    rows, classes, answers = rows_and_answers(n)
+    compare("fit.bayes", lambda: learn.NaiveBayes(labelled, "y", privacy), rows, classes)
+    compare("fit.regression", lambda: learn.LinearRegression(numbered, "y", privacy), rows, answers)
+    compare("fit.kmeans", lambda: learn.KMeans(CLUSTERS, boxed, privacy), blobs(n))

@@ -5,14 +5,15 @@ from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-rows, classes, answers = rows_and_answers()
-points = blobs()
+
+def compare(task, learner, *data):
+    n = len(data[0])
+    how = type(learner).__name__
+    measure_threaded_peer(f"{task}.{n}", "scikit-learn", n, lambda: learner.fit(*data), how)
 
 
-def compare(task, call, how):
-    measure_threaded_peer(task, "scikit-learn", FITTED, call, how)
-
-
-compare("fit.bayes", lambda: GaussianNB().fit(rows, classes), "GaussianNB")
-compare("fit.regression", lambda: LinearRegression().fit(rows, answers), "LinearRegression")
-compare("fit.kmeans", lambda: KMeans(CLUSTERS, random_state=7).fit(points), "KMeans")
+for n in FITTED:
+    rows, classes, answers = rows_and_answers(n)
+    compare("fit.bayes", GaussianNB(), rows, classes)
+    compare("fit.regression", LinearRegression(), rows, answers)
+    compare("fit.kmeans", KMeans(CLUSTERS, random_state=7), blobs(n))
