@@ -161,6 +161,12 @@ REGRESSED = [
     Regressed("logit", "own", "logistic, 10 columns, bounds read off the table first", None),
 ]
 
+COX = [
+    Ratio("cox.efron", "Efron's ties", 1, 1),
+    Ratio("cox.breslow", "Breslow's ties", 1, 1),
+    Ratio("cox.first", "Efron's ties, the first fit of a process, imports and reading counted", 1, 1),
+]
+
 BETWEEN = Between()
 
 STREAMED = [
