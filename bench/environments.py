@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / ".bench"  # ignored by git
-PEERS = ("pure-ldp", "multi-freq-ldpy", "diffprivlib", "opendp", "scikit-learn", "flower", "statsmodels")
+PEERS = ("pure-ldp", "multi-freq-ldpy", "diffprivlib", "opendp", "scikit-learn", "flower", "statsmodels", "lifelines")
 PACKAGES = {"flower": "flwr"}  # where the package has another name
 
 

@@ -165,6 +165,12 @@ REGRESSED = [
     Regressed("nb2", "stated", "negative binomial, 10 columns, bounds stated", 1.5),
 ]
 
+COX = [
+    Ratio("cox.efron", "Efron's ties", 1, 1),
+    Ratio("cox.breslow", "Breslow's ties", 1, 1),
+    Ratio("cox.first", "Efron's ties, the first fit of a process, imports and reading counted", 1, 1),
+]
+
 BETWEEN = Between()
 
 STREAMED = [

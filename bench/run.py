@@ -44,7 +44,15 @@ PEER_WAYS = {
     "gamma": ("irls", "newton"),
     "nb2": ("newton",),
 }
-ECONOMETRICS = (*(f"{act}." for act in PEER_WAYS), "peer_statsmodels", "ours_econometrics")
+ECONOMETRICS = (
+    *(f"{act}." for act in PEER_WAYS),
+    "cox.",
+    "peer_statsmodels",
+    "ours_econometrics",
+    "peer_lifelines",
+    "peer_phreg",
+    "ours_cox",
+)
 SIZES = (1_000_000, 10_000_000)  # rows of the large tables
 FITTED = SIZES[0]  # rows of iterated regressions
 LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
@@ -100,7 +108,7 @@ def on_spark(folder, n, *ways):
 def one_round(pythons, folder):
     records = []
     for peer, python in pythons.items():
-        if peer in ("flower", "statsmodels"):
+        if peer in ("flower", "statsmodels", "lifelines"):
             continue  # take their turns beside our own sums
         records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
     for lib, fast in MODES.items():
@@ -147,6 +155,17 @@ def econometrics_round(pythons, folder):
             for way in ("stated", "own") if act in ("ols", "logit") else ("stated",):
                 records += work(sys.executable, "ours_econometrics.py", "murmure", *file, act, way)
         records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "parties")
+    return records + cox_round(pythons, str(folder))
+
+
+def cox_round(pythons, folder):
+    """Cox's regression: lifelines' worker leaves the rows in the folder for the others."""
+    records = work(pythons["lifelines"], "peer_lifelines.py", "lifelines", folder, "fit")
+    records += work(pythons["lifelines"], "peer_lifelines.py", "lifelines", folder, "first")
+    records += work(pythons["statsmodels"], "peer_phreg.py", "statsmodels", folder)
+    for lib, fast in MODES.items():
+        for act in ("fit", "first"):
+            records += work(sys.executable, "ours_cox.py", lib, folder, act, MURMURE_FAST=fast)
     return records
 
 
@@ -185,7 +204,7 @@ A ratio is the peer's time over Murmure's.
 Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
 Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
 adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
-No peer has secure randomness for categories, and none uses threads but scikit-learn, Flower and statsmodels.
+No peer has secure randomness for categories, and none uses threads but scikit-learn, Flower, statsmodels and lifelines.
 Where two peers, or two ways of one peer, do a task, the faster one stands here.
 
 """
