@@ -157,8 +157,12 @@ WIRE = [Wire("wire.products", "30 parties, all products of 21 columns: 231 sums;
 REGRESSED = [
     Regressed("ols", "stated", "least squares, 20 columns, bounds stated"),
     Regressed("ols", "own", "least squares, 20 columns, bounds read off the table first"),
-    Regressed("logit", "stated", "logistic, 10 columns, bounds stated", None),
+    Regressed("logit", "stated", "logistic, 10 columns, bounds stated", 3),
     Regressed("logit", "own", "logistic, 10 columns, bounds read off the table first", None),
+    Regressed("probit", "stated", "probit, 10 columns, bounds stated", 1.5),
+    Regressed("poisson", "stated", "Poisson, 10 columns, bounds stated", 1.5),
+    Regressed("gamma", "stated", "gamma, 10 columns, bounds stated", 1.5),
+    Regressed("nb2", "stated", "negative binomial, 10 columns, bounds stated", 1.5),
 ]
 
 COX = [

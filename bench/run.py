@@ -36,9 +36,16 @@ OUR_WORKERS = (
 )
 CURATOR = ("noise.", "fit.")  # how their tasks begin
 SECURE = ("secure.", "wire.", "peer_flower", "ours_secure", "ours_network")
+PEER_WAYS = {
+    "ols": ("pinv", "qr"),
+    "logit": ("newton", "irls"),
+    "probit": ("newton",),
+    "poisson": ("newton", "irls"),
+    "gamma": ("irls", "newton"),
+    "nb2": ("newton",),
+}
 ECONOMETRICS = (
-    "ols.",
-    "logit.",
+    *(f"{act}." for act in PEER_WAYS),
     "cox.",
     "peer_statsmodels",
     "ours_econometrics",
@@ -48,7 +55,6 @@ ECONOMETRICS = (
 )
 SIZES = (1_000_000, 10_000_000)  # rows of the large tables
 FITTED = SIZES[0]  # rows of iterated regressions
-PEER_WAYS = {"ols": ("pinv", "qr"), "logit": ("newton", "irls")}
 LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
 
 
@@ -143,10 +149,10 @@ def econometrics_round(pythons, folder):
         file = str(folder), str(n)
         if not (folder / f"ols.{n}").exists():
             records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "make")
-        for act in ("ols", "logit") if n == FITTED else ("ols",):
+        for act in PEER_WAYS if n == FITTED else ("ols",):
             for way in PEER_WAYS[act]:
                 records += work(pythons["statsmodels"], "peer_statsmodels.py", "statsmodels", str(n), act, way)
-            for way in ("stated", "own"):
+            for way in ("stated", "own") if act in ("ols", "logit") else ("stated",):
                 records += work(sys.executable, "ours_econometrics.py", "murmure", *file, act, way)
         records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "parties")
     return records + cox_round(pythons, str(folder))

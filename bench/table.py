@@ -313,7 +313,8 @@ are 8 bytes for every word of the vector and 200 for every neighbour."""
 REGRESSIONS = """\
 Doubles of 17 digits in ten Parquet files, read batch by batch and added up exactly, in wall time with the reading;
 statsmodels has all rows in memory as one array, and is given the faster of its ways (for least squares pinv and qr, for
-logits Newton and IRLS), in wall or CPU time, whichever is less. Each in a fresh process, warmed up on a small table.
+others Newton and IRLS, where both end at the same figures), in wall or CPU time, whichever is less. Each in a fresh
+process, warmed up on a small table.
 Murmure's numbers are on a grid: of 12 decimals where bounds are stated, of 17 digits where they are read off the table.
 Differences are relative, the largest of any coefficient or standard error; memory is the peak of the process."""
 PARTIES = """\

@@ -1,6 +1,6 @@
 """Murmure's regressions from Parquet files, reading counted. One act in a fresh process.
 
-Arguments: FOLDER ROWS, and one of: make; ols stated; ols own; logit stated; logit own; parties.
+Arguments: FOLDER ROWS, and one of: make; ols stated; ols own; the same of logit, probit, poisson, gamma, nb2; parties.
 stated: with public bounds; own: with bounds that are first read off the table. parties: ten tables, in the clear and by
 masked sums, in turns.
 """
@@ -21,16 +21,16 @@ ITERATED = 1_000_000  # rows of iterated regressions, at most
 GROUP = 1 << 20  # rows of a row group, as Murmure writes them
 
 
-def write(path, columns, y):
+def write(path, columns, **y):
     """As Murmure writes; doubles that are all different gain nothing from a dictionary."""
-    held = dict(zip(outcomes.names(len(columns)), columns, strict=True)) | {"y": y}
+    held = dict(zip(outcomes.names(len(columns)), columns, strict=True)) | y
     pq.write_table(pa.table(held), path, GROUP, write_page_checksum=True, use_dictionary=False)
 
 
 def make(folder, n):
-    """The rows of least squares in ten files, one for each party; those of the logistic regression in one."""
+    """The rows of least squares in ten files, one for each party; those of iterated regressions in one."""
     for rows in (WARM, n):
-        ols, logit = folder / f"ols.{rows}", folder / f"logit.{rows}"
+        ols, glm = folder / f"ols.{rows}", folder / f"glm.{rows}"
         ols.mkdir(exist_ok=True)
         ends, taken, held = np.linspace(0, rows, PARTIES + 1).astype(int)[1:], 0, []
         for x, y in outcomes.batches(rows):
@@ -39,31 +39,39 @@ def make(folder, n):
             while len(ends) and taken >= ends[0]:
                 whole = np.concatenate(held, axis=1)
                 cut = whole.shape[1] - (taken - ends[0])
-                write(ols / f"{PARTIES - len(ends)}.parquet", whole[:-1, :cut], whole[-1, :cut])
+                write(ols / f"{PARTIES - len(ends)}.parquet", whole[:-1, :cut], y=whole[-1, :cut])
                 held, ends = [whole[:, cut:]], ends[1:]
         if rows <= ITERATED:
-            logit.mkdir(exist_ok=True)
-            write(logit / "0.parquet", *outcomes.classes(rows))
+            glm.mkdir(exist_ok=True)
+            x, y = outcomes.iterated(rows)
+            write(glm / "0.parquet", x, **y)
 
 
 def schema_of(act):
     import murmure as mu
 
     box = mu.Decimals(-outcomes.BOX, outcomes.BOX, outcomes.DECIMALS, rounding="nearest")
-    y = mu.Decimals(-outcomes.OUTCOME, outcomes.OUTCOME, outcomes.DECIMALS, rounding="nearest")
-    if act == "logit":
-        return mu.Schema({name: box for name in outcomes.names(outcomes.FEW)} | {"y": mu.Integers(0, 1)})
-    return mu.Schema({name: box for name in outcomes.names(outcomes.COLUMNS)} | {"y": y})
+    if act == "ols":
+        y = mu.Decimals(-outcomes.OUTCOME, outcomes.OUTCOME, outcomes.DECIMALS, rounding="nearest")
+        return mu.Schema({name: box for name in outcomes.names(outcomes.COLUMNS)} | {"y": y})
+    if act == "gamma":
+        y = mu.Decimals(outcomes.LEAST, outcomes.MOST, outcomes.DECIMALS, rounding="nearest")
+    else:
+        y = mu.Integers(0, 1 if act in ("logit", "probit") else outcomes.MOST)
+    return mu.Schema({name: box for name in outcomes.names(outcomes.FEW)} | {act: y})
 
 
 def fit(folder, n, act, way):
     from murmure import econometrics
 
-    formula = outcomes.formula(outcomes.FEW if act == "logit" else outcomes.COLUMNS)
+    iterated = act in outcomes.ITERATED
+    formula = outcomes.formula(outcomes.FEW, act) if iterated else outcomes.formula(outcomes.COLUMNS)
+    regression = getattr(econometrics, {"nb2": "negative_binomial"}.get(act, act))
     schema, found = schema_of(act) if way == "stated" else None, []
 
     def through(rows):
-        found[:] = [getattr(econometrics, act)(formula, folder / f"{act}.{rows}", schema=schema)]
+        table = folder / f"{'glm' if iterated else act}.{rows}"
+        found[:] = [regression(formula, table, schema=schema)]
         found.append(found[0].bse)
 
     through(WARM)
