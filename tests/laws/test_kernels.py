@@ -46,7 +46,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
 
     def switch(which: str) -> None:
         for module in LAW_MODULES:
-            forced = {"reference": lambda n: None, "compiled": lambda n: kernels}
+            forced = {"reference": lambda *work: None, "compiled": lambda *work: kernels}
             monkeypatch.setattr(module, "kernels_for", forced.get(which, usual[module]))
 
     return switch
@@ -163,8 +163,38 @@ def test_kernels_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
         kernel_loader.available.cache_clear()
         assert kernel_loader.kernels_for(kernel_loader.SMALL) is kernels
         assert kernel_loader.kernels_for(kernel_loader.SMALL - 1) is None
+        assert kernel_loader.kernels_for(3, kernel_loader.MANY // 3 + 1) is kernels
+        assert kernel_loader.kernels_for(3, kernel_loader.MANY // 3) is None
     finally:
         kernel_loader.available.cache_clear()
+
+
+@pytest.mark.parametrize("kind", [OUE, SubsetSelection])
+def test_few_long_reports_are_compiled(use: Use, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What decides is the words that reports take: of 30,000 values, few people need as many as a crowd of two."""
+    channel, n = kind(Categories(30_000), 1.0).channel, 150
+    asked: list[Any] = []
+    choose = kernel_loader.kernels_for
+    for module in (bits, subset):
+        monkeypatch.setattr(module, "kernels_for", lambda *work: (asked.append(choose(*work)), asked[-1])[1])
+    actual = draw(channel, inputs(channel.inputs, n), 6)
+    use("reference")
+
+    assert n * channel.words >= kernel_loader.MANY and n < kernel_loader.SMALL
+    assert asked[0] is kernels
+    assert np.array_equal(draw(channel, inputs(channel.inputs, n), 6), actual)
+
+
+@pytest.mark.parametrize(("k", "w"), [(2, 1), (3, 2), (65, 64), (128, 34), (300, 100)])
+def test_subsets_report_by_report_are_the_same(use: Use, k: int, w: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference goes over reports or, where a block holds few of them, over the values of each."""
+    channel, x = Subset(k, w, WORD // 5 * 3), inputs(k, 500)
+    use("reference")
+    monkeypatch.setattr(subset, "FEW", 0)
+    expected = draw(channel, x, k)
+    monkeypatch.setattr(subset, "FEW", len(x) + 1)
+
+    assert np.array_equal(draw(channel, x, k), expected)
 
 
 # ---- tallies
