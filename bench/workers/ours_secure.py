@@ -1,7 +1,8 @@
 """Murmure's secure sums, coordinator and parties in one process: who vanishes has shared its keys and sends no vector.
 
 Every call of the coordinator counts for the server; a party's calls count for that party, and the slowest one stands
-in the table. Every sum is compared with the true one, entry by entry.
+in the table. Every sum is compared with the true one, entry by entry. The coordinator is handed the messages of a stage
+together, as its queue does with what came in while it wrote the last ones to the disk (parties/coordinator/broker.py).
 """
 
 import gc
@@ -41,6 +42,11 @@ class Clock:
         return out
 
 
+def take(coordinator, messages):
+    for examined in coordinator.examine(messages):
+        coordinator.take(examined)
+
+
 def whole_sum(parties, entries, dropped, sharing):
     """(server, slowest client), in seconds."""
     mine = Identity.fresh()
@@ -62,9 +68,10 @@ def whole_sum(parties, entries, dropped, sharing):
 
     coordinator = clock("server", Coordinator, session, mine)
     machines = [clock(i, Party, session, identities[i], i, fresh_key()) for i in range(parties)]
-    for i in range(parties):
-        clock("server", coordinator.receive, clock(i, machines[i].keys))
+    answers = [clock(i, machine.keys) for i, machine in enumerate(machines)]
     while True:
+        clock("server", take, coordinator, answers)
+        answers = []
         clock("server", coordinator.close)
         for i in range(parties) if coordinator.stage in ("shares", "opened") else stays:
             inbox = clock("server", coordinator.inbox, i)
@@ -75,7 +82,7 @@ def whole_sum(parties, entries, dropped, sharing):
                 elif machines[i].stage == "reveal":
                     answer = clock(i, machines[i].reveal)
                 if answer is not None:
-                    clock("server", coordinator.receive, answer)
+                    answers.append(answer)
             heard[i] = len(inbox)
         if coordinator.stage == "done":
             break
