@@ -186,6 +186,12 @@ def spark(bench):
     return make_table(bench, SIZES[-1]) + bench.fast("ours_spark.py", str(bench.folder), str(SIZES[-1]), *ways)
 
 
+def growth(bench):
+    """Every size is the best of several calls, and the fit says how far it is off."""
+    acts = "n", "k", "certificates", "d", "fits", "regressions", "m"
+    return [record for act in acts for record in bench.fast("ours_growth.py", act)]
+
+
 def compile_cold():
     """The first use after an installation: numba finds an empty cache."""
     with tempfile.TemporaryDirectory() as empty:
@@ -198,6 +204,7 @@ PARTS = {  # what one round of it measures, and its peers
     noise: ("opendp",),
     fits: ("scikit-learn", "diffprivlib"),
     costs: (),
+    growth: (),
     secure: ("flower",),
     wire: (),
     econometrics: ("statsmodels",),
@@ -205,11 +212,13 @@ PARTS = {  # what one round of it measures, and its peers
     large: (),
     spark: (),
 }
+ONCE = {growth}  # however many rounds
 NAMES = {part.__name__: part for part in PARTS}
 
 
 def measure(part, rounds, folder, with_largest):
     """All rounds of a part, and under which conditions they were measured."""
+    rounds = 1 if part in ONCE else rounds
     about, found = now(rounds, {peer: python_of(peer) for peer in PARTS[part]}), []
     for i in range(rounds):
         say(f"{part.__name__}: round {i + 1} of {rounds}")
