@@ -17,11 +17,12 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.fixed import WORD
 from murmure.core.random import GivenWords, Random
 from murmure.laws import bits, hadamard, hashed, kernel_loader, subset, tallies, window
+from murmure.laws import table as table_module
 from murmure.laws.bits import DEEP_PLANES, PLANES, BitsChannel, ChainedBits, Coins
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.subset import Subset
-from murmure.laws.table import ramp, shift_family
+from murmure.laws.table import alias_tables, ramp, shift_family
 from murmure.laws.tagged import Tagged
 from murmure.laws.window import WindowChannel
 from murmure.local.grr import GRR
@@ -46,7 +47,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
 
     def switch(which: str) -> None:
         for module in LAW_MODULES:
-            forced = {"reference": lambda n: None, "compiled": lambda n: kernels}
+            forced = {"reference": lambda *work: None, "compiled": lambda *work: kernels}
             monkeypatch.setattr(module, "kernels_for", forced.get(which, usual[module]))
 
     return switch
@@ -163,8 +164,38 @@ def test_kernels_can_be_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
         kernel_loader.available.cache_clear()
         assert kernel_loader.kernels_for(kernel_loader.SMALL) is kernels
         assert kernel_loader.kernels_for(kernel_loader.SMALL - 1) is None
+        assert kernel_loader.kernels_for(3, kernel_loader.MANY // 3 + 1) is kernels
+        assert kernel_loader.kernels_for(3, kernel_loader.MANY // 3) is None
     finally:
         kernel_loader.available.cache_clear()
+
+
+@pytest.mark.parametrize("kind", [OUE, SubsetSelection])
+def test_few_long_reports_are_compiled(use: Use, kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What decides is the words that reports take: of 30,000 values, few people need as many as a crowd of two."""
+    channel, n = kind(Categories(30_000), 1.0).channel, 150
+    asked: list[Any] = []
+    choose = kernel_loader.kernels_for
+    for module in (bits, subset):
+        monkeypatch.setattr(module, "kernels_for", lambda *work: (asked.append(choose(*work)), asked[-1])[1])
+    actual = draw(channel, inputs(channel.inputs, n), 6)
+    use("reference")
+
+    assert n * channel.words >= kernel_loader.MANY and n < kernel_loader.SMALL
+    assert asked[0] is kernels
+    assert np.array_equal(draw(channel, inputs(channel.inputs, n), 6), actual)
+
+
+@pytest.mark.parametrize(("k", "w"), [(2, 1), (3, 2), (65, 64), (128, 34), (300, 100)])
+def test_subsets_report_by_report_are_the_same(use: Use, k: int, w: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reference goes over reports or, where a block holds few of them, over the values of each."""
+    channel, x = Subset(k, w, WORD // 5 * 3), inputs(k, 500)
+    use("reference")
+    monkeypatch.setattr(subset, "FEW", 0)
+    expected = draw(channel, x, k)
+    monkeypatch.setattr(subset, "FEW", len(x) + 1)
+
+    assert np.array_equal(draw(channel, x, k), expected)
 
 
 # ---- tallies
@@ -493,6 +524,56 @@ def test_alias_tables_meet_the_weights_to_the_last_unit(table: Any) -> None:
     """Summed over columns, thresholds and aliases give back every weight of every row, in integers."""
     assert (alias_weights(table) == table.weights.astype(object)).all()
     assert (table.weights.astype(object).sum(axis=1) == WORD).all()
+
+
+TABLES = {
+    "three reports": shift_family(shape(np.array([5.0, 4.0, 1.0]))),
+    "a power of two": shift_family(shape(np.exp(-np.arange(64) / 3))),
+    "one more": shift_family(shape(np.exp(-np.arange(65) / 9))),
+    "saturated": shift_family(shape(np.exp(-np.arange(33) * 10.0))),
+    "two reports": ramp(9, WORD // 5, WORD // 50),
+}
+
+
+@pytest.mark.parametrize("law", TABLES.values(), ids=TABLES.keys())
+def test_a_threshold_and_its_alias_share_a_word(law: Any) -> None:
+    """Of every input and every column: words below the threshold give the column, from there on the alias."""
+    threshold, alias, log = alias_tables(law.weights)
+    entries, entry_log = law._entries
+    table = entries.reshape(threshold.shape)
+    low = np.uint64((1 << log) - 1)
+    share = np.uint64(1 << (64 - log))
+
+    assert entry_log == log
+    # a whole share is written as none of the column, and all of the alias, which is the column itself
+    whole = threshold == share
+    assert (np.where(whole, np.uint64(0), threshold) == table >> np.uint64(log)).all()
+    assert (np.where(whole, np.arange(1 << log, dtype=np.uint64), alias) == table & low).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("law", TABLES.values(), ids=TABLES.keys())
+def test_compiled_table_draws_are_the_reference(law: Any, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From seeded words, and from words at both sides of every threshold, the same reports."""
+    threshold, _, log = alias_tables(law.weights)
+    edges = [
+        [(column << (64 - log)) + min(max(0, int(threshold[x, column]) - below), (1 << (64 - log)) - 1)]
+        for x in range(law.inputs)
+        for column in range(1 << log)
+        for below in (0, 1)
+    ]
+    codes = np.repeat(np.arange(law.inputs), 2 << log).astype(dtype)
+    many = np.random.default_rng(4).integers(0, law.inputs, 3000).astype(dtype)
+    drawn = {}
+    for which, module in (("reference", None), ("compiled", kernels)):
+        monkeypatch.setattr(table_module, "kernels_for_pieces", lambda n, module=module: module)
+        drawn[which] = (
+            law.draw(codes, GivenWords(np.array(edges, np.uint64))),
+            law.draw(many, Random.seeded(5).reserve(len(many), 1)),
+        )
+
+    for reference, compiled in zip(drawn["reference"], drawn["compiled"], strict=True):
+        assert np.array_equal(reference, compiled) and reference.dtype == compiled.dtype
 
 
 def real_subset_law(channel: Subset, x: int) -> dict[frozenset[int], Any]:

@@ -32,7 +32,7 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Use:
 
     def switch(which: str) -> None:
         for module, rule in usual.items():
-            forced = {"reference": lambda n: None, "compiled": lambda n: kernels}
+            forced = {"reference": lambda *work: None, "compiled": lambda *work: kernels}
             monkeypatch.setattr(module, "kernels_for", forced.get(which, rule))
 
     return switch

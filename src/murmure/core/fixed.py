@@ -172,9 +172,9 @@ def mulhi(a: Words64, b: Words64 | np.uint64) -> Words64:
     return a1 * b1 + (middle >> half) + (other >> half)
 
 
-def mulhi_small(a: Words64, b: int) -> Words64:
-    """The high 64 bits of a * b for a multiplier below 2**32."""
-    half, low, m = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(b)
+def mulhi_small(a: Words64, b: int | Words64) -> Words64:
+    """The high 64 bits of a * b for multipliers below 2**32."""
+    half, low, m = np.uint64(32), np.uint64(0xFFFFFFFF), np.asarray(b, np.uint64)
     return ((a >> half) * m + (((a & low) * m) >> half)) >> half
 
 

@@ -209,7 +209,7 @@ class BitsChannel:
         out = np.empty((len(x), self.width), np.uint64)
         true_bit = np.empty(len(x), bool)  # the bit of the true value
         coins = Coins(self.yes_false, self.width)
-        kernels, x = kernels_for(len(x)), native(x)
+        kernels, x = kernels_for(len(x), self.words), native(x)
         p, q, mask = np.uint64(self.yes_true), np.uint64(self.yes_false), last_word_mask(self.inputs)
 
         def fill(a: int, b: int, block: Words64) -> None:

@@ -88,7 +88,7 @@ class Hashed:
     def draw(self, x: Array, words: RandomWords) -> Array:
         """Rows of uint16: b, a_0, a_1, ..., y."""
         out = np.empty((len(x), self.value_bits + 2), np.uint16)
-        kernels, x = kernels_for(len(x)), native(x)
+        kernels, x = kernels_for(len(x), self.words), native(x)
         b = self.bins
         plain = (
             np.uint16((1 << self.seed_bits) - 1),

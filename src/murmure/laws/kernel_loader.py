@@ -18,7 +18,8 @@ from typing import Any
 
 from murmure.core.files import locked
 
-SMALL = 8192  # people; for fewer, loading a kernel costs more than it saves
+SMALL = 8192  # reports; for fewer, loading a kernel costs more than it saves
+MANY = 1 << 20  # random words that reports take: few reports, but long ones
 LOCK = "murmure-kernels.lock"  # in the folder of the compiled kernels
 PATIENCE = 10.0  # seconds to wait for other processes that save; then it saves without the lock
 
@@ -92,9 +93,19 @@ def _ignore_disk_errors(save: Callable[..., Any]) -> Callable[..., Any]:
     return save_if_possible
 
 
-def kernels_for(n: int) -> ModuleType | None:
-    """The compiled kernels, when they are installed and n people are worth it."""
-    return _module() if n >= SMALL and available() else None
+def kernels_for(n: int, words: int = 1) -> ModuleType | None:
+    """The compiled kernels, when they are installed and n reports, of so many words each, are worth it."""
+    return _module() if (n >= SMALL or n * words >= MANY) and available() else None
+
+
+_small_pieces = 0  # rows that came in pieces too small for a kernel
+
+
+def kernels_for_pieces(n: int) -> ModuleType | None:
+    """As `kernels_for`, for work that comes in small pieces: once all of them together are worth it."""
+    global _small_pieces
+    _small_pieces += n  # threads may lose a few: a kernel is then loaded a little later
+    return kernels_for(max(n, _small_pieces))
 
 
 def native(codes: Any) -> Any:

@@ -43,8 +43,8 @@ class Strings:
     def flip(self, words: RandomWords) -> Words64:
         """The string of every person, before the bits of true values are set."""
         n = words.n
-        out, coins, kernels = np.empty((n, self.width), np.uint64), Coins(self.yes_false, self.width), kernels_for(n)
-        q = np.uint64(self.yes_false)
+        out, coins = np.empty((n, self.width), np.uint64), Coins(self.yes_false, self.width)
+        kernels, q = kernels_for(n, self.words), np.uint64(self.yes_false)
 
         def fill(a: int, b: int, block: Words64) -> None:
             out[a:b] = coins.flip(a, block)

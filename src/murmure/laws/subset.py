@@ -24,6 +24,8 @@ from murmure.core.types import Array, Floats, Ints
 from murmure.laws.bits import pack, packed_words, unpack
 from murmure.laws.kernel_loader import kernels_for, native, threads
 
+FEW = 200  # reports; for fewer, a step for each value of each of them is faster than arrays over reports
+
 
 @dataclass(frozen=True)
 class Subset:
@@ -58,12 +60,13 @@ class Subset:
 
     def draw(self, x: Array, words: RandomWords) -> Words64:
         out = np.zeros((len(x), self.width), np.uint64)
-        kernels, x = kernels_for(len(x)), native(x)
+        kernels, x = kernels_for(len(x), self.words), native(x)
         if kernels is not None:
             plain = (np.int64(self.inputs), np.int64(self.size), np.uint64(self.keep))
             words.each(lambda a, b, block: kernels.subset(x[a:b], block, out[a:b], *plain), threads())
         else:
-            words.each(lambda a, b, block: self._fill(x[a:b].astype(np.uint64), block, out[a:b]))
+            x = x.astype(np.uint64)
+            words.each(lambda a, b, block: (self._fill if b - a >= FEW else self._rows)(x[a:b], block, out[a:b]))
         return out
 
     def _fill(self, x: Words64, u: Words64, out: Words64) -> None:
@@ -88,6 +91,18 @@ class Subset:
             if draw == 0:  # where x was kept one value fewer is drawn: the first draw is not used
                 bit = np.where(kept, np.uint64(0), bit)
             out[rows, word] |= bit
+
+    def _rows(self, x: Words64, u: Words64, out: Words64) -> None:
+        """The same, report by report: a block of long reports holds few of them."""
+        k, w = self.inputs, self.size
+        tops = range(k - 1 - w, k - 1)  # j
+        bounds = np.arange(k - w, k, dtype=np.uint64)
+        kept = (u[:, 0] < np.uint64(self.keep)).tolist()
+        for i, value in enumerate(x.tolist()):
+            others = bytearray(k - 1)  # the other values, skipping x: which are in
+            for t, j in itertools.islice(zip(mulhi_small(u[i, 1:], bounds).tolist(), tops, strict=True), kept[i], None):
+                others[j if others[t] else t] = 1
+            out[i] = pack(np.frombuffer(others[:value] + bytes([kept[i]]) + others[value:], np.uint8)[None])[0]
 
     def prob(self, x: int, y: Any) -> Fraction:
         members = unpack(np.atleast_2d(np.asarray(y, np.uint64)), self.inputs)[0]
