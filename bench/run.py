@@ -192,6 +192,12 @@ def growth(bench):
     return [record for act in acts for record in bench.fast("ours_growth.py", act)]
 
 
+def floors(bench):
+    """What the other rows are bounded by on this machine; BLAS keeps to one thread, and the worker starts two."""
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return work(sys.executable, "floors.py", "floor", MURMURE_FAST="1", **one)
+
+
 def compile_cold():
     """The first use after an installation: numba finds an empty cache."""
     with tempfile.TemporaryDirectory() as empty:
@@ -205,6 +211,7 @@ PARTS = {  # what one round of it measures, and its peers
     fits: ("scikit-learn", "diffprivlib"),
     costs: (),
     growth: (),
+    floors: (),
     secure: ("flower",),
     wire: (),
     econometrics: ("statsmodels",),
