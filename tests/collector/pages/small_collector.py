@@ -106,6 +106,7 @@ DOCUMENTS = {
     "invited": document(CHEATED, link="invitations"),
     "choice": document(OFTEN),
     "oue": document(OFTEN, mechanism="OUE"),
+    "commas": document({**OFTEN, "options": ["Never, or almost never", "Now and then, but seldom"]}, mechanism="OUE"),
     "subset": document(OFTEN, mechanism="SubsetSelection"),
     "hadamard": document(OFTEN, mechanism="HadamardResponse"),
     "scale": document(AGREE, title={"en": "Safety at work", "fr": "La sécurité au travail"}),

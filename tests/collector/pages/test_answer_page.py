@@ -98,7 +98,43 @@ def test_a_missing_answer_is_asked_for_where_it_is_missing(visit: Start, collect
     assert collector.coin_tokens == []
 
 
-@pytest.mark.parametrize("given", ["17", "7.55", "-1"])
+@pytest.mark.parametrize(
+    ("lang", "typed", "read"),
+    [
+        ("fr", "7,5", "7,5 heures"),
+        ("fr", "7.5", "7,5 heures"),
+        ("en", "7,5", "7.5 hours"),  # of 75 hours nobody has heard
+        ("en", " 7.5 ", "7.5 hours"),
+        ("en", "1e1", "10 hours"),
+    ],
+)
+def test_a_number_is_read_as_it_was_typed(visit: Start, lang: str, typed: str, read: str) -> None:
+    """Letter by letter, on whatever keyboard and in whichever language of the browser: there is one draw."""
+    one = visit("number", lang=lang)
+    one.do(lambda page: page.locator("#q1 input").press_sequentially(typed))
+    one.randomise()
+
+    assert one.text("#answered").replace("\u00a0", " ") == read
+
+
+def test_marks_of_thousands_are_those_of_the_language(visit: Start) -> None:
+    """A text that may mean two numbers means none."""
+    one = visit("number")
+    read = one.opened.evaluate(
+        """async () => {
+            const name = document.querySelector("script[type=module]").src.replace(/[^/]*$/, "typed_number.js");
+            const { readings } = await import(name);
+            const texts = ["1,000", "1,234,567.5", "1\u202f000,5", "\u22123", "-0", ""];
+            texts.push("1,00", "12 34", "0x10", "1,5,5", "Infinity");
+            return Object.fromEntries(["en", "fr"].map(lang => [lang, texts.map(text => readings(text, lang))]));
+        }"""
+    )
+
+    assert read["en"] == [[1, 1000], [1234567.5], [1000.5], [-3], [0], [], [1], [], [], [], []]
+    assert read["fr"] == [[1], [], [1000.5], [-3], [0], [], [1], [], [], [], []]
+
+
+@pytest.mark.parametrize("given", ["17", "7.55", "-1", "", "seven", "7,5 or so"])
 def test_a_number_outside_its_range_or_steps_is_not_randomised(visit: Start, given: str) -> None:
     one = visit("number")
     one.do(lambda page: page.fill("#q1 input", given))
@@ -579,6 +615,15 @@ def test_a_report_is_read_as_the_answers_that_it_fits(visit: Start, name: str, f
     one.randomise()
 
     assert ("By bicycle" in one.text("#report-words")) == (fill == KEEPS)
+
+
+def test_labels_with_commas_are_told_apart(visit: Start) -> None:
+    one = visit("commas")
+    one.opened.evaluate(RECORD_WORDS, KEEPS)
+    one.choose(0)
+    one.randomise()
+
+    assert one.text("#report-words") == "A mark at: Never, or almost never · Now and then, but seldom"
 
 
 def test_numbers_are_read_on_their_scale(visit: Start) -> None:

@@ -25,7 +25,7 @@ export class Answering {
       this.drawPicture();
     });
     section.addEventListener("keydown", event => {
-      if (event.key === "Enter" && event.target.type === "number") this.randomise();
+      if (event.key === "Enter" && event.target.type === "text") this.randomise();
     });
   }
 

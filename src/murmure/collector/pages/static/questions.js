@@ -1,6 +1,7 @@
 // Questions as they stand on the page: reading the answers that were given, and the words of every code.
 
 import { byId } from "./elements.js";
+import { readings } from "./typed_number.js";
 
 export class AskedQuestion {
   constructor(data, place, domain) {
@@ -14,14 +15,18 @@ export class AskedQuestion {
 
   /** The answer as the plan takes it; undefined: none, or not one that is allowed. */
   get given() {
-    if (this.kind === "number") {
-      const [input] = this.inputs;
-      if (input.value === "" || !input.validity.valid) return undefined;
-      return Number(input.value);
-    }
+    if (this.kind === "number") return this.typed;
     const [first] = this.inputs;
     const chosen = first.localName === "select" ? first.value : this.inputs.find(input => input.checked)?.value ?? "";
     return chosen === "" ? undefined : this.domain.list[Number(chosen)];
+  }
+
+  /** The number in the field, if only one is meant that is allowed. */
+  get typed() {
+    const [input] = this.inputs, { low, high, step } = this;
+    const onStep = value => Math.abs((value - low) / step - Math.round((value - low) / step)) < 1e-6;
+    const fitting = readings(input.value, document.documentElement.lang).filter(n => n >= low && n <= high && onStep(n));
+    return new Set(fitting).size === 1 ? fitting[0] : undefined;
   }
 
   /** The code of the answer that is given so far, for the picture. */
