@@ -1,7 +1,8 @@
 """A whole secure sum, coordinator and parties in one process: who vanishes has shared its keys and sends no vector.
 
 Every call of the coordinator counts for the server; a party's calls count for that party, and the slowest one is the
-client. Every sum is compared with the true one, entry by entry.
+client. Every sum is compared with the true one, entry by entry. The coordinator is handed the messages of a stage in
+batches, as its queue does with what came in while it wrote the last ones to the disk (parties/coordinator/broker.py).
 """
 
 import time
@@ -9,6 +10,7 @@ import time
 import numpy as np
 
 from murmure.core.random import fresh_key
+from murmure.parties.coordinator.broker import BATCH_SIZE
 from murmure.secure.coordinator import Coordinator
 from murmure.secure.identity import Identity
 from murmure.secure.party import Party
@@ -33,6 +35,11 @@ class Clock:
         return out
 
 
+def take(coordinator, messages):
+    for examined in coordinator.examine(messages):
+        coordinator.take(examined)
+
+
 def whole_sum(parties, entries, dropped, sharing):
     """(server, slowest client), in seconds."""
     mine = Identity.fresh()
@@ -54,9 +61,11 @@ def whole_sum(parties, entries, dropped, sharing):
 
     coordinator = clock("server", Coordinator, session, mine)
     machines = [clock(i, Party, session, identities[i], i, fresh_key()) for i in range(parties)]
-    for i in range(parties):
-        clock("server", coordinator.receive, clock(i, machines[i].keys))
+    answers = [clock(i, machine.keys) for i, machine in enumerate(machines)]
     while True:
+        for at in range(0, len(answers), BATCH_SIZE):
+            clock("server", take, coordinator, answers[at : at + BATCH_SIZE])
+        answers = []
         clock("server", coordinator.close)
         for i in range(parties) if coordinator.stage in ("shares", "opened") else stays:
             inbox = clock("server", coordinator.inbox, i)
@@ -67,7 +76,7 @@ def whole_sum(parties, entries, dropped, sharing):
                 elif machines[i].stage == "reveal":
                     answer = clock(i, machines[i].reveal)
                 if answer is not None:
-                    clock("server", coordinator.receive, answer)
+                    answers.append(answer)
             heard[i] = len(inbox)
         if coordinator.stage == "done":
             break
