@@ -60,7 +60,7 @@ class Wire:
 
     task: str
     label: str
-    seconds: float = 15
+    seconds: float = 3
     times: float = 2  # of 8 bytes a word and 200 a neighbour
 
 
@@ -103,6 +103,8 @@ COLUMN = [
     Ratio("oue.server", "OUE server", 4, 40),
     Ratio("olh.client", "OLH client", None, 300),
     Ratio("olh.server", "OLH decode (server)", 250, 2000),
+    Ratio("olh.1024.client", "OLH client, k = 1,024", None, 225),  # a report takes four words, not three
+    Ratio("olh.1024.server", "OLH decode (server), k = 1,024", 6000, 15000),
     Ratio("subset.client", "subset selection client", None, 15),
     Ratio("subset.server", "subset selection server", None, 500),
     Ratio("hadamard.client", "Hadamard client", None, 300),
@@ -147,7 +149,7 @@ FITS = [
 ]
 
 SECURE = [
-    Masked("secure.small", "30 parties, 1,000 entries, everybody with everybody", ratio=100),
+    Masked("secure.small", "30 parties, 1,000 entries, everybody with everybody", ratio=200),
     Masked("secure.long", "100 parties, 100,000 entries, everybody with everybody", server=10),
     Masked("secure.many", "1,000 parties, 1,000 entries, a sparse graph", server=10, client=0.5),
 ]
@@ -155,8 +157,8 @@ SECURE = [
 WIRE = [Wire("wire.products", "30 parties, all products of 21 columns: 231 sums; three killed")]
 
 REGRESSED = [
-    Regressed("ols", "stated", "least squares, 20 columns, bounds stated"),
-    Regressed("ols", "own", "least squares, 20 columns, bounds read off the table first"),
+    Regressed("ols", "stated", "least squares, 20 columns, bounds stated", 8),
+    Regressed("ols", "own", "least squares, 20 columns, bounds read off the table first", 8),
     Regressed("logit", "stated", "logistic, 10 columns, bounds stated", 3),
     Regressed("logit", "own", "logistic, 10 columns, bounds read off the table first", None),
     Regressed("probit", "stated", "probit, 10 columns, bounds stated", 1.5),
