@@ -63,7 +63,7 @@ frame = spark.read.parquet(str(path))
 sources = {
     "files": path,
     "scan": frame,
-    "filtered": frame.where("age >= 30 and region <> 'region 12'"),
+    "filtered": frame.where("income > 500 and region <> 'region 11'"),
     "jvm": frame.where("length(region) > 0"),  # all rows, which must go through the JVM
 }
 sources = {way: source for way, source in sources.items() if way in (sys.argv[3:] or sources)}

@@ -12,7 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import murmure as mu
+from murmure.core.errors import EmptySource
 from murmure.core.random import Random
+from murmure.engines.sources import spark_scans
 from murmure.engines.sources.row_groups import read_groups
 from murmure.engines.sources.spark_scans import scanned_groups
 
@@ -120,3 +123,109 @@ def test_workers_keep_the_rows_that_spark_keeps(spark: Any, folder: Path, condit
 @pytest.mark.parametrize("condition", listed(LEFT_TO_SPARK))
 def test_what_arrow_might_answer_otherwise_is_left_to_spark(spark: Any, folder: Path, condition: str) -> None:
     assert kept(spark.read.parquet(str(folder)).where(condition)) is None
+
+
+def test_conditions_of_any_shape(spark: Any, folder: Path) -> None:
+    """Sixty conditions made of those above by and, or and not, from a seed: what Spark calls true is kept."""
+    leaves, rng = listed(READ_BY_WORKERS), np.random.default_rng(20)
+
+    def made(depth: int) -> str:
+        if depth == 0:
+            return f"({leaves[rng.integers(len(leaves))]})"
+        shape = rng.integers(4)
+        if shape == 0:
+            return f"(not {made(depth - 1)})"
+        return f"({made(depth - 1)} {'and' if shape == 1 else 'or'} {made(depth - 1)})"
+
+    conditions = [made(depth) for depth in (1, 2, 3) for _ in range(20)]
+    frame = spark.read.parquet(str(folder))
+    truths = frame.selectExpr("row", *(f"{condition} as c{i}" for i, condition in enumerate(conditions))).collect()
+    possible = 0
+    for i, condition in enumerate(conditions):
+        rows = kept(frame.where(condition))
+        if rows is not None:  # None: Spark sees that nobody can fulfil it, and the plan has no scan
+            possible += 1
+        assert (rows or []) == sorted(row[0] for row in truths if row[i + 1]), condition
+    assert possible > 50
+
+
+def test_nan_that_spark_may_skip_is_left_to_it(spark: Any, tmp_path: Path) -> None:
+    """Spark skips a row group whose stated largest number is too small, although NaN is larger than any number.
+
+    What it calls true and which rows it has are then not the same. (Its own files state no numbers beside NaN.)
+    """
+    table = pa.table({"row": [0, 1, 2, 3], "d": [1.0, NAN, None, 3.0]})
+    pq.write_table(table, tmp_path / "arrow.parquet")
+    frame = spark.read.parquet(str(tmp_path / "arrow.parquet"))
+    frame.coalesce(1).write.parquet(str(tmp_path / "spark"))
+    again = spark.read.parquet(str(tmp_path / "spark"))
+
+    assert [row[0] for row in frame.selectExpr("d > 5").collect()] == [False, True, None, False]
+    assert by_spark(frame.where("d > 5")) == [] and kept(frame.where("d > 5")) is None
+    assert kept(frame.where("d > 2")) == by_spark(frame.where("d > 2")) == [1, 3]
+    for condition in ("d > 5", "d > 2", "d <> 1", "d < 5", "isnan(d)"):
+        assert kept(again.where(condition)) == by_spark(again.where(condition)), condition
+    pq.write_table(table, tmp_path / "pages.parquet", write_page_index=True)
+    assert kept(spark.read.parquet(str(tmp_path / "pages.parquet")).where("d > 2")) is None
+    pq.write_table(table.slice(0, 2), tmp_path / "one.parquet")
+    one = spark.read.parquet(str(tmp_path / "one.parquet")).where("d <> 1")
+    assert kept(one) is None
+
+
+def test_columns_are_renamed_after_the_condition(spark: Any, folder: Path) -> None:
+    """A condition is about the columns of the file, whatever the frame calls them."""
+    frame = spark.read.parquet(str(folder))
+    swapped = frame.select(frame.i.alias("small"), frame.small.alias("i"), "row").where("i > 1").select("row", "small")
+    groups = scanned_groups(swapped)
+
+    assert groups is not None and groups.selection is not None
+    assert (groups.selection.names, groups.selection.columns) == (("row", "small"), ("row", "i"))
+    assert kept(swapped) == by_spark(frame.where("small > 1"))
+    assert kept(frame.where("i > 1").where("small > 1").where("flag")) == by_spark(
+        frame.where("i > 1 and small > 1 and flag")
+    )
+
+
+def test_days_that_spark_moves_are_left_to_it(spark: Any, folder: Path, tmp_path: Path) -> None:
+    """Spark 2 wrote days before 1582 in another calendar; a setting makes Spark read all files so."""
+    frame = spark.read.parquet(str(folder)).where("day < '1582-10-15'")
+    usual = spark.conf.get(spark_scans.REBASE_MODE)
+    spark.conf.set(spark_scans.REBASE_MODE, "LEGACY")
+    try:
+        assert kept(frame) is None
+        assert kept(frame.sparkSession.read.parquet(str(folder)).where("i > 1")) is not None
+    finally:
+        spark.conf.set(spark_scans.REBASE_MODE, usual)
+    for name, note in (
+        ("old", {spark_scans.WRITER: "2.4.8"}),
+        ("marked", {spark_scans.WRITER: "3.5.0", spark_scans.OLD_DATES: ""}),
+    ):
+        pq.write_table(TABLE.replace_schema_metadata(note), tmp_path / f"{name}.parquet")
+        old = spark.read.parquet(str(tmp_path / f"{name}.parquet"))
+
+        assert kept(old.where("day < '1582-10-15'")) is None
+        assert kept(old.where("i > 1")) == by_spark(old.where("i > 1"))
+
+
+def test_files_whose_types_differ_are_left_to_spark(spark: Any, tmp_path: Path) -> None:
+    """A number that is made to fit the type of another file could fulfil another condition."""
+    pq.write_table(pa.table({"row": [0], "x": pa.array([1], pa.int64())}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"row": [1], "x": pa.array([2], pa.int32())}), tmp_path / "b.parquet")
+    frame = spark.read.parquet(str(tmp_path))
+
+    assert kept(frame) is not None
+    assert kept(frame.where("x > 1")) is None
+
+
+def test_an_error_names_the_row_of_the_file(spark: Any, tmp_path: Path) -> None:
+    """Not that of the rows that were kept; and a filter that keeps nobody is an empty source."""
+    ages = pa.array([30, 17, 40, 17, 50, 200], pa.int64())
+    pq.write_table(pa.table({"age": ages}), tmp_path / "people.parquet", row_group_size=2)
+    plan = mu.Plan(mu.Count(mu.Schema({"age": mu.Integers(18, 99)})["age"]))
+    frame = spark.read.parquet(str(tmp_path))
+    with pytest.raises(mu.MurmureError, match="row 5 "):
+        mu.run(plan, frame.where("age > 17"), mu.Spark(spark))
+    with pytest.raises(EmptySource):
+        mu.run(plan, frame.where("age > 200"), mu.Spark(spark))
+
+    assert mu.run(plan, frame.where("age > 17 and age < 100"), mu.Spark(spark)).estimate.mean.tolist() == [3.0]

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 BY_WORD = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}  # of a null they make a null
 
 
-class Term(Protocol):
+class RowTerm(Protocol):
     """Something that has a value in every row."""
 
     def of(self, batch: Any) -> Any:
@@ -20,7 +20,7 @@ class Term(Protocol):
 
 
 @dataclass(frozen=True)
-class Cells:
+class ColumnCells:
     """The cells of a column."""
 
     name: str
@@ -45,7 +45,7 @@ class Call:
     """A function of pyarrow.compute that needs no options."""
 
     function: str
-    terms: tuple[Term, ...]
+    terms: tuple[RowTerm, ...]
 
     def of(self, batch: Any) -> Any:
         import pyarrow as pa
@@ -62,7 +62,7 @@ class Matches:
     """starts_with, ends_with or match_substring: bytes are compared, in Spark too."""
 
     function: str
-    term: Term
+    term: RowTerm
     pattern: str
 
     def of(self, batch: Any) -> Any:
@@ -73,10 +73,10 @@ class Matches:
 
 
 @dataclass(frozen=True)
-class OneOf:
+class Membership:
     """Whether it is one of these values, none of which is null; unknown for a null."""
 
-    term: Term
+    term: RowTerm
     values: tuple[Any, ...]
     kind: Any  # an Arrow type
 
@@ -95,7 +95,7 @@ class OneOf:
 class Widened:
     """The same numbers in a type that holds each of them exactly."""
 
-    term: Term
+    term: RowTerm
     kind: Any  # an Arrow type
 
     def of(self, batch: Any) -> Any:
@@ -111,7 +111,7 @@ def by_word(cells: Any, answer: Any) -> Any:
     return answer(cells.dictionary).take(cells.indices) if isinstance(cells, pa.DictionaryArray) else answer(cells)
 
 
-def mask_of(condition: Term, batch: Any) -> Any:
+def mask_of(condition: RowTerm, batch: Any) -> Any:
     """True for the rows that are kept: those where the condition is true, not false and not unknown."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -11,7 +11,7 @@ from murmure.core.random import Random
 from murmure.engines.base.task import Task
 from murmure.engines.sources.arrow_cells import is_text
 from murmure.engines.sources.column_batches import ROWS
-from murmure.engines.sources.row_conditions import Term, mask_of
+from murmure.engines.sources.row_conditions import RowTerm, mask_of
 from murmure.engines.sources.table_reader import TableReader, cast_batch, parquet_file
 
 ENDINGS = (".parquet", ".pq")
@@ -38,7 +38,7 @@ class Selection:
 
     names: tuple[str, ...]
     columns: tuple[str, ...]
-    condition: Term | None = None
+    condition: RowTerm | None = None
 
     def of(self, batch: Any) -> tuple[Any, Any]:
         """The part of a batch that is selected; and a mask of its rows, or None where all of them are."""

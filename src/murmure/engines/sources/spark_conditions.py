@@ -1,7 +1,7 @@
 """Conditions of Spark's optimised plans as terms that Arrow answers, only where the two agree on every row.
 
 Both answer true, false or unknown, compare text byte by byte and find 0.0 equal to -0.0. To Spark NaN is larger than
-any number and equal to itself, so a comparison of reals needs a constant on one side, which is not NaN.
+any number and equal to itself, so a comparison of reals is of a column and a constant, which is not NaN.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from murmure.engines.sources.row_conditions import Call, Cells, Constant, Matches, OneOf, Term, Widened
+from murmure.engines.sources.row_conditions import Call, ColumnCells, Constant, Matches, Membership, RowTerm, Widened
 
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 REAL = ("float", "double")
@@ -44,6 +44,7 @@ class SparkConditions:
     def __init__(self, names: Mapping[int, str]) -> None:
         self._names = names
         self.tested: dict[str, str] = {}  # columns, and their types as Spark writes them
+        self.largest: dict[str, float] = {}  # columns of reals, and the largest constant that they are compared with
 
     def column(self, node: Any) -> str:
         """The name in the file of a column of the scan."""
@@ -51,12 +52,12 @@ class SparkConditions:
             raise LeftToSpark
         return self._names[node.exprId().id()]
 
-    def term(self, node: Any) -> Term:
+    def term(self, node: Any) -> RowTerm:
         kind, parts = class_of(node), elements(node.children())
         if kind == "AttributeReference":
             name = self.column(node)
             self.tested[name] = type_of(node)
-            return Cells(name)
+            return ColumnCells(name)
         if kind == "Literal":
             return _constant(node)
         if kind in JOINED:
@@ -82,7 +83,7 @@ class SparkConditions:
             return Widened(self.term(parts[0]), arrow_type(type_of(node)))
         raise LeftToSpark
 
-    def _compared(self, function: str, left: Any, right: Any) -> Term:
+    def _compared(self, function: str, left: Any, right: Any) -> RowTerm:
         if type_of(left) != type_of(right):
             raise LeftToSpark
         if class_of(left) == "Literal":
@@ -93,10 +94,12 @@ class SparkConditions:
             return out
         if not isinstance(other, Constant):
             raise LeftToSpark
+        name = self.column(left.child() if class_of(left) == "Cast" else left)
+        self.largest[name] = max(self.largest.get(name, -math.inf), -math.inf if other.value is None else other.value)
         # NaN is greater than any number; what is unknown stays unknown.
         return Call("or_kleene", (out, Call("is_nan", (about,)))) if function.startswith("greater") else out
 
-    def _same(self, left: Any, right: Any) -> Term:
+    def _same(self, left: Any, right: Any) -> RowTerm:
         """<=>, where null is equal to null and to nothing else: never unknown."""
         equal, about, other = self._compared("equal", left, right), self.term(left), self.term(right)
         valid = all_of([Call("is_valid", (about,)), Call("is_valid", (other,)), equal])
@@ -104,15 +107,15 @@ class SparkConditions:
         assert valid is not None and missing is not None
         return Call("or_kleene", (valid, missing))
 
-    def _one_of(self, node: Any, values: list[Any]) -> Term:
+    def _one_of(self, node: Any, values: list[Any]) -> RowTerm:
         kind = type_of(node)
         # Among reals, Spark's hashed sets tell 0.0 from -0.0. A null in a list makes every "no" unknown.
         if kind in REAL or not 1 <= len(values) <= MAX_VALUES or None in values:
             raise LeftToSpark
-        return OneOf(self.term(node), tuple(values), arrow_type(kind))
+        return Membership(self.term(node), tuple(values), arrow_type(kind))
 
 
-def all_of(terms: Iterable[Term]) -> Term | None:
+def all_of(terms: Iterable[RowTerm]) -> RowTerm | None:
     """All of them are true."""
     listed = list(terms)
     return reduce(lambda one, other: Call("and_kleene", (one, other)), listed) if listed else None

@@ -66,7 +66,7 @@ def _scanned(frame: Any) -> RowGroups:
     wanted = {column: frame.schema[name].dataType.simpleString() for name, column in zip(names, columns, strict=True)}
     if any(kind not in SHARED for kind in wanted.values()) or not (conditions.tested | wanted).items() <= kinds.items():
         raise LeftToSpark
-    _check_tested(frame, paths, conditions.tested)
+    _check_tested(frame, paths, conditions)
     if condition is not None:
         nobody = [pa.array([], field.type) for field in groups.schema]
         mask_of(condition, pa.RecordBatch.from_arrays(nobody, schema=groups.schema))  # Arrow has all that it takes
@@ -90,20 +90,43 @@ def _paths(plan: Any) -> list[str]:
     return sorted(paths)
 
 
-def _check_tested(frame: Any, paths: list[str], tested: Mapping[str, str]) -> None:
-    """What conditions are about has one type in all files: a number made to fit could pass another condition.
+def _check_tested(frame: Any, paths: list[str], conditions: SparkConditions) -> None:
+    """Whether files hold what the condition is about as it was written, and Spark would read all that may fulfil it.
 
-    Spark moves days before 1582 in files of its first versions, or in all where it is told to.
+    Columns have one type in all files: a number made to fit could fulfil another condition. Spark moves days before
+    1582 in files of its first versions, or in all where it is told to.
     """
     import pyarrow.parquet as pq
 
+    tested = conditions.tested
     days = "date" in tested.values()
     if days and frame.sparkSession.conf.get(REBASE_MODE) != "CORRECTED":
         raise LeftToSpark
     for path in paths if tested else ():
-        schema = pq.read_schema(path)
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
         if any(name_of_type(plain_type(schema.field(name).type)) != kind for name, kind in tested.items()):
             raise LeftToSpark
-        notes = schema.metadata or {}
+        notes = metadata.metadata or {}
         if days and (OLD_DATES in notes or int(notes.get(WRITER, b"3").split(b".")[0]) < 3):
             raise LeftToSpark
+        if conditions.largest and not str(metadata.created_by).startswith("parquet-mr"):
+            _check_skipped(metadata, conditions.largest)
+
+
+def _check_skipped(metadata: Any, largest: Mapping[str, float]) -> None:
+    """Spark skips what it takes from the stated least and largest number to be numbers that fulfil no condition.
+
+    Other writers than its own leave NaN out of these two, so that it would be skipped though it is larger than any
+    number. Where that may happen, Spark says itself which rows it has.
+    """
+    for i in range(metadata.num_row_groups):
+        for j in range(metadata.num_columns):
+            column = metadata.row_group(i).column(j)
+            constant = largest.get(column.path_in_schema)
+            if constant is None:
+                continue
+            stated = column.statistics
+            bounded = stated is not None and stated.has_min_max
+            if column.has_column_index or (bounded and not max(stated.min, constant) < stated.max):
+                raise LeftToSpark
