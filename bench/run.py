@@ -186,6 +186,18 @@ def spark(bench):
     return make_table(bench, SIZES[-1]) + bench.fast("ours_spark.py", str(bench.folder), str(SIZES[-1]), *ways)
 
 
+def growth(bench):
+    """Every size is the best of several calls, and the fit says how far it is off."""
+    acts = "n", "k", "certificates", "d", "fits", "regressions", "m"
+    return [record for act in acts for record in bench.fast("ours_growth.py", act)]
+
+
+def floors(bench):
+    """What the other rows are bounded by on this machine; BLAS keeps to one thread, and the worker starts two."""
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return work(sys.executable, "floors.py", "floor", MURMURE_FAST="1", **one)
+
+
 def compile_cold():
     """The first use after an installation: numba finds an empty cache."""
     with tempfile.TemporaryDirectory() as empty:
@@ -198,6 +210,8 @@ PARTS = {  # what one round of it measures, and its peers
     noise: ("opendp",),
     fits: ("scikit-learn", "diffprivlib"),
     costs: (),
+    growth: (),
+    floors: (),
     secure: ("flower",),
     wire: (),
     econometrics: ("statsmodels",),
@@ -205,11 +219,13 @@ PARTS = {  # what one round of it measures, and its peers
     large: (),
     spark: (),
 }
+ONCE = {growth}  # however many rounds
 NAMES = {part.__name__: part for part in PARTS}
 
 
 def measure(part, rounds, folder, with_largest):
     """All rounds of a part, and under which conditions they were measured."""
+    rounds = 1 if part in ONCE else rounds
     about, found = now(rounds, {peer: python_of(peer) for peer in PARTS[part]}), []
     for i in range(rounds):
         say(f"{part.__name__}: round {i + 1} of {rounds}")

@@ -1,6 +1,8 @@
 """The lines of every table: the best of each measurement, what each round reached, and what was met."""
 
-from goals import BETWEEN, BUDGETS, FITS, REGRESSED, SECURE, SPARK, STREAMED, WIRE
+from exponents import fitted
+from floors import RATES, distances, in_words, rates
+from goals import BETWEEN, BUDGETS, FITS, GROWTH, REGRESSED, SECURE, SPARK, STREAMED, WIRE
 from rounds import OURS, Judged, at_least, at_most, best_of, fastest_peer, of_rounds, ratios
 
 RATIO_HEAD = [
@@ -71,6 +73,9 @@ REGRESSED_HEAD = [
 BETWEEN_HEAD = ["rows and regression", "in the clear, s", "by masked sums, s", "added, s (wanted)", "margin", "met"]
 ADDED_HEAD = ["rows and work", "in memory, s", "on Spark, s", "added", "wanted", "margin", "met"]
 BUDGET_HEAD = ["cost", "Murmure base", "Murmure fast", "wanted", "margin", "met"]
+GROWTH_HEAD = ["cost", "grows with", "of the fewest", "of the most", "exponent", "fitted from", "reckoned"]
+RATE_HEAD = ["what", "ns"]
+FLOOR_HEAD = ["row", "needs at least", "floor, ns", "Murmure fast, ns", "times the floor"]
 MODES = "base", "fast"
 SIDES = "server", "client", "ratio"
 
@@ -337,4 +342,40 @@ def added_section(records):
             ],
             [times],
         )
+    return section
+
+
+def growth_section(records):
+    """The fastest time at every size, and the exponent of the largest ones."""
+    section, times = Section(GROWTH_HEAD), {}
+    for record in records:
+        if "size" in record:
+            sizes = times.setdefault(record["task"], {})
+            sizes[record["size"]] = min(record["seconds"], sizes.get(record["size"], record["seconds"]))
+    for row in GROWTH:
+        sizes, letter = times.get(f"growth.{row.task}", {}), row.task.partition(".")[0]
+        fit = fitted(sizes)
+        if fit is None:
+            section.lines.append([row.label, letter, *["?"] * 4, row.reckoned])
+            continue
+        ends = (f"{size:,}: {quantity(sizes[size], 's')}" for size in (min(sizes), max(sizes)))
+        error = "" if fit.error is None else f" ± {fit.error:.2f}"
+        section.lines.append(
+            [row.label, letter, *ends, f"{fit.value:.2f}{error}", f"{fit.low:,} ({fit.points} sizes)", row.reckoned]
+        )
+    return section
+
+
+def rate_section(records):
+    section, cost = Section(RATE_HEAD), rates(records)
+    section.lines = [[what, number(cost[need]) if need in cost else "?"] for need, (what, _) in RATES.items()]
+    return section
+
+
+def floor_section(records):
+    """`records` of all parts that were measured on the machine whose floors these are."""
+    section = Section(FLOOR_HEAD)
+    for label, side, floor, ours in distances(records):
+        cells = ["?", "?"] if ours is None else [number(ours), number(ours / floor)]
+        section.lines.append([label, in_words(side, number), number(floor), *cells])
     return section

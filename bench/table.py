@@ -7,8 +7,11 @@ from sections import (
     between_section,
     budget_section,
     fit_section,
+    floor_section,
+    growth_section,
     margins,
     masked_section,
+    rate_section,
     ratio_section,
     regressed_section,
     streamed_section,
@@ -64,6 +67,20 @@ default is Breslow's. A time is that of a whole fit with its standard errors, di
 fit of a process with everything before it, whole, in CPU time on both sides."""
 COSTS = """\
 What Murmure costs by itself: there is nothing to compare it with."""
+GROWING = """\
+Time is about the size to the power of the exponent: the slope of one logarithm over the other, by least squares on the
+sizes of the last two decades, with its standard error. The fast column, once, however many rounds. n: people or rows,
+at k = 128; k: values, at 100,000 people where a report is a few words and 1,000 where it is k bits; d: columns of four
+values, 20,000 people; m: parties, with 1,000 entries, of which the fifth that may vanish does. A cost with a fixed part
+has an exponent below the reckoned one; reports that leave the cache have one above it."""
+RATED = """\
+The fastest code that is installed, not Murmure's: nanoseconds for one, on as many threads as Murmure may use (two, or
+one with `--one-core`), the best of all rounds."""
+BOUNDED = """\
+What a row cannot do without, times what that costs above. A core does one thing at a time while memory brings the next:
+the dearer of the two is the floor, and the needs of that one are named. Words and bytes of reports are counted from
+Murmure. A floor knows nothing of Python, of checking, of thresholds and of rounding, so nobody reaches it; what stands
+between is in `docs/explanation-speed.md`. Only parts that were measured on the same processor are compared."""
 HEAD = """\
 # Murmure and its peers, measured side by side
 
@@ -100,6 +117,9 @@ SECTIONS = [
     ("large", "Large tables", LARGE, streamed_section),
     ("spark", "Spark", CLUSTER, added_section),
     ("costs", "Costs", COSTS, budget_section),
+    ("growth", "Growth", GROWING, growth_section),
+    ("floors", "What this machine can do", RATED, rate_section),
+    ("floors", "Floors", BOUNDED, floor_section),
 ]
 
 
@@ -120,6 +140,12 @@ def summary(goals):
     count = f"{len(goals) - len(missed)} of {len(goals)} goals were met in every round."
     which = "Those that were not, and the closest of the others:" if missed else "The closest:"
     return f"## In short\n\n{SHORT}\n{count} {which}\n\n" + table(["row", "margin", "met in rounds"], rows)
+
+
+def alike(parts, about):
+    """The records of all parts that were measured on as many cores of the same processor."""
+    same = [p for p in parts.values() if all(p["about"][field] == about[field] for field in ("processor", "cores"))]
+    return [record for part in same for record in part["records"]]
 
 
 def facts(parts):
@@ -143,7 +169,7 @@ def render(parts):
             texts.append(f"## {title}\n\n{note}\n\nNot measured yet: `script/bench --only {part}`.\n")
             continue
         records, about = parts[part]["records"], parts[part]["about"]
-        section = lines(records)
+        section = lines(alike(parts, about) if lines is floor_section else records)
         goals += [(f"{title}: {label}", goal) for label, goal in section.goals]
         failed = failures(records)
         text = f"## {title}\n\n{note}\n\n{line(about)}\n\n{table(section.head, section.lines)}"

@@ -74,3 +74,12 @@ def test_a_part_keeps_its_rounds_apart(tmp_path: Path, monkeypatch: pytest.Monke
     assert found["about"] == {"rounds": 2, "loads": [0.5, 1.5]}
     assert [(r["round"], r["seconds"]) for r in found["records"]] == [(0, 0.0), (1, 1.0)]
     assert seen == [(tmp_path, 0, True), (tmp_path, 1, True)]
+
+
+def test_growth_is_measured_once_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "now", lambda rounds, peers: {"rounds": rounds, "loads": []})
+    monkeypatch.setattr(run, "work", lambda *arguments, **_: [{"task": arguments[3], "lib": "murmure", "seconds": 1.0}])
+    found = run.measure(run.growth, 5, tmp_path, False)
+
+    assert found["about"]["rounds"] == 1
+    assert [r["task"] for r in found["records"]] == ["n", "k", "certificates", "d", "fits", "regressions", "m"]
