@@ -60,7 +60,7 @@ class Wire:
 
     task: str
     label: str
-    seconds: float = 15
+    seconds: float = 3
     times: float = 2  # of 8 bytes a word and 200 a neighbour
 
 
@@ -94,6 +94,16 @@ class Added:
     most: float | None = 0.3
 
 
+@dataclass(frozen=True)
+class Growth:
+    """How a cost grows: the exponent that arithmetic reckons, beside the one that is fitted. Nothing is wanted."""
+
+    task: str
+    label: str
+    reckoned: str
+
+
+SIDES = "client", "server"
 COLUMN = [
     Ratio("grr.client", "GRR client", 50, 150),
     Ratio("grr.server", "GRR server", 50, 150),
@@ -103,6 +113,8 @@ COLUMN = [
     Ratio("oue.server", "OUE server", 4, 40),
     Ratio("olh.client", "OLH client", None, 300),
     Ratio("olh.server", "OLH decode (server)", 250, 2000),
+    Ratio("olh.1024.client", "OLH client, k = 1,024", None, 225),  # a report takes four words, not three
+    Ratio("olh.1024.server", "OLH decode (server), k = 1,024", 6000, 15000),
     Ratio("subset.client", "subset selection client", None, 15),
     Ratio("subset.server", "subset selection server", None, 500),
     Ratio("hadamard.client", "Hadamard client", None, 300),
@@ -147,16 +159,20 @@ FITS = [
 ]
 
 SECURE = [
-    Masked("secure.small", "30 parties, 1,000 entries, everybody with everybody", ratio=100),
+    Masked("secure.small", "30 parties, 1,000 entries, everybody with everybody", ratio=200),
     Masked("secure.long", "100 parties, 100,000 entries, everybody with everybody", server=10),
     Masked("secure.many", "1,000 parties, 1,000 entries, a sparse graph", server=10, client=0.5),
 ]
 
-WIRE = [Wire("wire.products", "30 parties, all products of 21 columns: 231 sums; three killed")]
+WIRE = [
+    Wire("wire.all", "30 parties, all products of 21 columns: 231 sums"),
+    # As many seconds, and the five that the coordinator is told to wait for those who do not answer.
+    Wire("wire.products", "the same; three killed, for whom it waits five seconds", 3 + 5),
+]
 
 REGRESSED = [
-    Regressed("ols", "stated", "least squares, 20 columns, bounds stated"),
-    Regressed("ols", "own", "least squares, 20 columns, bounds read off the table first"),
+    Regressed("ols", "stated", "least squares, 20 columns, bounds stated", 8),
+    Regressed("ols", "own", "least squares, 20 columns, bounds read off the table first", 8),
     Regressed("logit", "stated", "logistic, 10 columns, bounds stated", 3),
     Regressed("logit", "own", "logistic, 10 columns, bounds read off the table first", None),
     Regressed("probit", "stated", "probit, 10 columns, bounds stated", 1.5),
@@ -201,4 +217,35 @@ BUDGETS = [
     Budget("certify.subset", "build and certify subset selection, k = 100,000", 1),
     Budget("certify.hadamard", "build and certify Hadamard response, k = 100,000"),
     Budget("certify.laplace", "build and certify bounded Laplace, 1024 cells", 5),
+]
+
+PROTOCOLS = {
+    "grr": "GRR",
+    "sue": "SUE",
+    "oue": "OUE",
+    "olh": "OLH",
+    "subset": "subset selection",
+    "hadamard": "Hadamard response",
+}
+IN_VALUES = {"grr": "0", "olh": "0", "hadamard": "0"}  # of a client whose report is a few words; of others, k bits
+GROWTH = [
+    *(Growth(f"n.{name}.{side}", f"{label} {side}", "1") for name, label in PROTOCOLS.items() for side in SIDES),
+    *(
+        Growth(f"k.{name}.{side}", f"{label} {side}", IN_VALUES.get(name, "1") if side == "client" else "1")
+        for name, label in PROTOCOLS.items()
+        for side in SIDES
+    ),
+    *(Growth(f"k.certify.{name}", f"{label}, build and certify", "at most 1") for name, label in PROTOCOLS.items()),
+    *(
+        Growth(f"d.{name}.{side}", f"{label} {side}", "1")
+        for name, label in (("rsfd", "RS+FD[GRR]"), ("spl", "SPL[GRR]"))
+        for side in SIDES
+    ),
+    Growth("n.fit.bayes", "naive Bayes", "1"),
+    Growth("n.fit.regression", "linear regression", "1"),
+    Growth("n.fit.kmeans", "k-means", "1"),
+    Growth("n.ols", "least squares, 20 columns, from Parquet", "1"),
+    Growth("n.logit", "logistic regression, 10 columns, from Parquet", "1"),
+    Growth("m.secure.server", "secure sum, coordinator", "2 to 30 parties, then 1"),
+    Growth("m.secure.client", "secure sum, slowest party", "1 to 30 parties, then 0"),
 ]

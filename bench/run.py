@@ -1,41 +1,36 @@
-"""Measure Murmure and its peers side by side: rounds of (peers, Murmure base, Murmure fast), best of each.
+"""Measure Murmure and its peers side by side, part by part: rounds of (peers, Murmure base, Murmure fast).
 
-Rounds are interleaved so that all meet the same noise of the machine. This process stays small and imports no
-NumPy, since a child's peak memory is counted from what its parent held.
+Within a part rounds are interleaved so that all meet the same noise of the machine, and what was measured is stored
+after every part. This process stays small and imports no NumPy, since a child's peak memory is counted from what its
+parent held.
 """
 
 import argparse
+import compileall
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 
-from environments import PACKAGES, PEERS, PLACE, ROOT, python_of, versions
+import stored_parts
+from conditions import modules, now
+from environments import ROOT, python_of
 from goals import STREAMED
-from table import OURS, render
+from rounds import OURS
+from table import failures, page
 
 WORKERS = ROOT / "bench" / "workers"
+STORED = ROOT / "bench" / "results.json"
 STARTS = {
     "import": "import murmure",
     "reach": "import murmure as mu; mu.GRR, mu.Histogram, mu.Plan, mu.run, mu.certify",
     "help": "from murmure.cli import main; main()",  # what the installed command does
 }
 MODES = dict(zip(OURS, ("0", "1"), strict=True))  # MURMURE_FAST
-OUR_WORKERS = (
-    "ours_tasks.py",
-    "ours_records.py",
-    "ours_noise.py",
-    "ours_fits.py",
-    "ours_certify.py",
-    "ours_memory.py",
-)
-CURATOR = ("noise.", "fit.")  # how their tasks begin
-SECURE = ("secure.", "wire.", "peer_flower", "ours_secure", "ours_network")
 PEER_WAYS = {
     "ols": ("pinv", "qr"),
     "logit": ("newton", "irls"),
@@ -44,15 +39,6 @@ PEER_WAYS = {
     "gamma": ("irls", "newton"),
     "nb2": ("newton",),
 }
-ECONOMETRICS = (
-    *(f"{act}." for act in PEER_WAYS),
-    "cox.",
-    "peer_statsmodels",
-    "ours_econometrics",
-    "peer_lifelines",
-    "peer_phreg",
-    "ours_cox",
-)
 SIZES = (1_000_000, 10_000_000)  # rows of the large tables
 FITTED = SIZES[0]  # rows of iterated regressions
 LARGEST = 100_000_000  # with --large: a gigabyte to read, half as much to write, and minutes
@@ -89,84 +75,127 @@ def wall(task, lib, command, **environment):
     return {"task": task, "lib": lib, "n": 1, "seconds": seconds, "per_item_ns": seconds * 1e9}
 
 
-def large_tables(folder, n):
-    """The same file copied by Arrow, and sanitised and estimated by Murmure; every act in a process of its own."""
-    file, records = (str(folder), str(n)), []
-    for act in ("copy",) if (folder / f"{n}.parquet").exists() else ("make", "copy"):
-        records += work(sys.executable, "ours_large.py", "arrow", *file, act)
+@dataclass(frozen=True)
+class Round:
+    """One round of a part: where it may write, which of the rounds it is, and whether the largest table is wanted."""
+
+    folder: Path
+    number: int = 0
+    large: bool = False
+
+    def peer(self, name, *arguments, script=None):
+        return work(python_of(name), script or f"peer_{name.replace('-', '_')}.py", name, *arguments)
+
+    def plain(self, script, lib, *arguments):
+        return work(sys.executable, script, lib, *arguments)
+
+    def both(self, script, *arguments):
+        """Ours, base and then fast."""
+        return [
+            record
+            for lib, fast in MODES.items()
+            for record in work(sys.executable, script, lib, *arguments, MURMURE_FAST=fast)
+        ]
+
+    def fast(self, script, *arguments):
+        return work(sys.executable, script, OURS[1], *arguments, MURMURE_FAST="1")
+
+
+def columns(bench):
+    records = bench.peer("pure-ldp") + bench.peer("multi-freq-ldpy", "columns") + bench.peer("diffprivlib", "columns")
+    return records + bench.both("ours_tasks.py")
+
+
+def records(bench):
+    return bench.peer("multi-freq-ldpy", "records") + bench.both("ours_records.py")
+
+
+def noise(bench):
+    return bench.peer("opendp") + bench.both("ours_noise.py")
+
+
+def fits(bench):
+    return bench.peer("scikit-learn") + bench.peer("diffprivlib", "fits") + bench.both("ours_fits.py")
+
+
+def costs(bench):
+    found = compile_cold() if bench.number == 0 else []
+    for script in ("ours_certify.py", "ours_memory.py"):
+        found += bench.both(script)
+    found += bench.both("ours_first.py", "warm")
     for lib, fast in MODES.items():
-        for row in STREAMED:
-            for act in ("sanitise", "estimate"):
-                records += work(sys.executable, "ours_large.py", lib, *file, act, row.task, MURMURE_FAST=fast)
-    return records
-
-
-def on_spark(folder, n, *ways):
-    return work(sys.executable, "ours_spark.py", OURS[1], str(folder), str(n), *ways, MURMURE_FAST="1")
-
-
-def one_round(pythons, folder):
-    records = []
-    for peer, python in pythons.items():
-        if peer in ("flower", "statsmodels", "lifelines"):
-            continue  # take their turns beside our own sums
-        records += work(python, f"peer_{peer.replace('-', '_')}.py", peer)
-    for lib, fast in MODES.items():
-        mode = {"MURMURE_FAST": fast}
-        for script in OUR_WORKERS:
-            records += work(sys.executable, script, lib, **mode)
-        records += work(sys.executable, "ours_first.py", lib, "warm", **mode)
         for task, code in STARTS.items():
-            records += [wall(task, lib, [sys.executable, "-c", code, "--help"], **mode) for _ in range(3)]
+            command = [sys.executable, "-c", code, "--help"]
+            found += [wall(task, lib, command, MURMURE_FAST=fast) for _ in range(3)]
+    return found
+
+
+def secure(bench):
+    """Sums over parties in one process, beside Flower's."""
+    return bench.peer("flower") + bench.plain("ours_secure.py", "murmure")
+
+
+def wire(bench):
+    return bench.plain("ours_network.py", "murmure")
+
+
+def econometrics(bench):
+    """statsmodels' in memory, ours from files, every act in a process of its own."""
+    found = []
     for n in SIZES:
-        records += large_tables(folder, n)
-    return records + secure_round(pythons) + econometrics_round(pythons, folder)
-
-
-def curator_round(pythons):
-    """Noise and learners alone."""
-    records = []
-    for peer in ("opendp", "scikit-learn", "diffprivlib"):
-        records += work(pythons[peer], f"peer_{peer.replace('-', '_')}.py", peer)
-    for lib, fast in MODES.items():
-        for script in ("ours_noise.py", "ours_fits.py"):
-            records += work(sys.executable, script, lib, MURMURE_FAST=fast)
-    return [r for r in records if r["task"].startswith(CURATOR) or "error" in r]
-
-
-def secure_round(pythons):
-    """Sums over parties alone: in one process beside Flower's, and over HTTP."""
-    records = work(pythons["flower"], "peer_flower.py", "flower")
-    for script in ("ours_secure.py", "ours_network.py"):
-        records += work(sys.executable, script, "murmure")
-    return records
-
-
-def econometrics_round(pythons, folder):
-    """Regressions alone: statsmodels' in memory, ours from files, every act in a process of its own."""
-    records = []
-    for n in SIZES:
-        file = str(folder), str(n)
-        if not (folder / f"ols.{n}").exists():
-            records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "make")
+        file = str(bench.folder), str(n)
+        if not (bench.folder / f"ols.{n}").exists():
+            found += bench.plain("ours_econometrics.py", "murmure", *file, "make")
         for act in PEER_WAYS if n == FITTED else ("ols",):
             for way in PEER_WAYS[act]:
-                records += work(pythons["statsmodels"], "peer_statsmodels.py", "statsmodels", str(n), act, way)
+                found += bench.peer("statsmodels", str(n), act, way)
             for way in ("stated", "own") if act in ("ols", "logit") else ("stated",):
-                records += work(sys.executable, "ours_econometrics.py", "murmure", *file, act, way)
-        records += work(sys.executable, "ours_econometrics.py", "murmure", *file, "parties")
-    return records + cox_round(pythons, str(folder))
+                found += bench.plain("ours_econometrics.py", "murmure", *file, act, way)
+        found += bench.plain("ours_econometrics.py", "murmure", *file, "parties")
+    return found
 
 
-def cox_round(pythons, folder):
-    """Cox's regression: lifelines' worker leaves the rows in the folder for the others."""
-    records = work(pythons["lifelines"], "peer_lifelines.py", "lifelines", folder, "fit")
-    records += work(pythons["lifelines"], "peer_lifelines.py", "lifelines", folder, "first")
-    records += work(pythons["statsmodels"], "peer_phreg.py", "statsmodels", folder)
-    for lib, fast in MODES.items():
-        for act in ("fit", "first"):
-            records += work(sys.executable, "ours_cox.py", lib, folder, act, MURMURE_FAST=fast)
-    return records
+def cox(bench):
+    """lifelines' worker leaves the rows in the folder for the others."""
+    folder = str(bench.folder)
+    found = bench.peer("lifelines", folder, "fit") + bench.peer("lifelines", folder, "first")
+    found += bench.peer("statsmodels", folder, script="peer_phreg.py")
+    return found + bench.both("ours_cox.py", folder, "fit") + bench.both("ours_cox.py", folder, "first")
+
+
+def make_table(bench, n):
+    if (bench.folder / f"{n}.parquet").exists():
+        return []
+    return bench.plain("ours_large.py", "arrow", str(bench.folder), str(n), "make")
+
+
+def large(bench):
+    """The same file copied by Arrow, and sanitised and estimated by Murmure; every act in a process of its own."""
+    found = []
+    for n in (*SIZES, *[LARGEST] * (bench.large and bench.number == 0)):
+        file = str(bench.folder), str(n)
+        found += make_table(bench, n) + bench.plain("ours_large.py", "arrow", *file, "copy")
+        for row in STREAMED:
+            for act in ("sanitise", "estimate"):
+                found += bench.both("ours_large.py", *file, act, row.task)
+    return found
+
+
+def spark(bench):
+    ways = "files", "scan", *["jvm"] * bench.large
+    return make_table(bench, SIZES[-1]) + bench.fast("ours_spark.py", str(bench.folder), str(SIZES[-1]), *ways)
+
+
+def growth(bench):
+    """Every size is the best of several calls, and the fit says how far it is off."""
+    acts = "n", "k", "certificates", "d", "fits", "regressions", "m"
+    return [record for act in acts for record in bench.fast("ours_growth.py", act)]
+
+
+def floors(bench):
+    """What the other rows are bounded by on this machine; BLAS keeps to one thread, and the worker starts two."""
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return work(sys.executable, "floors.py", "floor", MURMURE_FAST="1", **one)
 
 
 def compile_cold():
@@ -175,113 +204,75 @@ def compile_cold():
         return work(sys.executable, "ours_first.py", OURS[1], "cold", MURMURE_FAST="1", NUMBA_CACHE_DIR=empty)
 
 
-def cpu():
-    if Path("/proc/cpuinfo").exists():
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":")[1].strip()
-    return platform.processor() or platform.machine()
+PARTS = {  # what one round of it measures, and its peers
+    columns: ("pure-ldp", "multi-freq-ldpy", "diffprivlib"),
+    records: ("multi-freq-ldpy",),
+    noise: ("opendp",),
+    fits: ("scikit-learn", "diffprivlib"),
+    costs: (),
+    growth: (),
+    floors: (),
+    secure: ("flower",),
+    wire: (),
+    econometrics: ("statsmodels",),
+    cox: ("lifelines", "statsmodels"),
+    large: (),
+    spark: (),
+}
+ONCE = {growth}  # however many rounds
+NAMES = {part.__name__: part for part in PARTS}
 
 
-def head(pythons, rounds, load, command):
-    ours = versions(sys.executable, ["murmure", "numpy", "numba", "cryptography", "pyarrow"])
-    peers = [line for peer, python in pythons.items() for line in versions(python, [PACKAGES.get(peer, peer)])]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    machine = f"{cpu()}, {cores} cores used, load {load:.1f} at the start"
-    return f"""\
-# Murmure and its peers, measured side by side
-
-Written by `{command}`; do not edit.
-
-- {datetime.now(UTC):%d %B %Y}
-- {machine}
-- Python {platform.python_version()}, {", ".join(ours)}
-- peers: {", ".join(peers)}
-
-Times are ns per person (or per number of the table), the best of {rounds} interleaved round(s): wall time for
-Murmure, CPU time for the peers, so that other work on the machine cannot count against them.
-A ratio is the peer's time over Murmure's.
-Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
-Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
-adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
-No peer has secure randomness for categories, and none uses threads but scikit-learn, Flower, statsmodels and lifelines.
-Where two peers, or two ways of one peer, do a task, the faster one stands here.
-
-"""
+def measure(part, rounds, folder, with_largest):
+    """All rounds of a part, and under which conditions they were measured."""
+    rounds = 1 if part in ONCE else rounds
+    about, found = now(rounds, {peer: python_of(peer) for peer in PARTS[part]}), []
+    for i in range(rounds):
+        say(f"{part.__name__}: round {i + 1} of {rounds}")
+        about["loads"].append(round(os.getloadavg()[0], 1))
+        found += [record | {"round": i} for record in part(Round(folder, i, with_largest))]
+    return {"about": about, "records": found}
 
 
-def main():
+def options_of(arguments):
     parser = argparse.ArgumentParser(prog="script/bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="one round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--one-core", action="store_true", help="keep every worker on one core")
-    parser.add_argument("--large", action="store_true", help=f"a table of {LARGEST:,} rows too, once")
     parser.add_argument(
-        "--only-large", action="store_true", help="add the largest table and Spark to what the last run measured"
+        "--large", action="store_true", help=f"a table of {LARGEST:,} rows too, once, and rows out of Spark's JVM"
     )
     parser.add_argument(
-        "--only-curator", action="store_true", help="measure noise and learners again; keep the rest of the last run"
+        "--only", metavar="PART[,PART]", help=f"of {', '.join(NAMES)}; other parts stay as they were last measured"
     )
-    parser.add_argument(
-        "--only-secure", action="store_true", help="measure sums over parties again; keep the rest of the last run"
-    )
-    parser.add_argument(
-        "--only-econometrics", action="store_true", help="measure regressions again; keep the rest of the last run"
-    )
-    options = parser.parse_args()
-    parts = options.only_curator + options.only_secure + options.only_econometrics
-    if options.only_large + parts > 1:
-        parser.error("one --only at a time")
-    options.large |= options.only_large
-    only = options.only_large or parts
-    rounds = 1 if options.quick else options.rounds
+    options = parser.parse_args(arguments)
+    options.rounds = 1 if options.quick else options.rounds
+    options.parts = list(NAMES) if options.only is None else options.only.split(",")
+    if unknown := [name for name in options.parts if name not in NAMES]:
+        parser.error(f"no part {', '.join(map(repr, unknown))}: choose from {', '.join(NAMES)}")
+    if options.rounds < 1:
+        parser.error(f"--rounds must be at least 1, got {options.rounds}")
+    return options
 
+
+def main():
+    options = options_of(sys.argv[1:])
     if options.one_core:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # workers inherit it
-    load = os.getloadavg()[0]
-    pythons = {peer: python_of(peer) for peer in PEERS}
-    top = head(pythons, rounds, load, " ".join(["script/bench", *sys.argv[1:]]))
-    if only:
-        top = top.replace("`script/bench ", "`script/bench` and `script/bench ", 1)
-        last = PLACE / "results.json"
-        if not last.is_file():
-            parser.error("--only needs the results of an earlier full run; run script/bench first")
-        held = json.loads(last.read_text())
-        again = CURATOR if options.only_curator else SECURE if options.only_secure else ("spark.",)
-        again = ECONOMETRICS if options.only_econometrics else again
-        records = [r for r in held if not r["task"].startswith(again)]
-        if options.only_large:
-            records = [r for r in records if r.get("n") != LARGEST]
-    else:
-        records = compile_cold()
+    if not sys.flags.dont_write_bytecode:
+        compileall.compile_dir(modules()[0].parent, quiet=2)  # as pip does when it installs
+    stored, failed = stored_parts.read(STORED), []
     with tempfile.TemporaryDirectory(prefix="murmure-bench-") as folder:
-        for i in range(0 if options.only_large else rounds):
-            say(f"round {i + 1} of {rounds}")
-            if options.only_curator:
-                records += curator_round(pythons)
-            elif options.only_secure:
-                records += secure_round(pythons)
-            elif options.only_econometrics:
-                records += econometrics_round(pythons, Path(folder))
-            else:
-                records += one_round(pythons, Path(folder))
-        if options.only_large:
-            records += work(sys.executable, "ours_large.py", "arrow", folder, str(SIZES[-1]), "make")
-        if not parts:
-            records += on_spark(folder, SIZES[-1], "files", "scan", *["jvm"] * options.large)
-        if options.large:
-            records += large_tables(Path(folder), LARGEST)
-
-    (PLACE / "results.json").write_text(json.dumps(records, indent=1))
-    text = render(records)
-    errors = {(r["lib"], r["task"]): r["error"] for r in records if "error" in r}
-    if errors:  # names only: messages may hold paths of this machine
-        text += "\nFailed: " + ", ".join(f"{lib} {task}" for lib, task in sorted(errors)) + ".\n"
-    (ROOT / "bench" / "results.md").write_text(top + text)
-    print(text)
-    for (lib, task), error in sorted(errors.items()):
-        say(f"{lib}: {task}: {error}")
-    sys.exit(1 if errors else 0)
+        for name in options.parts:
+            part = measure(NAMES[name], options.rounds, Path(folder), options.large)
+            stored = stored_parts.merge(stored, {name: part})
+            stored_parts.write(STORED, stored)
+            (ROOT / "bench" / "results.md").write_text(page(stored))
+            failed += [r for r in part["records"] if "error" in r]
+    print(page(stored))
+    for record in failed:
+        say(f"{record['lib']}: {record['task']}: {record['error']}")
+    sys.exit(1 if failed or failures([r for part in stored.values() for r in part["records"]]) else 0)
 
 
 if __name__ == "__main__":

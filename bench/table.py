@@ -1,284 +1,23 @@
-"""The Markdown tables: the best of every measurement, ratios to the fastest peer, and what was met."""
+"""The page of results: one section a table, each with the day, load and processor of its own run."""
 
-from goals import BETWEEN, BUDGETS, COLUMN, COX, FITS, NOISE, RECORDS, REGRESSED, SECURE, SPARK, STREAMED, WIRE
-
-RATIO_HEAD = [
-    "task",
-    "fastest peer, ns (measured on)",
-    "Murmure base, ns",
-    "ratio",
-    "Murmure fast, ns",
-    "ratio",
-    "wanted base / fast",
-    "met",
-]
-FIT_HEAD = [
-    "fit",
-    "scikit-learn, clear, ms",
-    "diffprivlib, ms",
-    "Murmure base, ms",
-    "ratio",
-    "Murmure fast, ms",
-    "ratio",
-    "wanted fast",
-    "met",
-]
-STREAMED_HEAD = [
-    "rows and mechanism",
-    "Arrow copies, s",
-    "sanitise, s",
-    "estimate, s",
-    "rows/s",
-    "times the copy (wanted)",
-    "growth a row (wanted)",
-    "peak, MB (wanted)",
-    "met",
-]
-MASKED_HEAD = [
-    "sum",
-    "Flower, server",
-    "Flower, client",
-    "Murmure, server (wanted)",
-    "Murmure, client (wanted)",
-    "ratio, server (wanted)",
-    "met",
-]
-WIRE_HEAD = [
-    "study",
-    "all joined to result (wanted)",
-    "bytes posted by a party",
-    "times what is needed (wanted)",
-    "met",
-]
-REGRESSED_HEAD = [
-    "rows and regression",
-    "statsmodels, s",
-    "peak, MB",
-    "Murmure, s",
-    "ratio (wanted)",
-    "largest difference (wanted)",
-    "peak, MB (wanted)",
-    "growth of it (wanted)",
-    "met",
-]
-BETWEEN_HEAD = ["rows and regression", "in the clear, s", "by masked sums, s", "added, s (wanted)", "met"]
-ADDED_HEAD = ["rows and work", "in memory, s", "on Spark, s", "added", "wanted", "met"]
-BUDGET_HEAD = ["cost", "Murmure base", "Murmure fast", "wanted", "met"]
-OURS = ("murmure base", "murmure fast")
-
-
-def best_of(records):
-    """(task, lib) to the fastest record; of memory, the greediest round counts."""
-    best = {}
-    for record in records:
-        if "error" in record:
-            continue
-        key = record["task"], record["lib"]
-        old = best.get(key, record)
-        best[key] = dict(min(old, record, key=lambda r: r["seconds"]))
-        if "megabytes" in record:
-            best[key]["megabytes"] = max(old["megabytes"], record["megabytes"])
-    return best
-
-
-def number(x):
-    """Three significant figures, thousands separated."""
-    return f"{float(f'{x:.3g}'):,.0f}" if x >= 100 else f"{x:.3g}"
-
-
-def quantity(x, unit):
-    return f"{number(x * 1000)} ms" if unit == "s" and x < 1 else f"{number(x)} {unit}"
-
-
-def verdict(answers):
-    """`yes` or `no` for each, `-` where nothing is wanted, `?` where nothing was measured."""
-    return " / ".join({None: "-", True: "yes", False: "**no**"}.get(a, "?") for a in answers)
-
-
-def met(ratio, wanted):
-    if wanted is None:
-        return None
-    return "?" if ratio is None else ratio >= wanted
-
-
-def ratio_row(row, best):
-    peers = [r for (task, lib), r in best.items() if task == row.task and lib not in OURS]
-    peer = min(peers, key=lambda r: r["per_item_ns"], default=None)
-    cells = ["not measured"]
-    if peer:
-        cells = [f"{peer['lib']} ({peer['how']}) {number(peer['per_item_ns'])} ({peer['n']:,})"]
-    answers = []
-    for lib, wanted in zip(OURS, (row.base, row.fast), strict=True):
-        mine = best.get((row.task, lib))
-        ratio = peer["per_item_ns"] / mine["per_item_ns"] if peer and mine else None
-        cells += [number(mine["per_item_ns"]) if mine else "?", number(ratio) if ratio else "?"]
-        answers.append(met(ratio, wanted))
-    wanted = " / ".join("-" if w is None else number(w) for w in (row.base, row.fast))
-    return [row.label, *cells, wanted, verdict(answers)]
-
-
-def fit_row(row, best):
-    """The ratio is scikit-learn's time over Murmure's; diffprivlib stands beside."""
-    clear, noisy = (best.get((row.task, lib)) for lib in ("scikit-learn", "diffprivlib"))
-    cells, ratios = [number(r["seconds"] * 1e3) if r else "?" for r in (clear, noisy)], []
-    for lib in OURS:
-        mine = best.get((row.task, lib))
-        ratios.append(clear["seconds"] / mine["seconds"] if clear and mine else None)
-        cells += [number(mine["seconds"] * 1e3) if mine else "?", number(ratios[-1]) if ratios[-1] else "?"]
-    return [row.label, *cells, number(row.wanted), verdict([met(ratios[1], row.wanted)])]
-
-
-def budget_row(row, best):
-    cells, answers = [], []
-    for lib in OURS:
-        mine = best.get((row.task, lib))
-        value = mine and (mine["megabytes"] if row.unit == "MB" else mine["seconds"])
-        cells.append(quantity(value, row.unit) if mine else "-")
-        if row.most is None:
-            answers.append(None)
-        else:
-            answers.append(value <= row.most if mine else "?")
-    wanted = "-" if row.most is None else f"at most {quantity(row.most, row.unit)}"
-    return [row.label, *cells, wanted, verdict(answers)]
-
-
-def streamed_rows(row, best):
-    """One line for every size that was measured and either way, the smallest file first."""
-    sizes = sorted({r["n"] for (task, _), r in best.items() if task.startswith("copy.")})
-    for lib in OURS:
-        first = None  # ns a row, of the smallest file
-        for n in sizes:
-            copy = best[f"copy.{n}", "arrow"]
-            parts = [best.get((f"{act}.{row.task}.{n}", lib)) for act in ("sanitise", "estimate")]
-            label = f"{n:,}, {row.label}, {lib.split()[-1]}"
-            if not all(parts):
-                yield [label, number(copy["seconds"]), *["?"] * 7]
-                continue
-            ours = sum(part["seconds"] for part in parts)
-            first = first or ours / n
-            peak = max(part["megabytes"] for part in parts)
-            values = ours / copy["seconds"], ours / n / first, peak
-            wanted = (
-                None if n == sizes[0] else row.times,
-                row.growth,
-                row.megabytes,
-            )  # of the smallest, start-up is half
-            yield [
-                label,
-                *(number(part["seconds"]) for part in (copy, *parts)),
-                number(n / ours),
-                *(number(v) + ("" if w is None else f" ({number(w)})") for v, w in zip(values, wanted, strict=True)),
-                verdict([None if w is None else v <= w for v, w in zip(values, wanted, strict=True)]),
-            ]
-
-
-def difference(one, other):
-    """The largest, relative, of any coefficient or standard error."""
-    pairs = [(a, b) for field in ("params", "bse") for a, b in zip(one[field], other[field], strict=True)]
-    return max(abs(a - b) / abs(b) for a, b in pairs)
-
-
-def regressed_rows(row, best):
-    """One line for every size that was measured, the smallest table first."""
-    start = f"{row.task}.{row.way}."
-    sizes = sorted(r["n"] for (task, _), r in best.items() if task.startswith(start))
-    first = None
-    for n in sizes:
-        ours, peer = best[f"{start}{n}", "murmure"], best.get((f"{row.task}.{n}", "statsmodels"))
-        label = f"{n:,}, {row.label}"
-        if not peer:
-            yield [label, "?", "?", number(ours["seconds"]), *["?"] * 5]
-            continue
-        first = first or ours["megabytes"]
-        ratio, apart = peer["seconds"] / ours["seconds"], difference(ours, peer)
-        growth = ours["megabytes"] / first
-        large = n > sizes[0] or len(sizes) == 1
-        wanted = row.ratio if large else None  # of the smallest, start-up is half
-        at_most = ((apart, row.difference), (ours["megabytes"], row.megabytes), (growth, row.growth))
-        yield [
-            label,
-            f"{peer['how']} {number(peer['seconds'])}",
-            number(peer["peak"]),
-            number(ours["seconds"]),
-            number(ratio) + ("" if wanted is None else f" ({number(wanted)})"),
-            *(f"{number(value)} ({number(most)})" for value, most in at_most),
-            verdict([met(ratio, wanted), *(value <= most for value, most in at_most)]),
-        ]
-
-
-def between_rows(best):
-    for n in sorted(r["n"] for (task, _), r in best.items() if task.startswith("ols.secure.")):
-        clear, masked = (best[f"ols.{way}.{n}", "murmure"]["seconds"] for way in ("apart", "secure"))
-        yield [
-            f"{n:,}, {BETWEEN.label}",
-            number(clear),
-            number(masked),
-            f"{masked - clear:.2f} ({number(BETWEEN.most)})",
-            verdict([masked - clear <= BETWEEN.most]),
-        ]
-
-
-def added_rows(best):
-    lib = OURS[1]
-    for row in SPARK:
-        memory, spark = best.get(("spark.memory", lib)), best.get((f"spark.{row.way}", lib))
-        if not (memory and spark):
-            continue  # needs Spark; some ways are only measured with --large
-        added = spark["seconds"] / memory["seconds"] - 1
-        yield [
-            f"{spark['n']:,}, {row.label}",
-            number(memory["seconds"]),
-            number(spark["seconds"]),
-            f"{added:.0%}",
-            "-" if row.most is None else f"at most {row.most:.0%}",
-            verdict([None if row.most is None else added <= row.most]),
-        ]
-
-
-def masked_row(row, records):
-    """Server and client each at their best; Flower stands beside the one sum that it was given."""
-
-    def best(task, field):
-        return min((r[field] for r in records if r["task"] == task and field in r), default=None)
-
-    server, client = best(row.task, "server"), best(row.task, "client")
-    theirs = best("secure.flower", "server"), best("secure.flower", "client")
-    if row.ratio is None:
-        theirs = None, None
-    ratio = theirs[0] / server if theirs[0] and server else None
-    cells = ["-" if t is None else quantity(t, "s") for t in theirs]
-    for value, most in ((server, row.server), (client, row.client)):
-        wanted = "" if most is None else f" ({quantity(most, 's')})"
-        cells.append(("?" if value is None else quantity(value, "s")) + wanted)
-    wanted = "" if row.ratio is None else f" ({number(row.ratio)})"
-    cells.append(("-" if ratio is None else number(ratio)) + wanted)
-    answers = [
-        None if most is None else "?" if value is None else value <= most
-        for value, most in ((server, row.server), (client, row.client))
-    ]
-    return [row.label, *cells, verdict([*answers, met(ratio, row.ratio)])]
-
-
-def wire_row(row, records):
-    """The fastest round; of bytes, the greediest."""
-    runs = [r for r in records if r["task"] == row.task and "error" not in r]
-    if not runs:
-        return [row.label, *["?"] * 4]
-    seconds, posted = min(r["seconds"] for r in runs), max(r["bytes"] for r in runs)
-    times = max(r["bytes"] / r["needed"] for r in runs)
-    return [
-        row.label,
-        f"{quantity(seconds, 's')} ({quantity(row.seconds, 's')})",
-        number(posted),
-        f"{number(times)} ({number(row.times)})",
-        verdict([seconds <= row.seconds, times <= row.times]),
-    ]
-
-
-def markdown(title, note, head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return f"## {title}\n\n{note}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
+from conditions import FACTS, differing, line, load, shared
+from goals import COLUMN, COX, NOISE, RECORDS
+from sections import (
+    added_section,
+    between_section,
+    budget_section,
+    fit_section,
+    floor_section,
+    growth_section,
+    margins,
+    masked_section,
+    rate_section,
+    ratio_section,
+    regressed_section,
+    streamed_section,
+    verdict,
+    wire_section,
+)
 
 ONE_COLUMN = """\
 k = 128, eps = 1, n = 100,000 unless said otherwise."""
@@ -328,24 +67,112 @@ default is Breslow's. A time is that of a whole fit with its standard errors, di
 fit of a process with everything before it, whole, in CPU time on both sides."""
 COSTS = """\
 What Murmure costs by itself: there is nothing to compare it with."""
+GROWING = """\
+Time is about the size to the power of the exponent: the slope of one logarithm over the other, by least squares on the
+sizes of the last two decades, with its standard error. The fast column, once, however many rounds. n: people or rows,
+at k = 128; k: values, at 100,000 people where a report is a few words and 1,000 where it is k bits; d: columns of four
+values, 20,000 people; m: parties, with 1,000 entries, of which the fifth that may vanish does. A cost with a fixed part
+has an exponent below the reckoned one; reports that leave the cache have one above it."""
+RATED = """\
+The fastest code that is installed, not Murmure's: nanoseconds for one, on as many threads as Murmure may use (two, or
+one with `--one-core`), the best of all rounds."""
+BOUNDED = """\
+What a row cannot do without, times what that costs above. A core does one thing at a time while memory brings the next:
+the dearer of the two is the floor, and the needs of that one are named. Words and bytes of reports are counted from
+Murmure. A floor knows nothing of Python, of checking, of thresholds and of rounding, so nobody reaches it; what stands
+between is in `docs/explanation-speed.md`. Only parts that were measured on the same processor are compared."""
+HEAD = """\
+# Murmure and its peers, measured side by side
+
+Written by `script/bench`; do not edit. Parts are measured by themselves (`script/bench --only PART`), and every section
+says when, on what and beside which load its own was. `bench/results.json` holds every round.
+
+{facts}
+
+Times are ns per person (or per number of the table), the best of all interleaved rounds: wall time for Murmure, CPU
+time for the peers, so that other work on the machine cannot count against them.
+A ratio is the peer's time in a round over Murmure's in that round; shown are the worst round and the best.
+Client: every person's value is randomised. Server: every report is aggregated and the shares are estimated.
+Murmure's figures are whole public calls, secure randomness and validation included; base is NumPy alone, fast
+adds Numba, whose compile time has rows of its own, and up to two threads (`--one-core` keeps to one core).
+No peer has secure randomness for categories, and none uses threads but scikit-learn, Flower, statsmodels and lifelines.
+Where two peers, or two ways of one peer, do a task, the faster one stands here.
+"""
+SHORT = """\
+A goal is met when every round met it. The margin is how many times better than wanted the worst round was: below one
+is a miss."""
+CLOSEST = 5  # goals in the summary, besides those that were missed
+
+# part, title, note, and what makes the lines of the part's records
+SECTIONS = [
+    ("columns", "One column", ONE_COLUMN, lambda records: ratio_section(COLUMN, records)),
+    ("records", "Records", MANY_COLUMNS, lambda records: ratio_section(RECORDS, records)),
+    ("noise", "Noise on whole numbers", WHOLE_NUMBERS, lambda records: ratio_section(NOISE, records)),
+    ("fits", "Learners", LEARNERS, fit_section),
+    ("secure", "Secure sums", MASKED, masked_section),
+    ("wire", "Secure sums over HTTP", WIRED, wire_section),
+    ("econometrics", "Regressions", REGRESSIONS, regressed_section),
+    ("econometrics", "Regressions between parties", PARTIES, between_section),
+    ("cox", "Cox regression", SURVIVAL, lambda records: ratio_section(COX, records)),
+    ("large", "Large tables", LARGE, streamed_section),
+    ("spark", "Spark", CLUSTER, added_section),
+    ("costs", "Costs", COSTS, budget_section),
+    ("growth", "Growth", GROWING, growth_section),
+    ("floors", "What this machine can do", RATED, rate_section),
+    ("floors", "Floors", BOUNDED, floor_section),
+]
 
 
-def render(records):
-    best = best_of(records)
-    streamed = [line for row in STREAMED for line in streamed_rows(row, best)]
-    regressed = [line for row in REGRESSED for line in regressed_rows(row, best)]
-    parts = [
-        markdown("One column", ONE_COLUMN, RATIO_HEAD, [ratio_row(row, best) for row in COLUMN]),
-        markdown("Records", MANY_COLUMNS, RATIO_HEAD, [ratio_row(row, best) for row in RECORDS]),
-        markdown("Noise on whole numbers", WHOLE_NUMBERS, RATIO_HEAD, [ratio_row(row, best) for row in NOISE]),
-        markdown("Learners", LEARNERS, FIT_HEAD, [fit_row(row, best) for row in FITS]),
-        markdown("Secure sums", MASKED, MASKED_HEAD, [masked_row(row, records) for row in SECURE]),
-        markdown("Secure sums over HTTP", WIRED, WIRE_HEAD, [wire_row(row, records) for row in WIRE]),
-        markdown("Regressions", REGRESSIONS, REGRESSED_HEAD, regressed),
-        markdown("Cox regression", SURVIVAL, RATIO_HEAD, [ratio_row(row, best) for row in COX]),
-        markdown("Regressions between parties", PARTIES, BETWEEN_HEAD, list(between_rows(best))),
-        markdown("Large tables", LARGE, STREAMED_HEAD, streamed),
-        markdown("Spark", CLUSTER, ADDED_HEAD, list(added_rows(best))),
-        markdown("Costs", COSTS, BUDGET_HEAD, [budget_row(row, best) for row in BUDGETS]),
-    ]
-    return "\n".join(parts)
+def table(head, rows):
+    return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+def failures(records):
+    """Names only: messages may hold paths of this machine."""
+    return sorted({f"{r['lib']} {r['task']}" for r in records if "error" in r})
+
+
+def summary(goals):
+    """How many goals were met in every round, which were not, and which came closest to that."""
+    missed = [(label, goal) for label, goal in goals if not goal.always]
+    close = sorted((g for g in goals if g[1].always), key=lambda g: g[1].margin)[:CLOSEST]
+    rows = [[label, margins(goal), verdict(goal)] for label, goal in [*missed, *close]]
+    count = f"{len(goals) - len(missed)} of {len(goals)} goals were met in every round."
+    which = "Those that were not, and the closest of the others:" if missed else "The closest:"
+    return f"## In short\n\n{SHORT}\n{count} {which}\n\n" + table(["row", "margin", "met in rounds"], rows)
+
+
+def alike(parts, about):
+    """The records of all parts that were measured on as many cores of the same processor."""
+    same = [p for p in parts.values() if all(p["about"][field] == about[field] for field in ("processor", "cores"))]
+    return [record for part in same for record in part["records"]]
+
+
+def facts(parts):
+    """Machine, versions and byte code of all parts; where they differ, which parts had what."""
+    abouts = {name: part["about"] for name, part in parts.items()}
+    lines = [f"{what}: {'; '.join(shared(abouts, field))}" for field, what in FACTS.items()]
+    peers = sorted({line for about in abouts.values() for line in about["peers"]})
+    lines += [f"load: {load(abouts)}", f"peers: {', '.join(peers)}"]
+    return "".join(f"- {line}\n" for line in lines).rstrip()
+
+
+def page(parts):
+    return HEAD.format(facts=facts(parts)) + "\n" + render(parts)
+
+
+def render(parts):
+    """`parts` as `stored_parts` has them."""
+    texts, goals = [], []
+    for part, title, note, lines in SECTIONS:
+        if part not in parts:
+            texts.append(f"## {title}\n\n{note}\n\nNot measured yet: `script/bench --only {part}`.\n")
+            continue
+        records, about = parts[part]["records"], parts[part]["about"]
+        section = lines(alike(parts, about) if lines is floor_section else records)
+        goals += [(f"{title}: {label}", goal) for label, goal in section.goals]
+        failed = failures(records)
+        text = f"## {title}\n\n{note}\n\n{line(about)}\n\n{table(section.head, section.lines)}"
+        texts.append(text + (f"\nFailed: {', '.join(failed)}.\n" if failed else ""))
+    warnings = differing({part: held["about"] for part, held in parts.items()})
+    return "\n".join([*(f"{warning}\n" for warning in warnings), summary(goals), *texts])

@@ -1,4 +1,4 @@
-"""A whole study over HTTP: one coordinator and thirty parties, each a process, and three of them killed half-way.
+"""A whole study over HTTP: one coordinator and thirty parties, each a process; and again, with three killed half-way.
 
 The clock runs from the moment when all have joined to the moment when the last survivor holds the result; the seconds
 that the coordinator waits for the three (--patience) are in it. Every sum at every survivor is compared with the true
@@ -81,7 +81,7 @@ class Party:
         return code
 
 
-def whole_study(folder):
+def whole_study(folder, killed):
     rng = np.random.default_rng(7)
     murmure("study", "init", str(folder / "office"), "--name", "Office")
     homes, tables = [folder / f"party-{i}" for i in range(PARTIES)], []
@@ -104,7 +104,7 @@ def whole_study(folder):
                     joined.append(time.perf_counter())
 
         threading.Thread(target=watch, daemon=True).start()
-        vanish = set(range(0, PARTIES, PARTIES // KILLED))
+        vanish = set(range(0, PARTIES, PARTIES // killed)) if killed else set()
         parties = [Party(home, url, made["digest"], i in vanish) for i, home in enumerate(homes)]
         until = time.perf_counter() + MOST
         codes = [party.ended(until) for party in parties]
@@ -140,8 +140,9 @@ def posted(log):
     return max(sizes.values())
 
 
-with tempfile.TemporaryDirectory(prefix="murmure-bench-") as place:
-    seconds, size = whole_study(Path(place))
 words = 1 + COLUMNS * (COLUMNS + 1) // 2
 needed = 8 * words + 200 * (PARTIES - 1)
-emit("wire.products", "murmure", n=words, seconds=seconds, bytes=size, needed=needed)
+for task, killed in (("wire.all", 0), ("wire.products", KILLED)):
+    with tempfile.TemporaryDirectory(prefix="murmure-bench-") as place:
+        seconds, size = whole_study(Path(place), killed)
+    emit(task, "murmure", n=words, seconds=seconds, bytes=size, needed=needed)

@@ -1,89 +1,19 @@
-"""Murmure's secure sums, coordinator and parties in one process: who vanishes has shared its keys and sends no vector.
-
-Every call of the coordinator counts for the server; a party's calls count for that party, and the slowest one stands
-in the table. Every sum is compared with the true one, entry by entry.
-"""
+"""Murmure's secure sums, coordinator and parties in one process."""
 
 import gc
-import time
 
-import numpy as np
 from clock import SUMMED, THRESHOLD, emit
+from sums import whole_sum
 
-from murmure.core.random import fresh_key
-from murmure.secure.coordinator import Coordinator
-from murmure.secure.identity import Identity
-from murmure.secure.party import Party
-from murmure.secure.ring import RingEncoder
-from murmure.secure.session import Session
 from murmure.secure.sharing import PairwiseMasks
 
 LIB = "murmure"
-BOUND = 1 << 40  # public: no entry of a party is larger
 TASKS = {
     "secure.small": (*SUMMED, PairwiseMasks(30, dropouts=9)),
     "secure.long": (100, 100_000, 30, PairwiseMasks(100, dropouts=30, graph="complete")),
     "secure.many": (1_000, 1_000, 200, PairwiseMasks(1_000)),  # the safe default: a ring, and a fifth may vanish
 }
 ROUNDS = {"secure.small": 20}  # its whole sum takes milliseconds
-
-
-class Clock:
-    """Seconds of each, by name."""
-
-    def __init__(self):
-        self.spent = {}
-
-    def __call__(self, who, call, *arguments):
-        start = time.perf_counter()
-        out = call(*arguments)
-        self.spent[who] = self.spent.get(who, 0.0) + time.perf_counter() - start
-        return out
-
-
-def whole_sum(parties, entries, dropped, sharing):
-    """(server, slowest client), in seconds."""
-    mine = Identity.fresh()
-    identities = [Identity.fresh() for _ in range(parties)]
-    session = Session(
-        study=bytes(32),
-        round=1,
-        query=bytes(32),
-        roster=tuple(identity.card(f"party {i}") for i, identity in enumerate(identities)),
-        coordinator=mine.card("coordinator"),
-        sharing=sharing,
-        encoder=RingEncoder(entries, BOUND, parties),
-        members=tuple(range(parties)),
-    )
-    vectors = np.random.default_rng(7).integers(-BOUND, BOUND, (parties, entries), endpoint=True)
-    vanish = set(range(0, parties, parties // dropped)[:dropped])  # all over the roster
-    stays = [i for i in range(parties) if i not in vanish]
-    clock, heard = Clock(), dict.fromkeys(range(parties), 0)
-
-    coordinator = clock("server", Coordinator, session, mine)
-    machines = [clock(i, Party, session, identities[i], i, fresh_key()) for i in range(parties)]
-    for i in range(parties):
-        clock("server", coordinator.receive, clock(i, machines[i].keys))
-    while True:
-        clock("server", coordinator.close)
-        for i in range(parties) if coordinator.stage in ("shares", "opened") else stays:
-            inbox = clock("server", coordinator.inbox, i)
-            for message in inbox[heard[i] :]:
-                answer = clock(i, machines[i].receive, message)
-                if machines[i].stage == "vector":
-                    answer = clock(i, machines[i].mask, vectors[i])
-                elif machines[i].stage == "reveal":
-                    answer = clock(i, machines[i].reveal)
-                if answer is not None:
-                    clock("server", coordinator.receive, answer)
-            heard[i] = len(inbox)
-        if coordinator.stage == "done":
-            break
-    assert coordinator.cohort == tuple(stays)
-    true = vectors[stays].sum(axis=0).tolist()
-    assert coordinator.result == true, "the sum is wrong"
-    assert all(machines[i].result == true for i in stays), "a party holds another sum"
-    return clock.spent.pop("server"), max(clock.spent.values())
 
 
 assert TASKS["secure.small"][3].threshold == THRESHOLD, "Flower is given another threshold"

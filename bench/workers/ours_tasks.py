@@ -1,6 +1,6 @@
 """Murmure's whole public calls, secure randomness and validation included."""
 
-from clock import COLUMNS, EPSILON, ROWS, K, categories, measure, table
+from clock import COLUMNS, EPSILON, MANY, ROWS, K, categories, measure, table
 from ours import BOUNDED, CATEGORICAL, LIB, bounded, categorical, sanitise, telling
 
 import murmure as mu
@@ -8,11 +8,11 @@ import murmure as mu
 N = 100_000
 
 rng = mu.Random.secure()
-people, numbers = categories(N), table()
+numbers = table()
 
 
-def compare(task):
-    m = categorical(task, K, EPSILON)
+def compare(name, task, k=K):
+    m, people = categorical(name, k, EPSILON), categories(N, k)
     measure(f"{task}.client", LIB, N, lambda: m.report(people, rng))
     reports = m.report(people, rng)
     measure(f"{task}.server", LIB, N, lambda: m.estimate(m.tally(reports), N).mean)
@@ -25,7 +25,9 @@ def compare_bounded(task, epsilon):
 
 for task in CATEGORICAL:
     with telling(task):
-        compare(task)
+        compare(task, task)
+with telling("olh.1024"):
+    compare("olh", f"olh.{MANY}", MANY)
 for task in BOUNDED:
     for epsilon in (1.0, 0.1):
         with telling(f"{task}.{epsilon}"):

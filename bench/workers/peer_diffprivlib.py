@@ -1,6 +1,11 @@
-"""diffprivlib, value by value: its bounded Laplace, and redraw-until-inside as in the lecture; and its learners."""
+"""diffprivlib, value by value: its bounded Laplace, and redraw-until-inside as in the lecture; and its learners.
 
+Argument: columns, or fits.
+"""
+
+import sys
 import warnings
+from functools import partial
 
 from clock import (
     BOX,
@@ -35,29 +40,33 @@ def compare(task, how, randomise):
     measure_peer(task, "diffprivlib", ROWS * COLUMNS, lambda: [randomise(x) for x in values], how=how)
 
 
-for epsilon in (1.0, 0.1):
-    bounded = LaplaceBoundedDomain(epsilon=epsilon, sensitivity=1.0, lower=0.0, upper=1.0)
-    compare(f"laplace.{epsilon}", "LaplaceBoundedDomain", bounded.randomise)
-    # The same law as the line above when the sensitivity is the whole range, and faster.
-    compare(f"laplace.{epsilon}", "Laplace, redrawn", redraw(Laplace(epsilon=epsilon, sensitivity=1.0)))
-    compare(f"staircase.{epsilon}", "Staircase, redrawn", redraw(Staircase(epsilon=epsilon, sensitivity=1.0)))
-
-warnings.simplefilter("ignore")  # of scikit-learn about diffprivlib
-FEW = FITTED[0]  # its k-means takes seconds for more
-rows, classes, answers = rows_and_answers(FEW)
-points, box = blobs(FEW), (-BOX, BOX)
+def compare_columns():
+    for epsilon in (1.0, 0.1):
+        bounded = LaplaceBoundedDomain(epsilon=epsilon, sensitivity=1.0, lower=0.0, upper=1.0)
+        compare(f"laplace.{epsilon}", "LaplaceBoundedDomain", bounded.randomise)
+        # The same law as the line above when the sensitivity is the whole range, and faster.
+        compare(f"laplace.{epsilon}", "Laplace, redrawn", redraw(Laplace(epsilon=epsilon, sensitivity=1.0)))
+        compare(f"staircase.{epsilon}", "Staircase, redrawn", redraw(Staircase(epsilon=epsilon, sensitivity=1.0)))
 
 
-def compare_fits(task, how, learner, *data):
-    measure_threaded_peer(f"{task}.{FEW}", "diffprivlib", FEW, lambda: learner().fit(*data), how)
+def compare_fits():
+    warnings.simplefilter("ignore")  # of scikit-learn about diffprivlib
+    n = FITTED[0]  # its k-means takes seconds for more
+    rows, classes, answers = rows_and_answers(n)
+    points, box = blobs(n), (-BOX, BOX)
+    for task, how, learner, *data in (
+        ("bayes", "GaussianNB", lambda: GaussianNB(epsilon=EPSILON, bounds=box), rows, classes),
+        (
+            "regression",
+            "LinearRegression",
+            lambda: LinearRegression(epsilon=EPSILON, bounds_X=box, bounds_y=box),
+            rows,
+            answers,
+        ),
+        ("kmeans", "KMeans", lambda: KMeans(CLUSTERS, epsilon=EPSILON, bounds=box), points),
+    ):
+        fit = partial(lambda learner, *data: learner().fit(*data), learner, *data)
+        measure_threaded_peer(f"fit.{task}.{n}", "diffprivlib", n, fit, how)
 
 
-compare_fits("fit.bayes", "GaussianNB", lambda: GaussianNB(epsilon=EPSILON, bounds=box), rows, classes)
-compare_fits(
-    "fit.regression",
-    "LinearRegression",
-    lambda: LinearRegression(epsilon=EPSILON, bounds_X=box, bounds_y=box),
-    rows,
-    answers,
-)
-compare_fits("fit.kmeans", "KMeans", lambda: KMeans(CLUSTERS, epsilon=EPSILON, bounds=box), points)
+{"columns": compare_columns, "fits": compare_fits}[sys.argv[1]]()

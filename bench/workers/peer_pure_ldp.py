@@ -1,6 +1,6 @@
 """pure-ldp as its README calls it: `privatise` each person, `aggregate` each report, `estimate_all`."""
 
-from clock import EPSILON, K, categories, measure_peer
+from clock import EPSILON, MANY, K, categories, measure_peer
 from pure_ldp.frequency_oracles import (
     DEClient,
     DEServer,
@@ -16,11 +16,12 @@ from pure_ldp.frequency_oracles import (
 
 N = 20_000  # its cost is linear; short calls let the best one escape the noise
 N_DECODE = 2_000  # fewer: local hashing hashes every value again for every report
+N_MANY = 250  # fewer still: of more values
 
-people = (categories(N) + 1).tolist()  # pure-ldp counts values from 1
 
+def compare(task, how, client, new_server, decoded=N, k=K):
+    people = (categories(N, k) + 1).tolist()  # pure-ldp counts values from 1
 
-def compare(task, how, client, new_server, decoded=N):
     def ask():
         return [client.privatise(x) for x in people]
 
@@ -28,7 +29,7 @@ def compare(task, how, client, new_server, decoded=N):
         server = new_server()
         for report in reports:
             server.aggregate(report)
-        return server.estimate_all(range(1, K + 1), suppress_warnings=True)
+        return server.estimate_all(range(1, k + 1), suppress_warnings=True)
 
     measure_peer(f"{task}.client", "pure-ldp", N, ask, how=how)
     reports = ask()[:decoded]
@@ -42,6 +43,8 @@ compare("grr", "DE", DEClient(EPSILON, K), lambda: DEServer(EPSILON, K))
 compare("sue", "UE", UEClient(EPSILON, K), lambda: UEServer(EPSILON, K))
 compare("oue", "UE", UEClient(EPSILON, K, **oue), lambda: UEServer(EPSILON, K, **oue))
 compare("olh", "LH", LHClient(EPSILON, K, **olh), lambda: LHServer(EPSILON, K, **olh), N_DECODE)
+many = LHClient(EPSILON, MANY, **olh)
+compare("olh.1024", "LH", many, lambda: LHServer(EPSILON, MANY, **olh), N_MANY, MANY)
 # Two of its protocols do what Murmure's Hadamard response does; the faster one counts.
 hadamard = HadamardResponseClient(EPSILON, K, None)
 compare("hadamard", "HadamardResponse", hadamard, lambda: HadamardResponseServer(EPSILON, K))

@@ -20,7 +20,7 @@ import murmure
 from murmure.core import random as module
 from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, UnsafeRandomness
-from murmure.core.random import BUFFER_BYTES, GivenWords, Random
+from murmure.core.random import AHEAD, BUFFER_BYTES, GivenWords, Random
 from murmure.local.rappor import RAPPOR
 
 SOURCE = Path(murmure.__file__).parent
@@ -92,6 +92,59 @@ def test_two_threads_make_the_words_of_one(width: int) -> None:
     assert np.array_equal(alone, together)
 
 
+def test_words_made_ahead_are_those_of_the_stream() -> None:
+    """Small ranges in a row, large ones between them, and earlier ones again, in any order: every word keeps its place.
+
+    Several hundred small ranges pass the end of what is made ahead many times.
+    """
+    rng, draw, ranges = Random.seeded(13), np.random.default_rng(1), []
+    at = 0
+    for i in range(600):
+        n, width = int(draw.integers(0, 900)), int(draw.integers(1, 4))
+        n = 2 * AHEAD if i % 200 == 77 else n  # made without the stretch
+        ranges.append((at, rng.reserve(n, width)))
+        at += n * width + n * width % 2
+    whole = counter_mode(key_of(13), 0, 0, at)
+    order = [*range(600), *draw.permutation(600).tolist()]
+
+    for first, reserved in (ranges[i] for i in order):
+        count = reserved.n * reserved.width
+        assert np.array_equal(main_words(reserved).ravel(), whole[first : first + count])
+
+
+def test_a_block_of_words_is_its_readers() -> None:
+    """Whoever writes into a block changes neither what another reader gets nor the words themselves."""
+    rng = Random.seeded(14)
+    rng.words(100)  # words are made ahead from here on
+    reserved = rng.reserve(10, 1)
+    first = main_words(reserved)
+
+    def spoil(a: int, b: int, block: Any) -> None:
+        block[:] = 0
+
+    reserved.each(spoil)
+
+    assert np.array_equal(main_words(reserved), first)
+
+
+def test_threads_share_what_is_made_ahead() -> None:
+    """Four threads draw small ranges of one generator: together they have drawn every word of the stream once."""
+    rng, drawn = Random.seeded(15), []
+
+    def take() -> None:
+        for _ in range(200):
+            drawn.append(rng.words(64))
+
+    threads = [threading.Thread(target=take) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    whole = counter_mode(key_of(15), 0, 0, 4 * 200 * 64)
+    assert np.array_equal(np.sort(np.concatenate(drawn)), np.sort(whole))
+
+
 def test_deep_words_can_be_picked_in_any_order() -> None:
     """A gather of single words, repeated and shuffled, gives what the lane in order gives."""
     reserved = Random.seeded(5).reserve(100, 1, 48)
@@ -151,7 +204,8 @@ def test_threads_reserve_different_ranges() -> None:
 def test_a_forked_child_gets_other_words() -> None:
     """Parent, first child and second child of a secure generator draw three different streams; so do their copies."""
     rng = Random.secure()
-    rng.words(3)
+    for _ in range(3):
+        rng.words(100)  # some are made ahead
     drawn = []
     for _ in range(2):
         read, write = os.pipe()

@@ -40,6 +40,22 @@ def test_nothing_heavy_is_imported() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+def test_a_fit_of_plain_columns_imports_nothing_heavy() -> None:
+    """pandas, SciPy and formulaic would take longer to import than the fit takes."""
+    heavy = ("pandas", "formulaic", "scipy", "narwhals")
+    code = f"""
+import io, sys
+from murmure import econometrics
+from pyarrow.csv import read_csv
+rows = read_csv(io.BytesIO(b"age,days,died\\n30,4,1\\n40,1,1\\n50,3,0\\n60,2,1\\n"))
+econometrics.cox("age", rows, time="days", event="died")
+print([m for m in {heavy} if m in sys.modules])"""
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == "[]"
+
+
 def test_unknown_names_are_refused() -> None:
     with pytest.raises(AttributeError, match="no attribute 'olz'"):
         _ = econometrics.olz  # type: ignore[attr-defined]

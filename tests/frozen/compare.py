@@ -111,9 +111,17 @@ ON_PURPOSE = {
 }
 
 
-def unexpected(lines: list[str]) -> list[str]:
+# Where a regression asks next follows from the last bits of its sums, and so do the digests of its later questions.
+# They were frozen with the exponentials of NumPy without AVX-512 and of SciPy; since issue 22 exponentials are the same
+# on every processor (docs/decisions/0050). tests/econometrics/rows/test_glm_kernels.py states their bits.
+ITERATED = ("gamma", "logit", "mle", "negative-binomial", "poisson", "probit")
+LATER_QUESTION = r"\[0\]/json/how/plans\[[1-9]\]: '[0-9a-f]{64}' was frozen, found '[0-9a-f]{64}'"
+
+
+def unexpected(lines: list[str], command: str = "") -> list[str]:
     """The differences that nobody meant."""
-    return [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in ON_PURPOSE.values())]
+    meant = [*ON_PURPOSE.values(), *([LATER_QUESTION] if command in ITERATED else [])]
+    return [line for line in lines if not any(re.fullmatch(pattern, line) for pattern in meant)]
 
 
 def differences(frozen: Any, found: Any, place: str = "") -> list[str]:

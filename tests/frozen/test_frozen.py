@@ -92,7 +92,7 @@ def test_a_command_prints_the_frozen_keys_and_figures(scene: str, tmp_path: Path
     if scene == commands.BETWEEN and not hasattr(os, "fork"):
         pytest.skip("needs fork")
     frozen, found = SCENES[scene], commands.told(commands.played(scene, tmp_path))
-    wrong = unexpected(differences(frozen, commands.only_frozen(frozen, found)))
+    wrong = unexpected(differences(frozen, commands.only_frozen(frozen, found)), scene.split()[0])
 
     assert not wrong, f"murmure {scene}:\n" + "\n".join(wrong[:20])
 

@@ -17,11 +17,12 @@ from murmure.core.domain import Categories, Integers
 from murmure.core.fixed import WORD
 from murmure.core.random import GivenWords, Random
 from murmure.laws import bits, hadamard, hashed, kernel_loader, subset, tallies, window
+from murmure.laws import table as table_module
 from murmure.laws.bits import DEEP_PLANES, PLANES, BitsChannel, ChainedBits, Coins
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.subset import Subset
-from murmure.laws.table import ramp, shift_family
+from murmure.laws.table import alias_tables, ramp, shift_family
 from murmure.laws.tagged import Tagged
 from murmure.laws.window import WindowChannel
 from murmure.local.grr import GRR
@@ -523,6 +524,56 @@ def test_alias_tables_meet_the_weights_to_the_last_unit(table: Any) -> None:
     """Summed over columns, thresholds and aliases give back every weight of every row, in integers."""
     assert (alias_weights(table) == table.weights.astype(object)).all()
     assert (table.weights.astype(object).sum(axis=1) == WORD).all()
+
+
+TABLES = {
+    "three reports": shift_family(shape(np.array([5.0, 4.0, 1.0]))),
+    "a power of two": shift_family(shape(np.exp(-np.arange(64) / 3))),
+    "one more": shift_family(shape(np.exp(-np.arange(65) / 9))),
+    "saturated": shift_family(shape(np.exp(-np.arange(33) * 10.0))),
+    "two reports": ramp(9, WORD // 5, WORD // 50),
+}
+
+
+@pytest.mark.parametrize("law", TABLES.values(), ids=TABLES.keys())
+def test_a_threshold_and_its_alias_share_a_word(law: Any) -> None:
+    """Of every input and every column: words below the threshold give the column, from there on the alias."""
+    threshold, alias, log = alias_tables(law.weights)
+    entries, entry_log = law._entries
+    table = entries.reshape(threshold.shape)
+    low = np.uint64((1 << log) - 1)
+    share = np.uint64(1 << (64 - log))
+
+    assert entry_log == log
+    # a whole share is written as none of the column, and all of the alias, which is the column itself
+    whole = threshold == share
+    assert (np.where(whole, np.uint64(0), threshold) == table >> np.uint64(log)).all()
+    assert (np.where(whole, np.arange(1 << log, dtype=np.uint64), alias) == table & low).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("law", TABLES.values(), ids=TABLES.keys())
+def test_compiled_table_draws_are_the_reference(law: Any, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From seeded words, and from words at both sides of every threshold, the same reports."""
+    threshold, _, log = alias_tables(law.weights)
+    edges = [
+        [(column << (64 - log)) + min(max(0, int(threshold[x, column]) - below), (1 << (64 - log)) - 1)]
+        for x in range(law.inputs)
+        for column in range(1 << log)
+        for below in (0, 1)
+    ]
+    codes = np.repeat(np.arange(law.inputs), 2 << log).astype(dtype)
+    many = np.random.default_rng(4).integers(0, law.inputs, 3000).astype(dtype)
+    drawn = {}
+    for which, module in (("reference", None), ("compiled", kernels)):
+        monkeypatch.setattr(table_module, "kernels_for_pieces", lambda n, module=module: module)
+        drawn[which] = (
+            law.draw(codes, GivenWords(np.array(edges, np.uint64))),
+            law.draw(many, Random.seeded(5).reserve(len(many), 1)),
+        )
+
+    for reference, compiled in zip(drawn["reference"], drawn["compiled"], strict=True):
+        assert np.array_equal(reference, compiled) and reference.dtype == compiled.dtype
 
 
 def real_subset_law(channel: Subset, x: int) -> dict[frozenset[int], Any]:

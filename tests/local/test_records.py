@@ -21,6 +21,9 @@ import murmure as mu
 from murmure.core.fixed import WORD
 from murmure.laws.cut import Cut
 from murmure.laws.records import Draw, rank_of
+from murmure.local.base import attribute_pairs
+from murmure.local.base.attribute_pairs import MAX_CELLS
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS
 
 ADULT = (74, 7, 16, 7, 14, 6, 5, 2, 41, 2)
 ACS = (92, 25, 5, 2, 2, 9, 4, 5, 5, 4, 2, 18, 2, 2, 3, 9, 3, 6)
@@ -666,3 +669,33 @@ def test_priors_from_a_release_say_who_paid() -> None:
     assert plan.digest[:12] in str(mu.certify(mechanism))
     assert min(min(prior) for prior in mechanism.priors) >= 0.04 / 3
     assert mu.certify(mu.Plan.from_json(mu.Plan(plan.statistic, mechanism).to_json()).person).assumption
+
+
+# ---- pairs of columns
+
+
+def test_a_pair_of_too_many_values_is_refused_before_anything_is_built() -> None:
+    """Two columns of 10,000 values would take minutes and 55 GB; the statistic and the mechanism say so."""
+    wide = mu.Schema({"town": mu.Categories(10_000), "trade": mu.Categories(10_000)})
+    with pytest.raises(mu.MurmureError, match="100000000 combinations, more than 1048576") as statistic:
+        mu.Pair(wide, "town", "trade")
+    with pytest.raises(mu.MurmureError, match="at most 1,048,576 combinations, got 10,000 times") as tallier:
+        mu.SPL(wide, 1.0, oracle="GRR").pair(0, 1)
+
+    assert "fewer values" in str(statistic.value) and "Marginals" in str(tallier.value)
+    assert MAX_CELLS == MAX_JOINT_CELLS
+
+
+@pytest.mark.parametrize("oracle", ["OUE", "SubsetSelection"])
+def test_pairs_are_counted_in_blocks_of_bounded_size(oracle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few reports are unpacked at a time, the counts are the same integers."""
+    schema = mu.Schema({"town": mu.Categories(300), "trade": mu.Categories(5)})
+    spl = mu.SPL(schema, 2.0, oracle=oracle)
+    plan = mu.Plan(mu.Pair(schema, "town", "trade"), person=spl)
+    people = {"town": np.arange(1000) % 300, "trade": np.arange(1000) % 5}
+    records = plan.report(people, mu.Random.seeded(3)).data
+    expected = spl.pair(0, 1).tally(records)
+    for indicators in (1, 305 * 7):
+        monkeypatch.setattr(attribute_pairs, "INDICATORS", indicators)
+
+        assert spl.pair(0, 1).tally(records).tolist() == expected.tolist()

@@ -168,3 +168,26 @@ def test_masks_of_wide_elements_cancel_across_chunks(limbs):
     assert (out == whole).all() and (out != before).all()
     add_mask(out, KEY, -1, ring)
     assert (out == before).all()
+
+
+@pytest.mark.parametrize("limbs", [1, 3])
+def test_many_masks_at_once_are_one_after_the_other(limbs):
+    """One buffer serves them all, and nothing of one is left for the next."""
+    ring = Ring(limbs=limbs)
+    keys = [bytes([i]) * 32 for i in range(5)]
+    for words in (limbs, limbs * 3001, limbs * 9001):
+        wanted = np.arange(words, dtype=np.uint64)
+        out = wanted.copy()
+        masks_with_signs = [(key, 1 if i % 2 else -1) for i, key in enumerate(keys)]
+        for key, sign in masks_with_signs:
+            add_mask(wanted, key, sign, ring)
+
+        masks.add_masks(out, iter(masks_with_signs), ring)
+
+        assert (out == wanted).all()
+
+
+def test_a_wrong_key_or_sign_among_many_is_refused():
+    for wrong in ((KEY[:-1], 1), (KEY, 0)):
+        with pytest.raises(InvalidParameter):
+            masks.add_masks(np.zeros(3, np.uint64), [(KEY, 1), wrong])

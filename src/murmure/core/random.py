@@ -14,6 +14,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
@@ -27,6 +28,7 @@ from murmure.core.types import Ints
 MAIN, DEEP = 0, 1
 SECRET_FROM = 1 << 64  # a seed of this length is a key, which is never printed
 BUFFER_BYTES = 1 << 18  # fits the second-level cache, where AES writes 1.5 times faster
+AHEAD = 1 << 14  # words that are made ahead of small ranges, at most
 _ZEROS = bytes(BUFFER_BYTES)
 
 Fill = Callable[[int, int, Words64], None]
@@ -74,6 +76,7 @@ class Random:
         self._path = path
         self._branches = 0
         self._next = [0, 0]  # next free word of each lane
+        self._ahead = Stretch(key, 0, np.empty(0, np.uint64))
         self._lock = threading.Lock()
         if seed is None:
             _SECURE.add(self)
@@ -126,7 +129,21 @@ class Random:
             # an even length keeps every range on a block boundary
             self._next[MAIN] += n * width + (n * width) % 2
             self._next[DEEP] += n * depth
-        return KeystreamWords(key, main, deep, n, width, depth)
+        return KeystreamWords(key, main, deep, n, width, depth, self._main_words if n * width <= AHEAD else None)
+
+    def _main_words(self, key: bytes, first: int, count: int) -> Words64:
+        """Main words of a small range. Where such ranges follow one another, more are made than are asked for.
+
+        Setting up a cipher takes as long as the words of a column of a thousand rows.
+        """
+        ahead = self._ahead
+        at = first - ahead.first
+        if ahead.key != key or not 0 <= at <= len(ahead.words):
+            ahead, at = Stretch.make(key, first, count), 0
+        elif at + count > len(ahead.words):
+            ahead, at = Stretch.make(key, first, max(count, min(AHEAD, 2 * len(ahead.words)))), 0
+        self._ahead = ahead
+        return ahead.words[at : at + count].copy()
 
     def words(self, n: int) -> Words64:
         """n words in one array, for callers that need few."""
@@ -140,6 +157,7 @@ class Random:
 
     def _rekey(self) -> None:
         self._key, self._next, self._lock = fresh_key(), [0, 0], threading.Lock()
+        self._ahead = Stretch(self._key, 0, np.empty(0, np.uint64))
 
     def __repr__(self) -> str:
         if self._seed is None:
@@ -198,12 +216,40 @@ def _counter(lane: int, block: int) -> bytes:
     return lane.to_bytes(4, "big") + block.to_bytes(12, "big")
 
 
-class KeystreamWords:
-    """A reserved range of the keystream. The key is never part of its repr."""
+@dataclass(frozen=True)
+class Stretch:
+    """Consecutive main words under a key."""
 
-    def __init__(self, key: bytes, main: int, deep: int, n: int, width: int, depth: int) -> None:
+    key: bytes = field(repr=False)
+    first: int
+    words: Words64 = field(repr=False)
+
+    @classmethod
+    def make(cls, key: bytes, first: int, count: int) -> Stretch:
+        """`first` is even: it lies on a cipher block."""
+        cipher = Cipher(algorithms.AES(key), modes.CTR(_counter(MAIN, first // 2))).encryptor()
+        stream = cipher.update(bytes((count + count % 2) * 8))
+        return cls(key, first, np.frombuffer(stream, "<u8").astype(np.uint64, copy=False))
+
+
+class KeystreamWords:
+    """A reserved range of the keystream. The key is never part of its repr.
+
+    small: how the main words of a small range are made, by key, first word and number.
+    """
+
+    def __init__(
+        self,
+        key: bytes,
+        main: int,
+        deep: int,
+        n: int,
+        width: int,
+        depth: int,
+        small: Callable[[bytes, int, int], Words64] | None = None,
+    ) -> None:
         self.n, self.width, self.depth = n, width, depth
-        self._key, self._main, self._deep = key, main, deep
+        self._key, self._main, self._deep, self._small = key, main, deep, small
         self._process = os.getpid()
 
     def __reduce__(self) -> Any:
@@ -215,6 +261,10 @@ class KeystreamWords:
 
     def each(self, fill: Fill, threads: int = 1) -> None:
         self._check_process()
+        if self._small is not None:
+            if self.n:
+                fill(0, self.n, self._small(self._key, self._main, self.n * self.width).reshape(self.n, self.width))
+            return
         rows = max(2, BUFFER_BYTES // (8 * self.width) // 2 * 2)  # even: each range starts on a cipher block
         half = self.n // 4 * 2  # even too
         if threads > 1 and self.n > 2 * rows:

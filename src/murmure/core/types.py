@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, runtime_checkable
@@ -238,6 +238,8 @@ class Statistic(Generic[Answer]):
         def encode_lenient(self, rows: Any, /) -> Any: ...  # rows -> codes, whatever they hold: for a curator
         def lift(self, x: Any, /) -> Ints: ...  # g(x) row by row: the definition, for checks
         def tally(self, x: Any, /) -> Ints: ...  # the sum of g(x)
+        def columns_of(self, x: Any, /) -> Any: ...  # where there is a column_key: codes -> what is read of them
+        def tally_columns(self, columns: Any, /) -> Ints: ...  # and the sum of g(x) from that
         def interpret_exact(self, total: Any, n: int, /) -> Answer: ...  # from the exact sum to an estimate
         def why_unanswerable(self, affine: Any, /) -> str | None: ...  # by reports with this map; None: they can
         def finish(self, estimate: Any, /) -> Any: ...  # what is released of it
@@ -245,6 +247,11 @@ class Statistic(Generic[Answer]):
 
     else:
         wide, weights, max_entry = False, None, 1
+
+    @property
+    def column_key(self) -> Hashable:
+        """Of what it reads of a row, if sums at other parameters read the same (run/kept_rows.py)."""
+        return None
 
     @property
     def formulas(self) -> tuple[str, ...]:

@@ -98,6 +98,16 @@ def kernels_for(n: int, words: int = 1) -> ModuleType | None:
     return _module() if (n >= SMALL or n * words >= MANY) and available() else None
 
 
+_small_pieces = 0  # rows that came in pieces too small for a kernel
+
+
+def kernels_for_pieces(n: int) -> ModuleType | None:
+    """As `kernels_for`, for work that comes in small pieces: once all of them together are worth it."""
+    global _small_pieces
+    _small_pieces += n  # threads may lose a few: a kernel is then loaded a little later
+    return kernels_for(max(n, _small_pieces))
+
+
 def native(codes: Any) -> Any:
     """The same codes in this machine's byte order: compiled kernels read no other."""
     return codes if codes.dtype.isnative else codes.astype(codes.dtype.newbyteorder("="))

@@ -480,3 +480,38 @@ def cluster_sums(t, cluster, counts, sums):
         counts[cluster[i]] += 1
         for j in range(t.shape[0]):
             sums[cluster[i], j] += t[j, i]
+
+
+# -- tables written out (table.py) -------------------------------------------------------------------------------
+
+
+@compile_kernel
+def table_draw(x, block, entries, log_columns, out):
+    shift = np.uint64(64) - log_columns
+    mask = (ONE << log_columns) - ONE
+    for i in range(len(out)):
+        u = block[i, 0]
+        column = u >> shift
+        entry = entries[(np.uint64(x[i]) << log_columns) + column]
+        out[i] = column if (u << log_columns) < (entry & ~mask) else entry & mask
+
+
+# -- numbers as codes (number_codes.py) --------------------------------------------------------------------------
+
+TO_WHOLE = 1.5 * 2.0**52  # added and taken off again, it rounds as rint does
+
+
+@compile_kernel
+def interval_codes(x, low, times, cells, close, least, most, out):
+    """Interval.cells_of; returns whether a number is next to the edge of a cell, not within least..most, or NaN."""
+    last = cells - 1.0
+    odd = 0
+    for i in range(len(x)):
+        number = x[i]
+        cell = (number - low) * times
+        cell = min(max(cell, 0.0), cells)
+        off = abs(cell - ((cell + TO_WHOLE) - TO_WHOLE))
+        odd |= int((off <= close) & (cell > close) & (cell < cells - close))
+        odd |= int(not ((number >= least) & (number <= most)))
+        out[i] = np.int32(min(cell, last))
+    return odd

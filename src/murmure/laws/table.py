@@ -20,6 +20,7 @@ from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import WORD, Words64, mulhi, smallest_uint
 from murmure.core.random import RandomWords
 from murmure.core.types import Array, Floats
+from murmure.laws.kernel_loader import kernels_for_pieces, native, threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +51,34 @@ class TableChannel:
     def _alias(self) -> tuple[Words64, Array, int]:
         return alias_tables(self.weights)
 
+    @cached_property
+    def _entries(self) -> tuple[Words64, int]:
+        """A threshold and an alias in one word, so that a draw reads one place of a large table.
+
+        A threshold of a whole share does not fit: it is 0 there, and the alias the column itself.
+        """
+        threshold, alias, log_columns = alias_tables(self.weights)
+        whole = threshold == np.uint64(1 << (64 - log_columns))
+        columns = np.arange(1 << log_columns, dtype=np.uint64)
+        entries = np.where(whole, columns, (threshold << np.uint64(log_columns)) | alias)
+        return entries.reshape(-1), log_columns
+
     def draw(self, x: Array, words: RandomWords) -> Array:
-        threshold, alias, log_columns = self._alias
+        entries, log_columns = self._entries
         out = np.empty(len(x), smallest_uint(self.outputs - 1))
-        shift, mask = np.uint64(64 - log_columns), np.uint64((1 << (64 - log_columns)) - 1)
-        flat_threshold, flat_alias = threshold.reshape(-1), alias.reshape(-1)
+        log, shift, mask = np.uint64(log_columns), np.uint64(64 - log_columns), np.uint64((1 << log_columns) - 1)
+        kernels, x = kernels_for_pieces(len(x)), native(x)
 
         def fill(a: int, b: int, block: Words64) -> None:
             u = block[:, 0]
-            column = (u >> shift).astype(np.int64)
-            at = (x[a:b].astype(np.int64) << log_columns) + column
-            out[a:b] = np.where((u & mask) < flat_threshold[at], column, flat_alias[at])
+            column = u >> shift
+            entry = entries[(x[a:b].astype(np.uint64) << log) + column]
+            out[a:b] = np.where((u << log) < (entry & ~mask), column, entry & mask)
 
-        words.each(fill)
+        def fast(a: int, b: int, block: Words64) -> None:
+            kernels.table_draw(x[a:b], block, entries, log, out[a:b])  # type: ignore[union-attr]
+
+        words.each(*((fill, 1) if kernels is None else (fast, threads())))
         return out
 
     def prob(self, x: int, y: int) -> Fraction:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import OutsideDomain
 from murmure.core.schema import Schema
@@ -12,6 +13,22 @@ from murmure.engines.base.task import BatchStep, Task, column_of_batch
 
 if TYPE_CHECKING:
     from murmure.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class BatchColumns:
+    """What sums need of the rows of one batch, how many there were, and how many of them count."""
+
+    rows: int
+    counted: int
+    columns: Any
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.columns.nbytes)
 
 
 @dataclass(frozen=True)
@@ -33,17 +50,42 @@ class TallyStep(BatchStep):
         """Whether rows are read whatever they hold."""
         return self.plan.lenient
 
+    @property
+    def column_key(self) -> Hashable:
+        """Two steps with this key read the same columns of a batch; None: they cannot be kept apart from the sums."""
+        plan, key = self.plan, self.plan.statistic.column_key
+        return None if key is None or plan.person is not None or plan.unit != "row" else (key, plan.lenient, plan.drops)
+
+    def columns_of(self, task: Task) -> BatchColumns:
+        """What the sums need of a batch, where there is a key."""
+        try:
+            n, codes = self._codes(task)
+        except OutsideDomain as error:
+            raise (error if task.first is None else error.later(task.first)) from None
+        return BatchColumns(len(task), n, self.plan.statistic.columns_of(codes))
+
+    def tally_columns(self, batch: BatchColumns) -> Total:
+        return Total(batch.counted, self.plan.statistic.tally_columns(batch.columns))
+
+    def _codes(self, task: Task) -> tuple[int, Any]:
+        """Of rows that nobody randomised: how many count, and their codes."""
+        plan = self.plan
+        domain = plan.statistic.domain
+        rows = task.batch if isinstance(domain, Schema) else column_of_batch(task.batch, domain.column)
+        if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
+            return len(task), plan.statistic.encode_lenient(rows)
+        codes = plan.statistic.encode(rows)
+        n = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
+        return (n if plan.drops else len(task)), codes
+
     def __call__(self, task: Task) -> Total:
         plan = self.plan
         try:
+            if plan.lenient or plan.person is None:
+                n, codes = self._codes(task)
+                return Total(n, plan.statistic.tally(codes))
             domain = plan.statistic.domain
             rows = task.batch if isinstance(domain, Schema) else column_of_batch(task.batch, domain.column)
-            if plan.lenient:  # whatever a row holds, it is added, and nothing is refused
-                return Total(len(task), plan.statistic.tally(plan.statistic.encode_lenient(rows)))
-            if plan.person is None:
-                codes = plan.statistic.encode(rows)
-                n = len(codes[0]) if isinstance(codes, tuple) and codes else len(codes)
-                return Total(n if plan.drops else len(task), plan.statistic.tally(codes))
             if not isinstance(domain, Schema):
                 reports = plan.person.report(rows, task.rng)
                 return Total(len(reports) if plan.drops else len(task), plan.tallier.tally(reports))

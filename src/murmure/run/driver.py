@@ -12,6 +12,7 @@ from murmure.plan.disclosure_rules import DisclosureRules
 from murmure.plan.plan import Plan
 from murmure.run.billing import LedgerRequest, Payment
 from murmure.run.dialogue import Dialogue
+from murmure.run.kept_rows import KeptRows
 from murmure.run.masked_sum import sum_between_parties
 from murmure.run.totals import total
 
@@ -91,6 +92,7 @@ class Driver:
     paid: PaidAnswers | None
     charged: list[Plan] = field(default_factory=list)
     answers: list[tuple[int, ...]] = field(default_factory=list)
+    kept: KeptRows = field(default_factory=KeptRows)
 
     def answer(self, plan: Plan) -> Any:
         """What the statistic of the plan makes of its sum: exact, or through the gate, or as it was paid for."""
@@ -105,12 +107,12 @@ class Driver:
         if plan.curator is not None and self.paid is not None:
             answer = self.paid.answer(len(self.answers), plan)
         elif plan.parties is None:
-            summed = total(plan, self.frame, self.engine, self.gate.rng)
+            summed = total(plan, self.frame, self.engine, self.gate.rng, self.kept)
             if plan.curator is None:
                 return plan.interpret_total(summed)
             answer = plan.protect(summed, self.gate)
         else:
-            masked = sum_between_parties(plan, self.frame, self.engine, self.gate.rng, self.rules)
+            masked = sum_between_parties(plan, self.frame, self.engine, self.gate.rng, self.rules, self.kept)
             if plan.curator is None:
                 return plan.interpret_total(plan.decode_total(masked.values))
             # The parties' shares of the noise are in the sum already.

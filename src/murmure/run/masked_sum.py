@@ -12,6 +12,7 @@ from murmure.core.random import Random
 from murmure.core.types import room_for
 from murmure.plan.disclosure_rules import DisclosureRules
 from murmure.plan.plan import Plan
+from murmure.run.kept_rows import KeptRows
 from murmure.run.totals import at_party, total
 from murmure.secure.errors import OutOfBound
 from murmure.secure.in_process import sum_in_process
@@ -33,12 +34,14 @@ class MaskedSum:
     cohort: tuple[int, ...]
 
 
-def party_sum(plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None) -> PartySum:
+def party_sum(
+    plan: Plan, frame: Any, engine: Any = None, gate: Gate | None = None, kept: KeptRows | None = None
+) -> PartySum:
     """The sum over one party's rows. A value outside its bound is an error that names its row, for its holder alone."""
     if plan.parties is None:
         raise PlanRefused("Plan refused: it has no parties.", hint="parties=PairwiseMasks(5)")
     gate = gate or Gate()
-    local = total(plan, frame, engine, gate.rng)
+    local = total(plan, frame, engine, gate.rng, kept)
     if local.n == 0:
         raise EmptySource(
             "no row fits the schema: all rows were left out.",
@@ -65,7 +68,12 @@ def with_noise_share(plan: Plan, sums: Sequence[int], gate: Gate) -> list[int]:
 
 
 def sum_between_parties(
-    plan: Plan, frames: Any, engine: Any, rng: Random, rules: DisclosureRules | None = None
+    plan: Plan,
+    frames: Any,
+    engine: Any,
+    rng: Random,
+    rules: DisclosureRules | None = None,
+    kept: KeptRows | None = None,
 ) -> MaskedSum:
     """All parties in one process: the machines that run over a network, with the same bytes.
 
@@ -92,7 +100,7 @@ def sum_between_parties(
     for i, frame in enumerate(frames):
         try:
             branch = rng.branch()
-            local = None if frame is None else party_sum(plan, frame, engine, Gate(branch))
+            local = None if frame is None else party_sum(plan, frame, engine, Gate(branch), kept)
         except MurmureError as error:
             raise at_party(error, i) from None
         values.append(None if local is None else local.values)

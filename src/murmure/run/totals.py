@@ -19,6 +19,7 @@ from murmure.engines.base.task import Task, numbered
 from murmure.engines.sources.column_batches import batches, pick_column
 from murmure.plan.plan import Plan
 from murmure.run.engine_choice import engine_for
+from murmure.run.kept_rows import KeptRows
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,21 @@ class SeparateTables:
     frames: tuple[Any, ...] = field(repr=False)
 
 
-def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
-    """The sum that the plan asks for. Under a curator an empty source is a sum too: it is not revealed that it is."""
+def total(plan: Plan, frame: Any, engine: Any, rng: Random, kept: KeptRows | None = None) -> Total:
+    """The sum that the plan asks for. Under a curator an empty source is a sum too: it is not revealed that it is.
+
+    kept: what earlier questions of the same run read of the same frames.
+    """
     if isinstance(frame, SeparateTables):
-        return _total_of_separate(plan, frame, engine, rng)
+        return _total_of_separate(plan, frame, engine, rng, kept)
     engine = engine_for(frame, engine)
     try:
         if engine.accepts(frame):  # it cuts the rows where they are
             if plan.unit != "row":
                 frame = _limit_rows_per_person(plan, frame, engine)
             out = engine.total(plan.step, frame, rng.branch())
+        elif kept is not None:
+            out = kept.total(plan, frame, engine, lambda: tasks(plan, frame, rng))
         else:
             out = engine.total(plan.step, tasks(plan, frame, rng))
     except EmptySource:
@@ -47,11 +53,11 @@ def total(plan: Plan, frame: Any, engine: Any, rng: Random) -> Total:
     return plan.statistic.party_contribution(out)
 
 
-def _total_of_separate(plan: Plan, tables: SeparateTables, engine: Any, rng: Random) -> Total:
+def _total_of_separate(plan: Plan, tables: SeparateTables, engine: Any, rng: Random, kept: KeptRows | None) -> Total:
     out: Total | None = None
     for i, frame in enumerate(tables.frames):
         try:
-            part = total(plan, frame, engine, rng.branch())
+            part = total(plan, frame, engine, rng.branch(), kept)
         except MurmureError as error:
             raise at_party(error, i) from None
         out = part if out is None else out + part

@@ -7,7 +7,8 @@ stores them can restart after a crash.
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -44,6 +45,7 @@ from murmure.secure.messages import (
 )
 from murmure.secure.session import Session
 from murmure.secure.shamir import SECRET_BYTES
+from murmure.secure.signatures import Claim, on_two_threads, which_hold
 from murmure.secure.unmasking import Unmasking
 from murmure.show.phrase import Phrase, Several
 
@@ -76,6 +78,17 @@ DEED_OF_STAGE = {
     "opened": Phrase("could open each other's shares"),
     "vectors": Phrase("sent their vectors"),
 }
+
+
+class Examined(NamedTuple):
+    """A message, and what no other message changes about it: why it is refused, if its form or its signature is wrong.
+
+    masked_for: of a vector, whether its sender has signed for whom it is masked; None: not known yet.
+    """
+
+    message: Message | None
+    refusal: ProtocolRefused | None
+    masked_for: bool | None
 
 
 class Coordinator:
@@ -172,14 +185,44 @@ class Coordinator:
 
     def receive(self, raw: bytes) -> int:
         """Check and keep a party's message, and return its sender. The same bytes again change nothing."""
-        message = parse_message(raw)
-        if message.sender not in self._inbox:
-            raise RosterDiffers("the sender is not in the roster of this round.")
-        card = self.session.roster[message.sender]
-        message.check(self.session.digest, card)
+        (examined,) = self.examine([raw])
+        return self.take(examined)
+
+    def examine(self, raws: Sequence[bytes]) -> list[Examined]:
+        """Messages that came together, to be taken one after the other: their signatures are checked on two threads."""
+        forms = [self._examine_form(raw) for raw in raws]
+        signed = iter(which_hold([claim for _, _, claims in forms for claim in claims]))
+        out: list[Examined] = []
+        for message, refusal, claims in forms:
+            holding = [next(signed) for _ in claims]
+            if claims and not holding[0]:
+                refusal = claims[0].card.forgery()
+            out.append(Examined(message, refusal, holding[1] if len(claims) > 1 else None))
+        return out
+
+    def _examine_form(self, raw: bytes) -> tuple[Message | None, ProtocolRefused | None, list[Claim]]:
+        """The message, or why it is refused; and its signatures, of a vector also that under whom it is masked for."""
+        try:
+            message = parse_message(raw)
+            if message.sender not in self._inbox:
+                raise RosterDiffers("the sender is not in the roster of this round.")
+            claims = [message.claim(self.session.digest, self.session.roster[message.sender])]
+        except ProtocolRefused as error:
+            return None, error, []
+        if self.stage == "vectors" and message.kind is Kind.MASKED and self._has_right_length(message):
+            claims.append(self._masking_claim(message))
+        return message, None, claims
+
+    def take(self, examined: Examined) -> int:
+        """Keep what was examined, and return its sender; or refuse it."""
+        message = examined.message
+        if examined.refusal is not None:
+            raise examined.refusal
+        assert message is not None
         if message.kind not in self._accepted:
             raise BadMessage("a coordinator accepts no {name} message here.", name=message.kind.name)
-        accepted, digest = self._accepted[message.kind], hashlib.sha256(raw).digest()
+        card = self.session.roster[message.sender]
+        accepted, digest = self._accepted[message.kind], hashlib.sha256(message.raw).digest()
         if message.sender in accepted:
             if accepted[message.sender] == digest:
                 return message.sender
@@ -206,7 +249,7 @@ class Coordinator:
         else:
             self._check_fresh_keys(message)
             try:
-                self._handle(message)
+                self._handle(message, examined.masked_for)
             except (BadMessage, RosterDiffers) as error:
                 # It carries its sender's signature for this session, so nobody else can have made it: the sender is to
                 # blame, and the others need not wait for it.
@@ -226,7 +269,7 @@ class Coordinator:
                 "{sender} sent session keys that another party already has.", sender=self._name(message.sender)
             )
 
-    def _handle(self, message: Message) -> None:
+    def _handle(self, message: Message, masked_for: bool | None) -> None:
         place = message.sender
         match message.kind:
             case Kind.KEYS:
@@ -252,7 +295,7 @@ class Coordinator:
                     )
                 self._unopened[place] = unopened
             case Kind.MASKED:
-                if len(message.body) != 8 * self.session.encoder.words + SIGNATURE_BYTES:
+                if not self._has_right_length(message):
                     raise BadMessage(
                         "the vector of {place} does not have {words} words.",
                         place=self._name(place),
@@ -260,7 +303,7 @@ class Coordinator:
                     )
                 masked = MaskedBody.parse(message, self.session.encoder.words)
                 # Every neighbour checks this signature, and would stop at a wrong one.
-                if not self._joined.has_signed(Kind.MASKED_FOR, place, self._masking_digest, masked.signature):
+                if not (self._masking_claim(message).holds() if masked_for is None else masked_for):
                     raise RosterDiffers(
                         "{place} masked its vector for parties other than those who shared.", place=self._name(place)
                     )
@@ -274,6 +317,15 @@ class Coordinator:
                 reveal = RevealBody.parse(message)
                 self._check_reveal(place, reveal)
                 self._revealed[place] = reveal
+
+    def _has_right_length(self, message: Message) -> bool:
+        """Whether this is as long as a vector is."""
+        return len(message.body) == 8 * self.session.encoder.words + SIGNATURE_BYTES
+
+    def _masking_claim(self, message: Message) -> Claim:
+        """That the sender of a vector has signed for whom it is masked."""
+        signature = message.body[-SIGNATURE_BYTES:]
+        return self._joined.claim(Kind.MASKED_FOR, message.sender, self._masking_digest, signature)
 
     def _check_reveal(self, place: int, reveal: RevealBody) -> None:
         shared, alive = set(self._shared), set(self._lists.alive)
@@ -370,11 +422,14 @@ class Coordinator:
     def _close_shares(self) -> None:
         sealed = tuple(sorted(self.received - self.refused))
         self._advance("opened", sealed)
-        present = set(sealed)
+        present, bodies = set(sealed), list[bytes]()
         for place in sealed:
             peers = tuple(other for other in self._joined.neighbours(place) if other in present)
             boxes = [self._sealed[other][place] for other in peers]
-            self._send(place, Kind.DELIVERY, SealedBody(peers, boxes, sealed).pack(delivery=True))
+            bodies.append(SealedBody(peers, boxes, sealed).pack(delivery=True))
+        deliveries = on_two_threads(lambda body: self._sign(Kind.DELIVERY, body), bodies)
+        for place, delivery in zip(sealed, deliveries, strict=True):
+            self._inbox[place].append(delivery)
         self._sealed = {}
 
     def _disputed(self) -> dict[int, tuple[int, ...]]:
@@ -437,9 +492,6 @@ class Coordinator:
         message = self._sign(kind, body)
         for place in self.expected:
             self._inbox[place].append(message)
-
-    def _send(self, place: int, kind: Kind, body: bytes) -> None:
-        self._inbox[place].append(self._sign(kind, body))
 
     def _sign(self, kind: Kind, body: bytes) -> bytes:
         return sign_message(kind, self.session.digest, FROM_COORDINATOR, body, self.identity)

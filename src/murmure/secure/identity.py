@@ -64,16 +64,24 @@ class Card:
         digits = hashlib.sha256(b"murmure card" + self.key).hexdigest()[:32]
         return " ".join(digits[i : i + 4] for i in range(0, 32, 4))
 
-    def verify(self, message: bytes, signature: bytes) -> None:
+    def has_signed(self, message: bytes, signature: bytes) -> bool:
         try:
             Ed25519PublicKey.from_public_bytes(self.key).verify(signature, message)
         except (InvalidSignature, ValueError):
-            raise ForgedMessage(
-                "this was not signed by {name} ({fingerprint}).",
-                hint="it was changed in transit, or someone else wrote it",
-                name=self.name,
-                fingerprint=self.fingerprint,
-            ) from None
+            return False
+        return True
+
+    def verify(self, message: bytes, signature: bytes) -> None:
+        if not self.has_signed(message, signature):
+            raise self.forgery()
+
+    def forgery(self) -> ForgedMessage:
+        return ForgedMessage(
+            "this was not signed by {name} ({fingerprint}).",
+            hint="it was changed in transit, or someone else wrote it",
+            name=self.name,
+            fingerprint=self.fingerprint,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         return {"murmure_card": VERSION, "name": self.name, "key": self.key.hex()}

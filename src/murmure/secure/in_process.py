@@ -58,9 +58,17 @@ def sum_in_process(
     sent = dict.fromkeys(range(len(parties)), 0)
     order = get_args(Stage)
 
+    outbox: list[bytes] = []
+
     def send(i: int, message: bytes) -> None:
         sent[i] += len(message)
-        coordinator.receive(message)
+        outbox.append(message)
+
+    def close() -> None:
+        for examined in coordinator.examine(outbox):
+            coordinator.take(examined)
+        outbox.clear()
+        coordinator.close()
 
     def has_vanished(i: int, stage: str) -> bool:
         return i in vanish and order.index(stage) >= order.index(vanish[i])
@@ -68,7 +76,7 @@ def sum_in_process(
     for i, party in enumerate(parties):
         if not has_vanished(i, "keys"):
             send(i, party.keys())
-    coordinator.close()
+    close()
     while coordinator.stage != "done":
         stage = coordinator.stage
         for i in sorted(coordinator.expected):
@@ -85,5 +93,5 @@ def sum_in_process(
                 for answer in answers:
                     if answer is not None:
                         send(i, answer)
-        coordinator.close()
+        close()
     return SessionResult(coordinator.result, coordinator.cohort, sent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, Phrase
-from murmure.secure.errors import BadMessage, ForgedMessage, RosterDiffers, TooFewParties
+from murmure.secure.errors import BadMessage, RosterDiffers, TooFewParties
 from murmure.secure.graph import SECURITY_AGAINST_TRIES, can_split, max_colluders_in_gaps, neighbours, ring_order
 from murmure.secure.messages import (
     KEYS_MESSAGE_BYTES,
@@ -28,6 +28,7 @@ from murmure.secure.messages import (
 )
 from murmure.secure.session import Session, digest_of
 from murmure.secure.sharing import PairwiseMasks
+from murmure.secure.signatures import Claim, which_hold
 
 
 class JoinedParties:
@@ -102,8 +103,11 @@ class JoinedParties:
 
     def verify(self) -> None:
         """Check that the parties of the roster signed these keys. All of them, since every key changes the graph."""
-        for place, message in self.messages.items():
-            message.check(self.session.digest, self.session.roster[place])
+        cards = [self.session.roster[place] for place in self.messages]
+        claims = [m.claim(self.session.digest, card) for m, card in zip(self.messages.values(), cards, strict=True)]
+        for card, holds in zip(cards, which_hold(claims), strict=True):
+            if not holds:
+                raise card.forgery()
 
     def masking_digest(self, shared: tuple[int, ...]) -> bytes:
         """What a party signs with its vector: who joined, and the list of those who shared that it was sent."""
@@ -113,13 +117,10 @@ class JoinedParties:
         """What parties sign before anybody reveals a share: who joined, who shared, whose vectors came."""
         return digest_of(b"murmure agree", self.digest, pack_parties(shared), lists.pack_lists())
 
-    def has_signed(self, kind: Kind, place: int, digest: bytes, signature: bytes) -> bool:
-        """Whether this party signed this digest, as a message of this kind would be."""
-        try:
-            self.session.roster[place].verify(signed_bytes(kind, self.session.digest, place, digest), signature)
-        except ForgedMessage:
-            return False
-        return True
+    def claim(self, kind: Kind, place: int, digest: bytes, signature: bytes) -> Claim:
+        """That this party signed this digest, as a message of this kind would be."""
+        text = signed_bytes(kind, self.session.digest, place, digest)
+        return Claim(self.session.roster[place], text, signature)
 
 
 def _terms_for(sharing: PairwiseMasks, joined: int) -> PairwiseMasks:
@@ -147,9 +148,12 @@ def public_bytes(private: X25519PrivateKey) -> bytes:
     return private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
 
 
+_public_key = lru_cache(4096)(X25519PublicKey.from_public_bytes)  # every key is used many times
+
+
 def shared_secret(private: X25519PrivateKey, public: bytes, owner: str) -> bytes:
     """The secret that two X25519 keys agree on; `owner` is the name of the public one's party, for the error."""
     try:
-        return private.exchange(X25519PublicKey.from_public_bytes(public))
+        return private.exchange(_public_key(public))
     except ValueError:  # a point of small order: the secret would be known to all
         raise BadMessage("the session key of {owner} is not a key.", owner=owner) from None

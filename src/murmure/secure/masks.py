@@ -32,8 +32,11 @@ Mask = bytes | Words64
 _BUFFER_WORDS = 1 << 13  # 64 KiB: keystream is added while it is still in the cache
 _ZEROS = memoryview(bytes(8 * _BUFFER_WORDS))
 # Every key is used once, so counter and nonce may start at zero.
-_COUNTER, _NONCE = bytes(16), bytes(12)
+_FROM_ZERO, _NONCE = modes.CTR(bytes(16)), bytes(12)
 _RING = Ring()
+# Of `_check_key`: made once, since a round checks thousands of keys.
+_MASK_KEY, _STREAM_KEY, _BOX_KEY = Phrase("a mask's key"), Phrase("a keystream's key"), Phrase("a box's key")
+_SECRET, _DIGEST = Phrase("a secret"), Phrase("a session's digest")
 
 
 def pair_key(shared: bytes, session: bytes, low: int, high: int) -> bytes:
@@ -62,28 +65,34 @@ def box_key(shared: bytes, session: bytes, sender: int, receiver: int) -> bytes:
 
 def add_mask(out: Words64, key: bytes, sign: int, ring: Ring = _RING) -> None:
     """out <- out + sign * PRG(key), in place; PRG is AES-256 in counter mode, as little-endian words."""
-    _check_key(Phrase("a mask's key"), key)
-    if sign not in (1, -1):
-        raise InvalidParameter("add_mask: sign must be 1 or -1.")
+    add_masks(out, [(key, sign)], ring)
+
+
+def add_masks(out: Words64, masks: Iterable[tuple[bytes, int]], ring: Ring = _RING) -> None:
+    """`add_mask` for each of these keys and signs."""
     if out.dtype != np.uint64 or out.ndim != 1:
         raise InvalidParameter("add_mask adds to one row of words (uint64).")
-    apply = ring.add if sign == 1 else ring.subtract
-    stream = Cipher(algorithms.AES(key), modes.CTR(_COUNTER)).encryptor()
     # A piece holds whole elements, since a carry goes from word to word of one.
     step = _BUFFER_WORDS // ring.limbs * ring.limbs
-    size = min(step, len(out))
-    buffer = np.empty(size + 2, "<u8")  # update_into wants room for one more block of the cipher
+    buffer = np.empty(min(step, len(out)) + 2, "<u8")  # update_into wants room for one more block of the cipher
     raw = buffer.view(np.uint8).data
-    for start in range(0, len(out), step):
-        piece = out[start : start + step]
-        stream.update_into(_ZEROS[: 8 * len(piece)], raw)
-        apply(piece, buffer[: len(piece)])
+    starts = range(0, len(out), step)
+    pieces = [(out[start : start + step], _ZEROS[: 8 * min(step, len(out) - start)]) for start in starts]
+    for key, sign in masks:
+        _check_key(_MASK_KEY, key)
+        if sign not in (1, -1):
+            raise InvalidParameter("add_mask: sign must be 1 or -1.")
+        apply = ring.add if sign == 1 else ring.subtract
+        stream = Cipher(algorithms.AES(key), _FROM_ZERO).encryptor()
+        for piece, zeros in pieces:
+            stream.update_into(zeros, raw)
+            apply(piece, buffer[: len(piece)])
 
 
 def keystream(key: bytes, size: int) -> bytes:
     """The first bytes of PRG(key)."""
-    _check_key(Phrase("a keystream's key"), key)
-    return Cipher(algorithms.AES(key), modes.CTR(_COUNTER)).encryptor().update(bytes(size))
+    _check_key(_STREAM_KEY, key)
+    return Cipher(algorithms.AES(key), _FROM_ZERO).encryptor().update(bytes(size))
 
 
 def masked(
@@ -101,13 +110,13 @@ def masked(
 
 def box_seal(key: bytes, plaintext: bytes, ad: bytes) -> bytes:
     """ChaCha20-Poly1305; the nonce is zero because the key closes one box."""
-    _check_key(Phrase("a box's key"), key)
+    _check_key(_BOX_KEY, key)
     return ChaCha20Poly1305(key).encrypt(_NONCE, plaintext, ad)
 
 
 def box_open(key: bytes, box: bytes, ad: bytes) -> bytes:
     """The content of the box, if this key closed it with this `ad`."""
-    _check_key(Phrase("a box's key"), key)
+    _check_key(_BOX_KEY, key)
     try:
         return ChaCha20Poly1305(key).decrypt(_NONCE, box, ad)
     except InvalidTag:
@@ -128,8 +137,8 @@ def _apply(out: Words64, mask: Mask, sign: int, ring: Ring) -> None:
 
 def _derived(secret: bytes, label: bytes, session: bytes, *parties: int) -> bytes:
     """HKDF-SHA256 without salt, one block (RFC 5869), written out as two HMACs: a round needs thousands of keys."""
-    _check_key(Phrase("a secret"), secret)
-    _check_key(Phrase("a session's digest"), session)
+    _check_key(_SECRET, secret)
+    _check_key(_DIGEST, session)
     info = label + session + b"".join(party.to_bytes(4, "big") for party in parties)
     return hmac.digest(hmac.digest(bytes(32), secret, "sha256"), info + b"\x01", "sha256")
 

@@ -8,11 +8,10 @@ The signature is Ed25519 over everything before it. Lists of parties are strictl
 from __future__ import annotations
 
 import enum
-import itertools
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from murmure.secure.identity import Card, Identity
 from murmure.secure.masks import BOX_OVERHEAD
 from murmure.secure.session import PROTOCOL
 from murmure.secure.shamir import SECRET_BYTES, SHARE_BYTES
+from murmure.secure.signatures import Claim
 
 HEADER = struct.Struct("<2sBB32sII")
 SIGNATURE_BYTES = 64
@@ -69,6 +69,12 @@ class Message:
 
     def check(self, session: bytes, card: Card) -> Message:
         """Refuse it unless it was signed by `card` for this session."""
+        if not self.claim(session, card).holds():
+            raise card.forgery()
+        return self
+
+    def claim(self, session: bytes, card: Card) -> Claim:
+        """What is still to be checked of a message for this session: that `card` signed it."""
         if self.session != session:
             raise WrongSession(
                 "a {name} message of {card_name} is bound to another study, round, question or roster.",
@@ -76,8 +82,7 @@ class Message:
                 name=self.kind.name,
                 card_name=card.name,
             )
-        card.verify(self.raw[:-SIGNATURE_BYTES], self.raw[-SIGNATURE_BYTES:])
-        return self
+        return Claim(card, self.raw[:-SIGNATURE_BYTES], self.raw[-SIGNATURE_BYTES:])
 
 
 def sign_message(kind: Kind, session: bytes, sender: int, body: bytes, identity: Identity) -> bytes:
@@ -132,6 +137,13 @@ class Cursor:
     def __init__(self, body: bytes, kind: Kind) -> None:
         self._body, self._at, self._kind = body, 0, kind
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            self.end()
+
     def take(self, size: int) -> bytes:
         if size > len(self._body) - self._at:
             raise BadMessage("the body of a {name} message is too short.", name=self._kind.name)
@@ -149,28 +161,24 @@ class Cursor:
 
     def records(self, size: int) -> tuple[tuple[int, ...], list[bytes]]:
         """A list of (place, `size` bytes), strictly increasing in the place."""
-        n = self.count()
-        step = 4 + size
-        raw = self.take(n * step)
-        places = [int.from_bytes(raw[at : at + 4], "little") for at in range(0, n * step, step)]
+        record = struct.Struct(f"<I{size}s")
+        pairs = list(record.iter_unpack(self.take(self.count() * record.size)))
+        places = [place for place, _ in pairs]
         self._check_increasing(places)
-        return tuple(places), [raw[at + 4 : at + step] for at in range(0, n * step, step)]
+        return tuple(places), [rest for _, rest in pairs]
 
     def end(self) -> None:
         if self._at != len(self._body):
             raise BadMessage("the body of a {name} message is too long.", name=self._kind.name)
 
-    def _check_increasing(self, places: Sequence[int]) -> None:
-        if any(left >= right for left, right in itertools.pairwise(places)):
+    def _check_increasing(self, places: list[int]) -> None:
+        if places != sorted(set(places)):
             raise BadMessage("a {name} message lists parties twice, or out of order.", name=self._kind.name)
 
 
-@contextmanager
-def reading_body(message: Message) -> Iterator[Cursor]:
-    """A cursor over the body; an error if the block leaves a part of it unread."""
-    cursor = Cursor(message.body, message.kind)
-    yield cursor
-    cursor.end()
+def reading_body(message: Message) -> Cursor:
+    """A cursor over the body; as a context, an error if the block leaves a part of it unread."""
+    return Cursor(message.body, message.kind)
 
 
 def pack_parties(places: Iterable[int]) -> bytes:

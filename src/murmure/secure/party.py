@@ -50,6 +50,7 @@ from murmure.secure.messages import (
 )
 from murmure.secure.session import Session, derive
 from murmure.secure.shamir import SECRET_BYTES, SHARE_BYTES, coefficient_bytes, is_share, split
+from murmure.secure.signatures import which_hold
 
 Stage = Literal["keys", "shares", "shared", "vector", "alive", "agree", "reveal", "result", "done", "failed"]
 AWAITED = {
@@ -79,6 +80,7 @@ class Party:
         self._received: dict[Kind, bytes] = {}
         self._roster: JoinedParties | None = None
         self._pair_keys: dict[int, bytes] = {}
+        self._box_secrets: dict[int, bytes] = {}
         self._peer_shares: dict[int, tuple[bytes, bytes]] = {}  # by owner: a share of its self-mask, and of its key
         self._sealed: tuple[int, ...] = ()  # who sealed shares for others
         self._unopened: frozenset[int] = frozenset()  # those whose box does not open here
@@ -352,10 +354,13 @@ class Party:
         left out, and the sum over a few would come out although everybody agrees on the lists now.
         """
         masking = self._joined.masking_digest(self._shared)
-        for place, signature in zip(lists.alive, lists.signatures, strict=True):
-            if place == self.index or place not in self._peer_shares:
-                continue
-            if not self._joined.has_signed(Kind.MASKED_FOR, place, masking, signature):
+        claims = {
+            place: self._joined.claim(Kind.MASKED_FOR, place, masking, signature)
+            for place, signature in zip(lists.alive, lists.signatures, strict=True)
+            if place != self.index and place in self._peer_shares
+        }
+        for place, holds in zip(claims, which_hold(list(claims.values())), strict=True):
+            if not holds:
                 raise RosterDiffers(
                     "{name} did not sign that its vector was masked for those who shared, as this party was told.",
                     hint="the coordinator sent it another list, or changed what it signed; nothing was revealed",
@@ -375,8 +380,9 @@ class Party:
         if not set(signatures) <= set(self._lists.alive):
             raise RosterDiffers("a party that is not alive in the lists signed them.")
         agreement = self._joined.agreement_digest(self._shared, self._lists)
-        for place, signature in signatures.items():
-            if not self._joined.has_signed(Kind.AGREE, place, agreement, signature):
+        claims = [self._joined.claim(Kind.AGREE, place, agreement, signatures[place]) for place in signatures]
+        for place, holds in zip(signatures, which_hold(claims), strict=True):
+            if not holds:
                 raise RosterDiffers(
                     "{name} did not sign the lists that this party was shown.",
                     hint="it was shown other lists, or what it signed was changed; nothing was revealed",
@@ -400,7 +406,11 @@ class Party:
         return pair_key(secret, self._joined.digest, min(self.index, other), max(self.index, other))
 
     def _box_secret(self, other: int) -> bytes:
-        return shared_secret(self._box_key, self._joined.keys[other].box, self.session.roster[other].name)
+        """Of the two boxes between this party and another, which have different keys."""
+        if other not in self._box_secrets:
+            public, name = self._joined.keys[other].box, self.session.roster[other].name
+            self._box_secrets[other] = shared_secret(self._box_key, public, name)
+        return self._box_secrets[other]
 
     def _split_secrets(self, joined: JoinedParties) -> dict[int, tuple[bytes, bytes]]:
         """Shares of the self-mask and of the mask key, for all who hold them."""

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from murmure.core.fixed import Words64
 from murmure.secure.errors import SharesDoNotFit
 from murmure.secure.joined import JoinedParties, public_bytes, shared_secret
-from murmure.secure.masks import add_mask, commitment_to, pair_key, self_key
+from murmure.secure.masks import add_masks, commitment_to, pair_key, self_key
 from murmure.secure.messages import AliveBody, RevealBody
 from murmure.secure.session import Session
 from murmure.secure.shamir import join
@@ -45,6 +45,7 @@ class Unmasking:
         # (holder, owner) of a share that does not fit the secret that other shares gave. One such pair does not show
         # which of the two was wrong: the owner may have dealt it out so, or the holder revealed another one.
         self.misfits: set[tuple[int, int]] = set()
+        self._private: dict[int, X25519PrivateKey] = {}  # of those who vanished, once rebuilt
         self._shares: dict[int, dict[int, bytes]] = {place: {} for place in shared}  # by owner, then by x of the holder
         for holder in sorted(revealed):
             for place, (_, share) in zip(revealed[holder].places, revealed[holder].shares, strict=True):
@@ -58,9 +59,8 @@ class Unmasking:
 
         def remove_masks(i: int) -> None:
             doubted: set[int] = set()  # per thread: the sets that are tried must not depend on which thread was first
-            for place in self.shared[i::threads]:
-                for key, sign in self._masks(place, doubted):
-                    add_mask(parts[i], key, sign, ring)
+            masks = (mask for place in self.shared[i::threads] for mask in self._masks(place, doubted))
+            add_masks(parts[i], masks, ring)
 
         if threads == 1:
             remove_masks(0)
@@ -77,7 +77,8 @@ class Unmasking:
         if place in self._alive:
             yield self_key(self._rebuild(place, self._fits_commitment, doubted), joined.digest), -1
             return
-        private = X25519PrivateKey.from_private_bytes(self._rebuild(place, self._fits_key, doubted))
+        self._rebuild(place, self._fits_key, doubted)
+        private = self._private[place]
         for other in joined.neighbours(place):
             if other in self._alive:
                 secret = shared_secret(private, joined.keys[other].mask, session.roster[other].name)
@@ -89,7 +90,8 @@ class Unmasking:
         return hmac.compare_digest(commitment, self.joined.keys[place].commitment)
 
     def _fits_key(self, place: int, secret: bytes) -> bool:
-        return public_bytes(X25519PrivateKey.from_private_bytes(secret)) == self.joined.keys[place].mask
+        self._private[place] = private = X25519PrivateKey.from_private_bytes(secret)
+        return public_bytes(private) == self.joined.keys[place].mask
 
     def _rebuild(self, place: int, fits: Callable[[int, bytes], bool], doubted: set[int]) -> bytes:
         """The secret; where some shares are wrong, from the others. doubted: who has revealed a wrong share so far."""
@@ -121,7 +123,9 @@ class Unmasking:
 
         The order comes from a hash: nobody chooses it, and it is the same when the log is replayed.
         """
-        xs = sorted(self._shares[place], key=lambda x: (x in doubted, x))
+        xs = sorted(self._shares[place])
+        if doubted:
+            xs.sort(key=doubted.__contains__)
         yield tuple(xs[:t])
         trusted = [x for x in xs if x not in doubted]
         for turn in itertools.count() if len(xs) >= t else ():

@@ -212,6 +212,18 @@ def test_other_bad_requests(served: Service) -> None:
     assert anyone.ask("POST", f"/api/surveys/{record.id}/batches", batch).json["error"] == "bad-request"
 
 
+def test_a_mistyped_address_is_a_page_for_browsers(served: Service) -> None:
+    """Somebody who copied a link badly reads a sentence; programs, and whatever is below /api/, get JSON."""
+    anyone = served.visitor()
+    asked = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8", "Accept-Language": "fr"}
+    page = anyone.ask("GET", "/s/abcdefghijkl/", **asked)
+    api = anyone.ask("GET", "/api/nothing", **asked)
+
+    assert page.status == 404 and page.headers["content-type"].startswith("text/html")
+    assert "ette adresse n’existe pas" in page.body.decode() and "default-src 'none'" in str(page.headers)
+    assert api.json["error"] == anyone.ask("GET", "/nothing/here", Accept="*/*").json["error"] == "not-found"
+
+
 def test_errors_are_in_the_language_of_the_request(served: Service) -> None:
     english = served.visitor().ask("GET", "/api/surveys/none").json
     french = served.visitor().ask("GET", "/api/surveys/none", Accept_Language="fr-FR,fr;q=0.9").json

@@ -220,12 +220,19 @@ SMUGGLED = {
 
 @pytest.mark.parametrize("name", SMUGGLED)
 def test_no_request_is_hidden_in_another(served: Service, name: str) -> None:
-    """What a proxy and this service could read differently is refused, and the connection ends: the second request is
-    not answered."""
+    """What a proxy and this service could read differently is refused by name, and the connection ends: the second
+    request is not answered."""
     told = talk(served, SMUGGLED[name])
 
-    assert told.count(b"HTTP/1.1 ") <= 1 and b'"version"' not in told
-    assert not told or told.startswith(b"HTTP/1.1 4")
+    assert told.count(b"HTTP/1.1 ") == 1 and b'"version"' not in told
+    assert told.startswith(b"HTTP/1.1 4") and b'"error"' in told
+
+
+def test_a_broken_request_behind_others_is_no_answer_to_them(served: Service) -> None:
+    """Requests that are under way when it comes: the answers that are sent are theirs."""
+    told = talk(served, INNER * 2 + POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n")
+
+    assert not told or re.findall(rb"HTTP/1.1 (\d+)", told)[0] == b"200"
 
 
 def test_requests_that_are_sent_at_once_are_answered_in_turn(served: Service) -> None:

@@ -340,6 +340,32 @@ def test_a_refusal_is_said_in_words_with_a_way_out(
     assert "body" not in one.kept()
 
 
+@pytest.mark.parametrize("reloaded", [False, True])
+def test_an_answer_that_was_lost_before_the_survey_closed_is_not_called_uncounted(
+    visit: Start, collector: SmallCollector, reloaded: bool
+) -> None:
+    """The report may have been stored: only its acknowledgement is missing."""
+    one = visit("yesno")
+    one.choose(1)
+    one.randomise()
+    one.do(lambda page: page.evaluate(FAST_CLOCK))
+    collector.faults += [(502, {}, "<p>a proxy</p>")] * (7 if reloaded else 1)
+    one.click("#send")
+    one.wait(".delivery.stopped" if reloaded else ".delivery.retry")
+    collector.states[survey_id("yesno")] = "closed"
+    if reloaded:
+        one.reload()
+    one.wait(".delivery.refused")
+    assert "if it arrived in time it was counted" in one.text("#delivery")
+    assert "ot counted:" not in one.text("#delivery")
+    one.click("#delete")
+    assert "It was not counted" not in one.text("#problem")
+    one.reload()
+
+    assert "if it arrived in time it was counted" in one.text("#problem")
+    assert not one.visible("#answering") and "body" not in one.kept()
+
+
 def test_a_spent_link_is_said_to_be_spent(visit: Start, collector: SmallCollector) -> None:
     collector.stored[survey_id("invited"), 1, TOKEN] = "another report"
     one = visit("invited", token=TOKEN)

@@ -47,6 +47,15 @@ def shown(check: Any) -> list[tuple[str, str, str, float]]:
     return [(str(t.name), str(t.saw), t.column, t.p_value) for t in check.tests]
 
 
+def test_one_report_and_one_test_are_spoken_of_as_one() -> None:
+    question = mu.Categories(["no", "yes"])
+    plan = mu.Plan(mu.Histogram(question), person=mu.GRR(question, epsilon=1.0))
+    one, many = (detect_forgeries(plan, reports(plan, n)).sentence() for n in (1, 30))
+
+    assert "in this report " in one and "(1 test, at level 0.01)" in one
+    assert "in these 30 reports " in many and "(1 test, at level 0.01)" in many
+
+
 @pytest.mark.parametrize("name", PLANS)
 def test_they_are_the_tests_of_the_attacks(name: str) -> None:
     plan = PLANS[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import formulaic
@@ -15,6 +16,7 @@ from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, MissingColumn, MissingExtra, OutsideDomain
 from murmure.core.schema import Schema
+from murmure.econometrics.design import formula as formula_module
 from murmure.econometrics.design.design_matrix import Design
 from murmure.econometrics.design.factors import literal
 from murmure.econometrics.design.formula import columns_named, read_formula
@@ -304,9 +306,49 @@ def test_json_that_is_no_design(change: dict[str, object]) -> None:
 
 
 def test_without_formulaic(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = Schema({name: Integers(0, 9) for name in "xyz"})
+    wanted = read_formula("y ~ x + z", schema)
     monkeypatch.setitem(sys.modules, "formulaic.errors", None)
-    with pytest.raises(MissingExtra, match="the extra formulas"):
-        read_formula("y ~ x", SCHEMA)
+    for text in ("y ~ x:z", "y ~ x - 1", "y ~ `x`"):
+        with pytest.raises(MissingExtra, match="the extra formulas"):
+            read_formula(text, schema)
+    with pytest.raises(MissingExtra, match="the extra formulas"):  # whether a name is odd is for its parser to say
+        columns_named("y ~ x", known=["x", "y", "x : y"])
+    assert read_formula("y ~ x + z", schema) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x",
+        " y~x ",
+        "y ~ x + z",
+        "x + z + a",
+        "z+x +\ta",
+        "y ~ x + x + z",
+        "y ~ y",
+        "in + x",
+        "class ~ lambda + None + _ + x_1 + x1",
+        "âge ~ élan + ﬁn",
+        "Intercept + x",
+    ],
+)
+def test_a_sum_of_names_has_the_columns_that_the_parser_finds(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(formula_module, "require_formulaic", None)  # not called: no parser is needed
+        plain = formula_module._sides(text, None)
+    monkeypatch.setattr(formula_module, "PLAIN", re.compile("(?!)"))
+
+    assert plain == formula_module._sides(text, None)
+
+
+@pytest.mark.parametrize(
+    "text", ["y ~", "~ x", "x +", "+ x", "x z", "x ++ z", "1 + x", "2x", "y ~ x ~ z", "x.y", "x | z"]
+)
+def test_anything_else_is_parsed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "formulaic.errors", None)
+    with pytest.raises(MissingExtra):
+        columns_named(text)
 
 
 def test_columns_with_names_of_python_words() -> None:

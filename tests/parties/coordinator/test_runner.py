@@ -368,8 +368,8 @@ def test_a_mistake_of_ours_stops_nobody(place: Path, monkeypatch: pytest.MonkeyP
     desk.join(0)
     listen = Coordinator._handle
 
-    def breaks(self: Any, message: Any) -> None:
-        listen(self, message)
+    def breaks(self: Any, message: Any, masked_for: bool | None) -> None:
+        listen(self, message, masked_for)
         if message.sender == 2:
             raise ZeroDivisionError
 
@@ -607,3 +607,21 @@ def test_killed_again_and_again(place: Path, seed: int) -> None:
     logged = [event.message for event in store.events() if event.kind == "message"]
     store.close()
     assert len(set(logged)) == len(logged) and set(acknowledged) == set(logged)
+
+
+def test_a_mistake_while_messages_are_examined_stops_none_of_them(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is then looked at alone, so that one which breaks the machine is refused and the others are taken."""
+    from murmure.secure.coordinator import Coordinator
+
+    desk = Desk(hands_of.Hands(place))
+    examine = Coordinator.examine
+
+    def breaks(self: Any, raws: Any) -> Any:
+        if any(parse_message(raw).sender == 2 for raw in raws):
+            raise ZeroDivisionError
+        return examine(self, raws)
+
+    monkeypatch.setattr(Coordinator, "examine", breaks)
+    outcomes = desk.say(*(desk.parties[p].party.keys() for p in (1, 2, 3)))
+    assert [type(one) for one in outcomes] == [type(None), BadMessage, type(None)]
+    assert desk.runner.progress.answered == (1, 3)

@@ -22,9 +22,9 @@ from murmure.collector.http.answers import encode, error_fields, send_json
 from murmure.collector.http.api_routes import ApiRoutes
 from murmure.collector.http.bodies import Message, Receive, Scope, Send
 from murmure.collector.http.languages import language_of_scope
-from murmure.collector.http.page_routes import PageRoutes
+from murmure.collector.http.page_routes import PageRoutes, error_page
 from murmure.collector.http.report_routes import ReportRoutes
-from murmure.collector.http.requests import Desk, refusal_answer
+from murmure.collector.http.requests import Desk, language_of, refusal_answer
 from murmure.collector.http.settings import WebSettings as WebSettings
 from murmure.collector.http.status_routes import StatusRoutes
 from murmure.collector.service.collector import Collector
@@ -95,7 +95,10 @@ async def _no_route(request: Request, error: Any) -> Response:
         answer = refusal_answer(method_refused(request.method), request)
         answer.headers["Allow"] = ", ".join(sorted(_methods(request)))
         return answer
-    return refusal_answer(RequestRefused("not-found", "there is no such address."), request)
+    missing = RequestRefused("not-found", "there is no such address.", hint="is the address complete?")
+    if "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/"):
+        return error_page(missing, language_of(request))  # somebody typed it
+    return refusal_answer(missing, request)
 
 
 def _methods(request: Request) -> set[str]:

@@ -84,13 +84,21 @@ class RespondentConnection(TimedConnection, HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "bad-request", "this is not a request that can be read.")
 
+    def _late(self, unsent_then: int) -> None:
+        if self._reading_header:
+            self._refuse(408, "too-slow", "the header of this request did not arrive in time.")
+        else:
+            super()._late(unsent_then)
+
     def _refuse(self, status: int, code: str, message: str) -> None:
         """The error shape of the collector, for what never reaches its app."""
         if self.transport.is_closing():
             return
         if self.cycle is not None and not self.cycle.response_complete:
-            self.transport.abort()  # an answer is on its way: a second one would be read as a part of it
-            return
+            if self.cycle.response_started or not self.cycle.more_body or self.pipeline:
+                self.transport.abort()  # an answer is on its way: a second one would be read as a part of it
+                return
+            self.cycle.disconnected = True  # its body cannot be read: the app has nothing to answer
         fields: dict[str, Any] = {"ok": False, "error": code, "message": message, "hint": None, "status": status}
         body = json.dumps(fields).encode()
         headers = (

@@ -260,12 +260,13 @@ class PageRoutes:
                 refused = internal_error()
             if refused.code == "sign-in":
                 return RedirectResponse(f"/?next={quote(request.url.path)}", 303, SAFE_HEADERS | NO_STORE)
-            return _error_page(refused, language_of(request))
+            return error_page(refused, language_of(request))
 
         return answered
 
 
-def _error_page(error: RequestRefused, lang: LanguageCode) -> Response:
+def error_page(error: RequestRefused, lang: LanguageCode) -> Response:
+    """A refusal for people."""
     titles = {404: Phrase("There is nothing here"), 403: Phrase("This page is not for you")}
     title = titles.get(error.status, Phrase("This does not work"))
     page = message_page(lang, title, error.message, error.hint)

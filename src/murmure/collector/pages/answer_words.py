@@ -177,12 +177,20 @@ REFUSALS = {
     "refused.not-open": Phrase(
         "Not counted: the survey is closed. The report has not been stored, and you can delete it from this device."
     ),
+    "refused.not-open.asked": Phrase(
+        "The survey is closed. This report was sent before, and no answer came back: if it arrived in time it was "
+        "counted, otherwise not. You can delete it from this device."
+    ),
     "refused.other-plan": Phrase(
         "Not counted: this report was made for a different plan from the one the collector now uses. Nothing was "
         "stored. Ask the person who sent you the link what happened, and do not answer again until it is explained."
     ),
     "refused.other-wave": Phrase(
         "Not counted: this wave of the survey is over. Reload the page to answer in the wave that is open."
+    ),
+    "refused.other-wave.asked": Phrase(
+        "This wave of the survey is over. This report was sent before, and no answer came back: if it arrived in time "
+        "it was counted, otherwise not. Reload the page to answer in the wave that is open."
     ),
     "refused.unknown-link": Phrase(
         "Not counted: the collector did not give out this link. Check that the address is complete, or ask for a new "
@@ -193,6 +201,7 @@ REFUSALS = {
     ),
     "refused": Phrase("Not counted: the collector refused the report ({reason}).", **_slots("reason")),
     "deleted": Phrase("The report was deleted from this device. It was not counted."),
+    "deleted.asked": Phrase("The report was deleted from this device."),
 }
 
 PROBLEMS = {
@@ -270,6 +279,7 @@ WAVES = {
     "total.waves",
     "total.changed",
     "refused.other-wave",
+    "refused.other-wave.asked",
     "changed",
     "changed.go",
 }

@@ -47,6 +47,11 @@ UNIQUE = MAX_15_DIGITS  # two decimals of at most 15 digits never share a float
 UNIQUE_NARROW = 10**6  # nor two of at most 6 digits a float of 32 bits
 MAX_INT64 = (1 << 63) - 1
 MAX_STEPS = 1 << 62  # steps that a float may count: int64 holds its neighbours too
+SPLIT = 134217729.0  # 2**27 + 1
+MAX_EXACT_TEN = 1e22  # powers of ten up to here are floats
+# Of numbers of steps from 0, 1, 10, ... on half a unit of the 15th digit; NaN where no middle has 15 digits.
+_DECADES = 10.0 ** np.arange(15)
+_HALF_DIGITS = np.array([0.5 * 10.0 ** (m - 14) for m in range(-1, 14)] + [np.nan])
 NO_OVERSHOOT = 1 << 50  # up to here rounding does not lead beyond a bound
 INSIDE, OUTSIDE, LONGER = 0, 1, 2  # the status of one number; LONGER: it has more decimals than the domain
 
@@ -349,11 +354,37 @@ def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, sho
 
 
 def _by_digits(x: Floats, y: Floats, ten: float) -> Floats:
-    """The nearest steps of numbers that lie near the middle of two; in the middle, the even one."""
+    """The nearest steps of numbers that lie near the middle of two; in the middle, the even one.
+
+        x ten = y + lost (Dekker's product, exactly),   far = x ten - middle
+
+    x is read to 15 digits, so it is the middle if it lies within half a unit of its 15th digit. Where that is too close
+    to tell, or the middle has more digits, the number is rounded as text. Dekker, Numerische Mathematik 18, 1971.
+    """
+    below = np.floor(y)
+    (x1, x2), (ten1, ten2) = _halves(x), _halves(ten)
+    lost = ((x1 * ten1 - y) + x1 * ten2 + x2 * ten1) + x2 * ten2
+    far = (y - below - 0.5) + lost
+    digit = _HALF_DIGITS[np.searchsorted(_DECADES, np.abs(y), side="right")]
+    found = np.where(np.abs(far) < digit, np.rint(below + 0.5), below + (far > 0))
+    slow = np.flatnonzero(~(np.abs(np.abs(far) - digit) > 1e-3 * digit) | (ten > MAX_EXACT_TEN))
+    if len(slow):
+        found[slow] = _by_text(x[slow], y[slow], ten)
+    return found
+
+
+def _by_text(x: Floats, y: Floats, ten: float) -> Floats:
     twice = 2 * np.floor(y) + 1  # the middle, in half steps
     middle = rounded_all(twice / (2 * ten))
     x = rounded_all(x)
     return np.where(x == middle, np.rint(twice / 2), np.floor(y) + (x > middle))
+
+
+def _halves(x: Any) -> tuple[Any, Any]:
+    """Two floats of 26 bits whose sum it is."""
+    c = SPLIT * x
+    high = c - (c - x)
+    return high, x - high
 
 
 def _steps(places: int, x: Floats, longer: Mask, slow: Mask) -> Floats:

@@ -6,9 +6,9 @@
     I(x ** 2), {x > 40}, log(x), np.log(x), C(ward, Treatment("B"))
     `length of stay`, `1`, Q("1")      columns, whatever their names look like (formula_names.py)
 
-Only the parser of formulaic is used (the extra "formulas"). The factors that it finds become our expressions
-(factors.py), and nothing is evaluated as Python. Labels come from the schema and not from data, so all parties have the
-same columns.
+Only the parser of formulaic is used (the extra "formulas"), and a sum of names needs none. The factors that it finds
+become our expressions (factors.py), and nothing is evaluated as Python. Labels come from the schema and not from data,
+so all parties have the same columns.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from murmure.econometrics.design.factors import (
     literal,
     quoted,
 )
-from murmure.econometrics.design.formula_names import hide_names, refuse_ambiguous, show_names
+from murmure.econometrics.design.formula_names import NAME, hide_names, refuse_ambiguous, require_formulaic, show_names
 from murmure.econometrics.errors import FitFailed
 from murmure.statistics.expressions.text import parsed
 
@@ -41,6 +41,9 @@ MAX_TERMS = 20_000
 GRAMMAR = Phrase("y ~ x1 + x2 + C(ward) + x1:x2 + I(x1 ** 2) + log(x2)")
 INTERCEPT = "Intercept"  # the name of the constant (coding.py)
 OUTCOME_HINT = Phrase("put the outcome first: y ~ x1 + x2")
+# A sum of names needs no parser. formulaic would import pandas and SciPy first, which takes longer than most fits.
+PLAIN = re.compile(rf"\s*(?:({NAME})\s*~)?\s*({NAME}(?:\s*\+\s*{NAME})*)\s*")
+WORD = re.compile(NAME)
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,9 @@ class WrittenFactor:
 
     text: str
     is_name: bool  # whether it is just the name of a column
+
+
+Sides = tuple[list[list[WrittenFactor]] | None, list[list[WrittenFactor]]]  # the terms on the left and on the right
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ def columns_named(text: str, outcome: bool | None = None, known: Iterable[str] =
         raise formula_error(text, error) from None
 
 
-# -- formulaic's parser ------------------------------------------------------------------------------------------------
+# -- the two sides ------------------------------------------------------------------------------------------------
 
 
 def _sides(
@@ -119,12 +125,30 @@ def _sides(
         )
     if any(c in text for c in "\x00\n\r"):
         raise InvalidParameter("it contains a line break.", hint="a formula is one line")
-    try:
-        from formulaic.errors import FormulaicError
-        from formulaic.parser import DefaultFormulaParser
-    except ImportError:
-        raise MissingExtra(Phrase("reading formulas"), "formulaic", "formulas") from None
     refuse_ambiguous(text, known)
+    plain = PLAIN.fullmatch(text)
+    left, terms = _plain_sides(plain[1], plain[2]) if plain else _parsed_sides(text)
+    if outcome is not None and (left is not None) != outcome:
+        raise InvalidParameter(
+            "it has no outcome." if outcome else "it has an outcome, but must not have one here.",
+            hint=OUTCOME_HINT if outcome else "write the right side only: x1 + x2",
+        )
+    return (None if left is None else _only_factor(left)), sorted(terms, key=len)
+
+
+def _plain_sides(outcome: str | None, names: str) -> Sides:
+    terms: list[list[WrittenFactor]] = [
+        [],
+        *([WrittenFactor(name, True)] for name in dict.fromkeys(WORD.findall(names))),
+    ]
+    return None if outcome is None else [[WrittenFactor(outcome, True)]], terms
+
+
+def _parsed_sides(text: str) -> Sides:
+    require_formulaic()
+    from formulaic.errors import FormulaicError
+    from formulaic.parser import DefaultFormulaParser
+
     source, names = hide_names(text)
     try:
         parser = DefaultFormulaParser()
@@ -150,13 +174,7 @@ def _sides(
         ) from None
     left: Any = getattr(parsed_terms, "lhs", None)
     right: Any = getattr(parsed_terms, "rhs", None) if left is not None else parsed_terms
-    if outcome is not None and (left is not None) != outcome:
-        raise InvalidParameter(
-            "it has no outcome." if outcome else "it has an outcome, but must not have one here.",
-            hint=OUTCOME_HINT if outcome else "write the right side only: x1 + x2",
-        )
-    terms = sorted((_factors(term, names) for term in right), key=len)
-    return (None if left is None else _only_factor([_factors(term, names) for term in left])), terms
+    return None if left is None else [_factors(term, names) for term in left], [_factors(term, names) for term in right]
 
 
 def _max_terms(node: Any) -> int:

@@ -11,8 +11,17 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from murmure.core.errors import InvalidParameter, Phrase, shorten
+from murmure.core.errors import InvalidParameter, MissingExtra, Phrase, shorten
 from murmure.statistics.expressions.text import QUOTED, without_quotes
+
+NAME = r"[^\W\d]\w*"
+
+
+def require_formulaic() -> None:
+    try:
+        import formulaic.errors  # noqa: F401
+    except ImportError:
+        raise MissingExtra(Phrase("reading formulas"), "formulaic", "formulas") from None
 
 
 def hide_names(text: str) -> tuple[str, dict[str, str]]:
@@ -26,7 +35,7 @@ def hide_names(text: str) -> tuple[str, dict[str, str]]:
 
 def _is_read_as_itself(name: str) -> bool:
     """Whether a formula takes this name for a column even without quotes."""
-    return re.fullmatch(r"[^\W\d]\w*", name) is not None or _tokens(name) == [("name", _without_spaces(name))]
+    return re.fullmatch(NAME, name) is not None or _tokens(name) == [("name", _without_spaces(name))]
 
 
 def show_names(text: str, names: Mapping[str, str]) -> str:
@@ -38,11 +47,12 @@ def show_names(text: str, names: Mapping[str, str]) -> str:
 
 def refuse_ambiguous(text: str, columns: Iterable[str]) -> None:
     """Refuse a formula that contains, outside quotes, the name of one of these columns with another meaning."""
+    odd = [name for name in columns if not _is_read_as_itself(name)]
+    if not odd:
+        return
     source, _ = without_quotes(text)  # C(`x`) is not the column C(x)
     formula_tokens = _tokens(source)
-    for name in columns:
-        if _is_read_as_itself(name):
-            continue
+    for name in odd:
         name_tokens = _tokens(name)
         if formula_tokens is None or name_tokens is None:
             is_used = _without_spaces(name) in _without_spaces(QUOTED.sub("", source))
@@ -76,6 +86,7 @@ def _way_out(name: str) -> str:
 
 def _tokens(text: str) -> list[tuple[str, str]] | None:
     """Kind and text of every token of formulaic, operators sign by sign; None if it cannot tokenise the text."""
+    require_formulaic()
     from formulaic.errors import FormulaicError
     from formulaic.parser.algos.tokenize import tokenize
 

@@ -1,21 +1,17 @@
 """What one row adds to the score, the information and the log-likelihood of a generalised linear model.
 
-    eta = z'b (+ offset),   l(y; eta),   u = dl/d eta,   w = - d^2 l / d eta^2      score z u,  information w z z'
+    score z u,  information w z z'      u = dl/d eta,  w = - d^2 l / d eta^2: family_points.py
 
-    logit        mu = 1 / (1 + e^-eta)      u = y - mu                  w = mu (1 - mu)
-    probit       q = 2 y - 1                u = q phi(q eta)/Phi(q eta) w = u (u + eta)
-    poisson      mu = e^eta                 u = y - mu                  w = mu
-    gamma        mu = e^eta                 u = y / mu - 1              w = y / mu
-    inverse      mu = 1 / eta               u = mu - y                  w = mu^2             (gamma, canonical link)
-    nb2          mu = e^eta, a = e^theta    u = (y - mu)/(1 + a mu)     w = mu (1 + a y)/(1 + a mu)^2
-
-McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, sections 4.4, 6.2, 8.3; NB2: Cameron and Trivedi,
-Regression Analysis of Count Data, 2013, section 3.3.1. w is the observed information: all but "inverse" and "nb2" are
-concave in eta everywhere, and Newton's steps are those of the exact likelihood.
+w is the observed information: all but "inverse" and "nb2" are concave in eta everywhere, and Newton's steps are those
+of the exact likelihood.
 
 Floats are allowed here: a party evaluates only its own rows, and its sums are whole numbers (FunctionSums). Rows are
-computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks. z are
-the columns divided by public powers of two, so that |z| <= 1 and sums of any unit fit.
+computed column by column and never by a matrix product, whose last bits depend on how rows are cut into blocks, from
+functions that have the same bits on every processor (algebra/elementary.py). z are the columns divided by public powers
+of two, so that |z| <= 1 and sums of any unit fit.
+
+`values` is the definition. `sums` gives the sums of the same whole numbers, from compiled kernels (glm_kernels.py)
+where they are installed and there are enough rows; rows whose values they do not take go through `values`.
 """
 
 from __future__ import annotations
@@ -26,16 +22,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, Phrase, shorten
+from murmure.econometrics.algebra.elementary import exp, log, log_factorial
 from murmure.econometrics.algebra.rounding import Floats
+from murmure.econometrics.rows import family_points
+from murmure.econometrics.rows.family_points import STIRLING_FROM, Constants
+from murmure.econometrics.rows.glm_sums import GlmSums, kernels_of_rows
 from murmure.statistics.expressions.row_functions import RowFunction
 
 MAX_SUMMAND = 2.0**61  # what one row adds is cut here; cut rows are counted
 # A step moves separated rows by one or more; rows that it moves by less than this have settled.
 MIN_MOVE = 2.0**-10
-STIRLING_FROM = 24.0  # from here on Stirling's series is as accurate as floats
 MODES = ("start", "step", "squares", "score", "separation")
+PointFunction = Callable[[Any, Any, Constants], Any]
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Family:
 
     name: str
     cap: float  # |eta| is cut at it
-    at: Callable[[Floats, Floats, float], Point]  # y, eta, theta
+    points: Callable[[float], tuple[PointFunction, Constants]]  # theta: the function of y and eta, and its constants
     start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and response of a first guess
     null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the null model needs
     null_names: tuple[str, ...]
@@ -67,30 +68,23 @@ class Family:
     measures: bool = True  # whether to add up chi-squared and deviance
     # y: the rows whose likelihood grows for ever as eta falls, and as it rises; None: such rows cannot exist
     settles: Callable[[Floats], tuple[Any, Any]] | None = None
+    counts_outside: bool = False  # whether the last figure of its function says where l is not defined
+
+    def at(self, y: Floats, eta: Floats, theta: float) -> Point:
+        point, constants = self.points(theta)
+        found = list(point(y, eta, constants))
+        outside = found.pop() > 0 if self.counts_outside else False
+        u, w, *found = found
+        further = None
+        if self.extra:
+            first, cross, second, *found = found
+            further = first, cross, second
+        llf = found.pop(0)
+        chi2, deviance, *found = found if self.measures else [llf, llf]
+        return Point(u, w, llf, chi2, deviance, tuple(found), further, outside)
 
 
 # -- families ---------------------------------------------------------------------------------------------------------
-
-
-def _logit(y: Floats, eta: Floats, theta: float) -> Point:
-    from scipy.special import expit
-
-    q = 2 * y - 1
-    mu, miss = expit(eta), expit(-q * eta)  # miss: the probability of the other outcome
-    llf = -(np.maximum(-q * eta, 0) + np.log1p(np.exp(-np.abs(eta))))
-    # (y - mu)^2 / (mu (1 - mu)), cut at e^80 so that it can be added up
-    odds = np.exp(np.minimum(-q * eta, 80.0))
-    return Point(q * miss, mu * expit(-eta), llf, odds, -2 * llf)
-
-
-def _probit(y: Floats, eta: Floats, theta: float) -> Point:
-    from scipy.special import log_ndtr
-
-    q = 2 * y - 1
-    llf = log_ndtr(q * eta)
-    u = q * np.exp(-0.5 * eta * eta - 0.5 * math.log(2 * math.pi) - llf)
-    odds = np.exp(np.minimum(log_ndtr(-q * eta) - llf, 80.0))
-    return Point(u, u * (u + eta), llf, odds, -2 * llf)
 
 
 def _start_binary(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
@@ -98,75 +92,17 @@ def _start_binary(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     return np.full_like(y, 0.25), 4 * (y - 0.5)
 
 
-def _poisson(y: Floats, eta: Floats, theta: float) -> Point:
-    from scipy.special import gammaln, xlogy
-
-    mu = np.exp(eta)
-    deviance = 2 * (xlogy(y, y) - y * eta - (y - mu))
-    return Point(y - mu, mu, y * eta - mu - gammaln(y + 1), (y - mu) ** 2 / mu, deviance)
-
-
 def _start_counts(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
     mu = y + 0.1
-    return mu, np.log(mu) + (y - mu) / mu - offset
+    return mu, log(mu) + (y - mu) / mu - offset
 
 
-def _gamma(y: Floats, eta: Floats, theta: float) -> Point:
-    ratio = y * np.exp(-eta)
-    log = np.log(y) - eta
-    return Point(ratio - 1, ratio, -(ratio + eta), (ratio - 1) ** 2, 2 * (ratio - 1 - log), (log, ratio, np.log(y)))
+def _start_gamma(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+    return np.ones_like(y), log(y) - offset
 
 
-def _inverse(y: Floats, eta: Floats, theta: float) -> Point:
-    outside = eta <= 0
-    eta = np.where(outside, 1.0, eta)
-    mu, ratio = 1 / eta, y * eta
-    log = np.log(ratio)
-    chi2, deviance, other = (ratio - 1) ** 2, 2 * (ratio - 1 - log), (log, ratio, np.log(y))
-    return Point(mu - y, mu * mu, np.log(eta) - ratio, chi2, deviance, other, None, outside)
-
-
-def _nb2(y: Floats, eta: Floats, theta: float) -> Point:
-    from scipy.special import gammaln, xlogy
-
-    a, s, mu = math.exp(theta), math.exp(-theta), np.exp(eta)
-    am1, ay1 = 1 + a * mu, 1 + a * y
-    log, rising, psi, psi1 = np.log1p(a * mu), *_rising(s, y)
-    llf = rising - gammaln(y + 1) - s * log + y * (theta + eta - log)
-    u = (y - mu) / am1
-    first = s * (log - psi) + u
-    second = s * (log - psi) - mu / am1 - s * s * psi1 + u * a * mu / am1  # - d^2 l / d theta^2
-    deviance = 2 * (xlogy(y, y) - y * eta - (y + s) * (np.log1p(a * y) - log))
-    further = (first, a * mu * u / am1, second)
-    return Point(u, mu * ay1 / am1**2, llf, (y - mu) ** 2 / (mu * am1), deviance, (), further)
-
-
-def _rising(s: float, y: Floats) -> tuple[Floats, Floats, Floats]:
-    """ln Gamma(s + y) - ln Gamma(s) and its first two derivatives in s, without the difference of two large numbers."""
-    from scipy.special import gammaln, polygamma, psi
-
-    if s < STIRLING_FROM:
-        return gammaln(s + y) - gammaln(s), psi(s + y) - psi(s), polygamma(1, s + y) - polygamma(1, s)
-    x, log = s + y, np.log1p(y / s)
-    # Stirling: ln Gamma(x) = (x - 1/2) ln x - x + r(x), r = 1/(12 x) - 1/(360 x^3) + 1/(1260 x^5) - 1/(1680 x^7)
-    r, dr, ddr = (k(x) - k(s) for k in (_r, _dr, _ddr))
-    return (
-        (x - 0.5) * log + y * math.log(s) - y + r,
-        log + y / (2 * s * x) + dr,
-        -y / (s * x) - y * (s + x) / (2 * s * s * x * x) + ddr,
-    )
-
-
-def _r(x: Any) -> Any:
-    return (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * x * x)) / (x * x)) / (x * x)) / x
-
-
-def _dr(x: Any) -> Any:
-    return -(1 / 12 - (1 / 120 - (1 / 252 - 1 / (240 * x * x)) / (x * x)) / (x * x)) / (x * x)
-
-
-def _ddr(x: Any) -> Any:
-    return (1 / 6 - (1 / 30 - (1 / 42 - 1 / (30 * x * x)) / (x * x)) / (x * x)) / x**3
+def _start_inverse(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
+    return y * y, 1 / y
 
 
 def _null_outcome(y: Floats, offset: Floats) -> tuple[Floats, ...]:
@@ -174,23 +110,51 @@ def _null_outcome(y: Floats, offset: Floats) -> tuple[Floats, ...]:
 
 
 def _null_counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
-    from scipy.special import gammaln
+    return y, y * offset, exp(np.clip(offset, -40.0, 40.0)), log_factorial(y)
 
-    return y, y * offset, np.exp(np.clip(offset, -40.0, 40.0)), gammaln(y + 1)
+
+def _nb2_at(theta: float) -> tuple[PointFunction, Constants]:
+    constants = family_points.constants_of_nb2(theta)
+    return family_points.nb2_near if constants[2] < STIRLING_FROM else family_points.nb2_far, constants
 
 
 _NULL_COUNTS = ("y", "y offset", "exp(offset)", "log(y!)")
 _GAMMA = ("log(y / mu)", "y / mu", "log(y)")
 
+
+def _without_theta(point: PointFunction) -> Callable[[float], tuple[PointFunction, Constants]]:
+    return lambda theta: (point, (theta,))
+
+
+_LOGIT, _PROBIT, _POISSON, _GAMMA_POINT, _INVERSE = (
+    _without_theta(point)
+    for point in (
+        family_points.logit,
+        family_points.probit,
+        family_points.poisson,
+        family_points.gamma,
+        family_points.inverse,
+    )
+)
+
+
+def _binary_settles(y: Floats) -> tuple[Any, Any]:
+    return y == 0, y == 1
+
+
+def _counts_settle(y: Floats) -> tuple[Any, Any]:
+    return y == 0, y < 0
+
+
 FAMILIES = {
     family.name: family
     for family in (
-        Family("logit", 700.0, _logit, _start_binary, _null_outcome, ("y",), settles=lambda y: (y == 0, y == 1)),
-        Family("probit", 1000.0, _probit, _start_binary, _null_outcome, ("y",), settles=lambda y: (y == 0, y == 1)),
-        Family("poisson", 40.0, _poisson, _start_counts, _null_counts, _NULL_COUNTS, settles=lambda y: (y == 0, y < 0)),
-        Family("gamma", 40.0, _gamma, lambda y, o: (np.ones_like(y), np.log(y) - o), _null_outcome, ("y",), _GAMMA),
-        Family("inverse", math.inf, _inverse, lambda y, o: (y * y, 1 / y), _null_outcome, ("y",), _GAMMA),
-        Family("nb2", 40.0, _nb2, _start_counts, _null_counts, _NULL_COUNTS, (), 1, settles=lambda y: (y == 0, y < 0)),
+        Family("logit", 700.0, _LOGIT, _start_binary, _null_outcome, ("y",), settles=_binary_settles),
+        Family("probit", 1000.0, _PROBIT, _start_binary, _null_outcome, ("y",), settles=_binary_settles),
+        Family("poisson", 40.0, _POISSON, _start_counts, _null_counts, _NULL_COUNTS, settles=_counts_settle),
+        Family("gamma", 40.0, _GAMMA_POINT, _start_gamma, _null_outcome, ("y",), _GAMMA),
+        Family("inverse", math.inf, _INVERSE, _start_inverse, _null_outcome, ("y",), _GAMMA, counts_outside=True),
+        Family("nb2", 40.0, _nb2_at, _start_counts, _null_counts, _NULL_COUNTS, (), 1, settles=_counts_settle),
     )
 }
 
@@ -271,7 +235,7 @@ class FamilyRows(RowFunction):
         if mode == "separation":
             return stack_sums(self._separated(y, eta))
         eta = eta + offset
-        capped = np.clip(eta, -family.cap, family.cap)
+        capped = np.where(eta > family.cap, family.cap, np.where(eta < -family.cap, -family.cap, eta))
         theta = at[p] if family.extra else 0.0
         point = family.at(y, capped, theta)
         u, further = point.u, point.further
@@ -291,6 +255,12 @@ class FamilyRows(RowFunction):
         figures = [point.llf, *measures, outside.astype(float), *point.other]
         k = len(score)
         return stack_sums([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
+
+    def sums(self, x: Floats, at: tuple[float, ...], settings: tuple[str, ...]) -> NDArray[Any] | None:
+        kernels = kernels_of_rows(x.shape[1])
+        if kernels is None or settings[0] == "separation":
+            return None
+        return GlmSums(self, kernels, at, settings).of(x)
 
     def _separated(self, y: Floats, moved: Floats) -> list[Floats]:
         """Indicators of rows whose likelihood falls without bound in this direction, and of rows for which it rises."""

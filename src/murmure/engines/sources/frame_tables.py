@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -24,7 +25,6 @@ from murmure.engines.sources.table_reader import (
 def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str, str] | None = None) -> TableReader:
     """kinds: what the columns are to be; each cell is then parsed separately, whatever the others hold."""
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
     what = "the frame"
     if isinstance(source, Mapping):
@@ -38,7 +38,9 @@ def from_frame(source: Any, wanted: list[str] | None, rows: int, kinds: dict[str
     if isinstance(source, pa.RecordBatchReader):
         schema = select_fields(source.schema, choose_names(source.schema.names, wanted, what))
         return _reader(what, schema, None, source.schema.metadata, _once(source), rows)
-    if isinstance(source, ds.Dataset):
+    # Who holds a dataset has imported its module. For others that would take longer than most fits: it brings pandas.
+    datasets = sys.modules.get("pyarrow.dataset")
+    if datasets is not None and isinstance(source, datasets.Dataset):
         return _from_dataset(source, wanted, rows)
     return _from_narwhals(source, wanted, rows, kinds)
 

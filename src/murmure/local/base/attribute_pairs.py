@@ -30,6 +30,8 @@ from murmure.local.subset import SubsetSelection
 from murmure.local.unary import UnaryEncoding
 
 MAX_PAIR_CELLS = 1024  # the covariance has this many rows and columns
+MAX_CELLS = 1 << 20  # estimated at once, half a kilobyte each
+INDICATORS = 1 << 24  # of a block of reports, held at once
 
 
 def why_not_paired(part: Any, column: str) -> str | None:
@@ -57,6 +59,18 @@ class PairOracle:
     second: Any
     places: tuple[int, int]
 
+    def __post_init__(self) -> None:
+        a, b = self.sizes
+        if a * b > MAX_CELLS:
+            raise InvalidParameter(
+                "a pair of columns must have at most {most:,} combinations, got {a:,} times {b:,} = {cells:,}.",
+                hint="give the columns fewer values (fewer cells), or ask for the shares of each (Marginals)",
+                most=MAX_CELLS,
+                a=a,
+                b=b,
+                cells=a * b,
+            )
+
     @property
     def sizes(self) -> tuple[int, int]:
         return self.first.domain.size, self.second.domain.size
@@ -80,8 +94,9 @@ class PairOracle:
         if isinstance(self.first, GRR) and isinstance(self.second, GRR):
             joint = histogram(left.astype(np.int64) * b + right, a * b).reshape(a, b)
         else:
-            for at in range(0, people, BLOCK):  # counts of a block stay below 2**24, where float32 is exact
-                rows = slice(at, at + BLOCK)
+            block = max(1, min(BLOCK, INDICATORS // (a + b)))  # counts stay below 2**24, where float32 is exact
+            for at in range(0, people, block):
+                rows = slice(at, at + block)
                 joint += (indicators(self.first, left[rows]).T @ indicators(self.second, right[rows])).astype(np.int64)
         singles = [self.first.tally(left), self.second.tally(right)]
         return np.concatenate([np.array([people], np.int64), *singles, joint.reshape(-1)])

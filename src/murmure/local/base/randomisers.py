@@ -21,6 +21,7 @@ from murmure.core.fixed import positive_epsilon
 from murmure.core.random import Random
 from murmure.core.types import Affine, Array, Ints, Mechanism, NoAffine
 from murmure.laws.law import Channel, Law
+from murmure.laws.number_codes import codes_of
 from murmure.laws.tallies import histogram
 
 
@@ -102,7 +103,7 @@ class Randomiser(Mechanism):
 
     def report(self, values: Any, rng: Random) -> Array:
         """Check and encode people's values and randomise each; this runs where the person is."""
-        return Law(self.channel, self.domain.encode(values)).sample(rng)
+        return Law(self.channel, codes_of(self.domain, values)).sample(rng)
 
     @property
     def report_bits(self) -> float:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from murmure.core.errors import MurmureError
 from murmure.parties.coordinator.errors import LogFailed, StudyOver, error_location
 from murmure.parties.coordinator.progress import Departure, Ending, StudyProgress, absent_in_words, count_absent
 from murmure.parties.coordinator.store import CoordinatorStore, Event, RoundResult
-from murmure.secure.coordinator import Coordinator
+from murmure.secure.coordinator import Coordinator, Examined
 from murmure.secure.errors import BadMessage, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
 from murmure.secure.messages import Kind, parse_message
 
@@ -95,9 +96,10 @@ class CoordinatorRunner:
         with self._lock:
             self._check_log()
             events, outcomes = list[Event](), list[Exception | None]()
+            examined = self._examine(raws)
             for raw in raws:
                 try:
-                    event, unusable = self._accept(raw)
+                    event, unusable = self._accept(raw, examined)
                 except (ProtocolRefused, StudyOver) as error:
                     outcomes.append(error)
                 except Exception as error:  # an error of this software: no message may end the study for everybody
@@ -121,7 +123,15 @@ class CoordinatorRunner:
         self._read_log()
         self._closes_at, self._overdue = deadline
 
-    def _accept(self, raw: bytes) -> tuple[Event | None, ProtocolRefused | None]:
+    def _examine(self, raws: Sequence[bytes]) -> dict[bytes, Examined]:
+        """What the machine of this round finds about the messages that are new, by their hashes."""
+        fresh = {hashlib.sha256(raw).digest(): raw for raw in raws}
+        fresh = {digest: raw for digest, raw in fresh.items() if digest not in self._accepted}
+        with suppress(Exception):  # an error of this software: each is then looked at alone, and may stop only itself
+            return dict(zip(fresh, self._machine.examine(list(fresh.values())), strict=True))
+        return {}
+
+    def _accept(self, raw: bytes, examined: Mapping[bytes, Examined]) -> tuple[Event | None, ProtocolRefused | None]:
         """The event to store; and, for a message that cannot be used, why: that its sender sent it is stored too."""
         digest = hashlib.sha256(raw).digest()
         if digest in self._accepted:  # sent again, since our answer was lost
@@ -139,7 +149,8 @@ class CoordinatorRunner:
         # A message that cannot be used, but is signed, marks its sender: that must survive a restart.
         known = set(machine.unusable)
         try:
-            sender = machine.receive(raw)
+            together = machine is self._machine and digest in examined
+            sender = machine.take(examined[digest]) if together else machine.receive(raw)
         except OutOfOrder:
             if self._ended is None:
                 raise

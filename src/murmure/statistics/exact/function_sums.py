@@ -16,9 +16,10 @@ the sum over all parties, and the question fails for all alike.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -53,6 +54,7 @@ from murmure.statistics.expressions.terms import Terms
 
 BEYOND = 1 << 1000  # beyond every float
 ENTRIES = 1 << 17  # values at a time: they stay in the cache
+PIECE = 1 << 18  # rows whose columns are floats at a time
 NUMBER = re.compile(
     r"[+-]?\d{1,4000}(?:/\d{1,4000})?|[+-]?\d{0,400}\.\d{1,400}|[+-]?\d{1,40}(?:\.\d{0,40})?[eE][+-]?\d{1,3}"
 )
@@ -161,31 +163,43 @@ class FunctionSums(TermsStatistic, Described):
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
-        """Some rows at a time: which are there, what each of them adds, and which were cut."""
-        terms, numbers = self.terms, self.wanted
-        order, at = terms.dependencies(numbers), tuple(float(Fraction(text)) for text in self.at)
-        names, rows = self.domain.private, len(x[0])
-        # Few enough rows at a time that all their values stay in the cache, and that their sums are exact.
-        step = min(ROWS, max(1 << 8, ENTRIES // self.width))
-        for a in range(0, rows, step):
-            codes = {name: np.asarray(column[a : a + step]) for name, column in zip(names, x, strict=True)}
-            here = np.ones(min(step, rows - a), bool)
+    def _columns(self, x: Sequence[Array]) -> Iterator[tuple[Array, dict[int, Any], int]]:
+        """Some rows at a time: which are there, the terms in whole numbers, and how many rows they are of."""
+        order, names, rows = self.terms.dependencies(self.wanted), self.domain.private, len(x[0])
+        for a in range(0, rows, self._step):
+            codes = {name: np.asarray(column[a : a + self._step]) for name, column in zip(names, x, strict=True)}
+            here = np.ones(min(self._step, rows - a), bool)
             for name in labelled(self.domain, names):
                 here &= codes[name] != self.domain[name].size
             if not here.all():
                 codes = {name: column[here] for name, column in codes.items()}
-            n = int(here.sum())
-            values = terms.values(order, codes)
+            yield here, self.terms.values(order, codes), int(here.sum())
+
+    @cached_property
+    def _step(self) -> int:
+        """Few enough rows at a time that all their values stay in the cache, and that their sums are exact."""
+        return min(ROWS, max(1 << 8, ENTRIES // self.width))
+
+    @cached_property
+    def _parameters(self) -> tuple[float, ...]:
+        return tuple(float(Fraction(text)) for text in self.at)
+
+    def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
+        """Some rows at a time: which are there, what each of them adds, and which were cut."""
+        terms, numbers = self.terms, self.wanted
+        for here, values, n in self._columns(x):
             columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k].unit, n) for k in numbers)
             if self._function.pairs:
                 low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
                 columns = tuple(zip(columns, low, strict=True))
-            with np.errstate(all="ignore"):  # NaN and infinity are handled by kept_within
-                found = np.asarray(self._function.values(columns, at, self.settings), np.float64)
-            wanted = (n, len(self.labels))
-            assert found.shape == wanted, f"{self.function}: {found.shape}, not {wanted}"
-            yield here, *kept_within(found)
+            yield here, *self._values_at(columns, n)
+
+    def _values_at(self, columns: tuple[Any, ...], n: int) -> tuple[NDArray[np.float64], Array]:
+        with np.errstate(all="ignore"):  # NaN and infinity are handled by kept_within
+            found = np.asarray(self._function.values(columns, self._parameters, self.settings), np.float64)
+        wanted = (n, len(self.labels))
+        assert found.shape == wanted, f"{self.function}: {found.shape}, not {wanted}"
+        return kept_within(found)
 
     @staticmethod
     def _floats(v: Any, unit: Fraction, n: int) -> NDArray[np.float64]:
@@ -202,14 +216,45 @@ class FunctionSums(TermsStatistic, Described):
         return np.concatenate(parts)
 
     def tally(self, x: Sequence[Array]) -> NDArray[Any]:
+        if self._function.pairs:
+            return self._total((found, beyond) for _, found, beyond in self._values(x))
+        pieces = ([column[a : a + PIECE] for column in x] for a in range(0, len(x[0]), PIECE))
+        return sum((self.tally_columns(self.columns_of(piece)) for piece in pieces), np.zeros(self.width, object))
+
+    @property
+    def column_key(self) -> Hashable:
+        """What `columns_of` depends on besides the rows; None where nothing is worth keeping."""
+        return None if self._function.pairs else (json.dumps(self.domain.to_dict(), sort_keys=True), self.inputs)
+
+    def columns_of(self, x: Sequence[Array]) -> NDArray[np.float64]:
+        """The inputs of the function as floats: a line for each of them, without rows that are left out."""
+        out, n = np.empty((len(self.wanted), len(x[0]))), 0
+        for _, values, rows in self._columns(x):
+            for line, k in zip(out, self.wanted, strict=True):
+                line[n : n + rows] = self._floats(values[k], self.terms[k].unit, rows)
+            n += rows
+        out = out if n == out.shape[1] else np.ascontiguousarray(out[:, :n])
+        out.flags.writeable = False  # they may be kept for the next question
+        return out
+
+    def tally_columns(self, columns: NDArray[np.float64]) -> NDArray[Any]:
+        """The sums over rows whose columns_of these are."""
+        found = self._function.sums(columns, self._parameters, self.settings)
+        if found is not None:
+            return np.array([*found, 0], object)
+        n = columns.shape[1]
+        pieces = (columns[:, a : a + self._step] for a in range(0, n, self._step))
+        return self._total(self._values_at(tuple(piece), piece.shape[1]) for piece in pieces)
+
+    def _total(self, parts: Iterable[tuple[NDArray[np.float64], Array]]) -> NDArray[Any]:
         k, rows, many = len(self.labels), 0, 0
-        out, parts = np.zeros(k, object), np.zeros((len(PARTS), k))
-        for _, found, beyond in self._values(x):
+        out, sums = np.zeros(k, object), np.zeros((len(PARTS), k))
+        for found, beyond in parts:
             if rows + len(found) > ROWS:
-                out, parts, rows = out + whole_of(parts), np.zeros_like(parts), 0
-            parts += sums_of(found)
+                out, sums, rows = out + whole_of(sums), np.zeros_like(sums), 0
+            sums += sums_of(found)
             rows, many = rows + len(found), many + int(beyond.sum())
-        return np.array([*(out + whole_of(parts)), many], object)
+        return np.array([*(out + whole_of(sums)), many], object)
 
     # -- what is read -------------------------------------------------------------------------------------------------
 

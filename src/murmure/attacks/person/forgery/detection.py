@@ -74,7 +74,6 @@ class ForgeryCheck(Shown):
 
     def sentence(self) -> Phrase:
         refused = int(self.refused.sum())
-        fields = {"reports": self.reports, "level": self.level, "tests": len(self.tests)}
         if self.noticed:
             return Phrase(
                 "Some of these {reports:,} reports are forged, or were not drawn by this law: honest ones raise such "
@@ -84,12 +83,19 @@ class ForgeryCheck(Shown):
                     "{n:,} reports are such that honest people do not send them.",
                     n=refused,
                 ),
-                **fields,
+                reports=self.reports,
+                level=self.level,
             )
-        return Phrase(
-            "Nothing in these {reports:,} reports is rarer than honest ones may be ({tests} tests, together at level "
-            "{level:g}). That does not prove them honest: a careful forger looks like an honest person.",
-            **fields,
+        tests = len(self.tests)
+        return Plural(
+            "Nothing in this report is rarer than an honest one may be ({tests}). That does not prove it honest: a "
+            "careful forger looks like an honest person.",
+            "Nothing in these {n:,} reports is rarer than honest ones may be ({tests}). That does not prove them "
+            "honest: a careful forger looks like an honest person.",
+            n=self.reports,
+            tests=Plural(
+                "{n} test, at level {level:g}", "{n} tests, together at level {level:g}", n=tests, level=self.level
+            ),
         )
 
     def document(self) -> Document:

@@ -6,7 +6,7 @@ import { Answering } from "./answering.js";
 import { linkUsed } from "./delivery.js";
 import { DeviceStore } from "./device_store.js";
 import { byId, show } from "./elements.js";
-import { ReportView, Stop, showReceipt, tellProblem } from "./report_view.js";
+import { ReportView, Stop, refusalText, showReceipt, tellProblem } from "./report_view.js";
 import { Speech } from "./speech.js";
 
 const PLAN_TIME_LIMIT = 60000;
@@ -80,7 +80,7 @@ async function start() {
   show(byId("unkept"), !store.keeps && survey.state === "open");
   try {
     if (!record?.received && !record?.body) {
-      if (record?.refused) throw new Stop(speech, speech.keyOf("refused", record.refused.code), record.refused);
+      if (record?.refused) throw Object.assign(new Error("refused"), { sentence: refusalText(record.refused, speech) });
       if (survey.state !== "open") return;
       if (personal && !TOKEN.test(link.t ?? "")) throw new Stop(speech, "link.token");
     }

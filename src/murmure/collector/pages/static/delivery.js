@@ -56,9 +56,10 @@ export async function linkUsed(id, token) {
 }
 
 export class Delivery {
-  /** tell(state, details): "kept", "sending", "retry", "busy", "offline", "stopped", "received", "refused". */
-  constructor(id, body, tell) {
-    Object.assign(this, { address: `/api/surveys/${id}/reports`, body, tell, tries: 0, timer: null, busy: false });
+  /** tell(state, details): "kept", "sending", "retry", "busy", "offline", "stopped", "received", "refused".
+   * asked: it may have arrived before, without an answer that came back. */
+  constructor(id, body, asked, tell) {
+    Object.assign(this, { address: `/api/surveys/${id}/reports`, body, asked, tell, tries: 0, timer: null, busy: false });
     addEventListener("online", () => this.timer !== null && this.now());
   }
 
@@ -77,8 +78,10 @@ export class Delivery {
     const { status, wait, json } = await post(this.address, this.body);
     this.busy = false;
     if (json?.ok && json.stored) this.tell("received", json);
-    else if (json === null || json.ok || LATER.includes(status)) this.wait(json === null ? "retry" : "busy", wait);
-    else this.tell("refused", { code: json.error, reason: json.message ?? json.error });
+    else if (json === null || json.ok || LATER.includes(status)) {
+      this.asked = true;
+      this.wait(json === null ? "retry" : "busy", wait);
+    } else this.tell("refused", { code: json.error, reason: json.message ?? json.error, asked: this.asked });
   }
 
   wait(state, wanted) {

@@ -22,6 +22,15 @@ export function tellProblem(error, speech, ...more) {
   show(byId("problem"));
 }
 
+/** A refusal that says nothing about an earlier try of the same report: that one may have arrived in time. */
+const unsure = ({ code, asked }, speech) => Boolean(asked) && Object.hasOwn(speech.words, `refused.${code}.asked`);
+
+/** refused: { code, reason, asked } of the collector's refusal. */
+export function refusalText(refused, speech) {
+  const { code, reason } = refused, key = speech.keyOf("refused", code);
+  return speech.say(unsure(refused, speech) ? `${key}.asked` : key, { reason });
+}
+
 const WAITING = ["retry", "busy", "offline", "stopped"];
 
 export class ReportView {
@@ -61,7 +70,8 @@ export class ReportView {
     byId("luck").textContent = labels ? this.luck(labels[0], sent.report) : "";
     byId("report-text").textContent = record.body;
     this.conclusions.write("");
-    const delivery = new Delivery(this.survey.id, record.body, (state, details) => this.told(record, state, details));
+    const told = (state, details) => this.told(record, state, details);
+    const delivery = new Delivery(this.survey.id, record.body, Boolean(record.asked), told);
     byId("send").addEventListener("click", () => {
       const kept = store.pinned; // of another tab, perhaps: then that report is the one
       if (kept && kept.body !== record.body) return location.reload();
@@ -116,20 +126,20 @@ export class ReportView {
     show(byId("delete"), state === "refused" && details.code !== "other-wave");
   }
 
-  refusal(record, { code, reason }) {
-    this.store.pinned = { ...record, refused: { code, reason } };
-    return this.speech.say(this.speech.keyOf("refused", code), { reason });
+  refusal(record, refused) {
+    this.store.pinned = { ...record, refused };
+    return refusalText(refused, this.speech);
   }
 
   /** A report that was not counted leaves the device; that there was one does not, so that nothing is drawn again. */
   discard() {
-    const { refused } = this.store.pinned;
+    const { refused } = this.store.pinned, deleted = unsure(refused, this.speech) ? "deleted.asked" : "deleted";
     this.body = null;
     this.forget();
     show(byId("review"), false);
     byId("report-text").textContent = "";
     byId("report-words").replaceChildren();
-    tellProblem({ sentence: `${this.refusal({}, refused)} ${this.speech.say("deleted")}` }, this.speech);
+    tellProblem({ sentence: `${this.refusal({}, refused)} ${this.speech.say(deleted)}` }, this.speech);
   }
 
   received({ token, body }, { stored }) {

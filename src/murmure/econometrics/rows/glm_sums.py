@@ -1,0 +1,109 @@
+"""The sums of FamilyRows from compiled kernels: block after block of rows, the same whole numbers as row by row."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from murmure.econometrics.algebra.rounding import Floats
+from murmure.laws.kernel_loader import SMALL, available
+from murmure.statistics.expressions.fixed_point import join_parts, sums_of, whole_of
+
+if TYPE_CHECKING:
+    from murmure.econometrics.rows.glm_rows import FamilyRows
+
+NONE = -1  # no such line
+
+
+def kernels_of_rows(n: int) -> ModuleType | None:
+    """The compiled kernels, when they are installed and n rows are worth loading them."""
+    return importlib.import_module("murmure.econometrics.rows.glm_kernels") if n >= SMALL and available() else None
+
+
+class GlmSums:
+    """One question about any number of rows."""
+
+    def __init__(self, rows: FamilyRows, kernels: ModuleType, at: tuple[float, ...], settings: tuple[str, ...]) -> None:
+        self.rows, self.kernels, self.at, self.settings = rows, kernels, at, settings
+        self.mode, offset, *exponents = settings
+        self.offset = offset == "offset"
+        self.scales = np.array([2.0 ** -int(k) for k in exponents])
+        self.p = len(exponents) - 1
+
+    def of(self, x: Floats) -> NDArray[Any]:
+        """x: a line for each input."""
+        kernels, family = self.kernels, self.rows.family
+        width = len(self.rows.labels(("",) * len(x), self.settings))
+        parts, rest = np.zeros((4, width), np.int64), np.zeros(width, object)
+        self.z = np.zeros((self.p, kernels.BLOCK))
+        more = len(family.null_names) if self.mode == "start" else self._figures + family.counts_outside
+        self.block = np.zeros((kernels.FIGURES + 2 + 3 * family.extra + more + 1, kernels.BLOCK))
+        self.room = np.empty(2 * kernels.PIECE)
+        add = self._add_start if self.mode == "start" else self._add_at(self.at)
+        with np.errstate(all="ignore"):
+            for start in range(0, x.shape[1], kernels.BLOCK):
+                if not add(x, start, min(kernels.BLOCK, x.shape[1] - start), parts):
+                    # A value that the kernels do not take: too large, or not a number.
+                    some = tuple(x[:, start : start + kernels.BLOCK])
+                    rest += whole_of(sums_of(self.rows.values(some, self.at, self.settings)))
+        return join_parts(list(parts.astype(object))) + rest
+
+    @property
+    def _figures(self) -> int:
+        return (3 if self.rows.family.measures else 1) + len(self.rows.family.other)
+
+    def _load(self, x: Floats, start: int, at: Floats) -> bool:
+        cap, first = self.rows.family.cap, 1 + self.offset
+        return bool(self.kernels.load(x, first, start, self.scales, at, cap, self.offset, self.z, self.block))
+
+    def _add_start(self, x: Floats, start: int, rows: int, parts: NDArray[np.int64]) -> bool:
+        if not self._load(x, start, np.empty(0)):
+            return False
+        family, first = self.rows.family, self.kernels.FIGURES
+        y = self.block[self.kernels.Y, :rows]
+        offset = x[1, start : start + rows] if self.offset else np.zeros_like(y)
+        w, response = family.start(y, offset)
+        for line, values in enumerate((w * response, w, *family.null(y, offset)), first):
+            self.block[line, :rows] = values
+        tail = np.arange(first + 2, first + 2 + len(family.null_names))
+        return self._sum(self.z, rows, (first, NONE, first + 1, first + 1, NONE, NONE), tail, parts)
+
+    def _add_at(self, at: tuple[float, ...]) -> Any:
+        kernels, family = self.kernels, self.rows.family
+        point, constants = family.points(at[self.p] if family.extra else 0.0)
+        fill, b = kernels.kernel_of(point), np.array(at[: self.p])
+        u, w = kernels.FIGURES, kernels.FIGURES + 1
+        first, cross, second = (w + 1, w + 2, w + 3) if family.extra else (NONE, NONE, NONE)
+        llf = w + 1 + 3 * family.extra
+        others = llf + (3 if family.measures else 1)
+        outside = llf + self._figures
+        tail = np.array([*range(llf, others), kernels.AT_CAP, *range(others, outside)])
+        lines = (u, first, w, w, cross, second)
+        lines, tail = (lines, tail) if self.mode == "step" else ((u, first, NONE, NONE, NONE, NONE), tail[:0])
+        flat = self.block.reshape(-1)
+
+        def add(x: Floats, start: int, rows: int, parts: NDArray[np.int64]) -> bool:
+            if not self._load(x, start, b):
+                return False
+            fill(flat, constants)
+            if family.counts_outside:
+                np.maximum(self.block[kernels.AT_CAP], self.block[outside], out=self.block[kernels.AT_CAP])
+            if self.mode != "squares":
+                return self._sum(self.z, rows, lines, tail, parts)
+            score = self.z * self.block[u]
+            if family.extra:
+                score = np.concatenate([score, self.block[first][None]])
+            self.block[w] = 1.0
+            self.block[-1] = np.max(score[:, :rows] ** 2)  # no product is larger
+            return self._sum(score, rows, (NONE, NONE, w, len(self.block) - 1, NONE, NONE), tail, parts)
+
+        return add
+
+    def _sum(
+        self, z: Floats, rows: int, lines: tuple[int, ...], tail: NDArray[np.intp], parts: NDArray[np.int64]
+    ) -> bool:
+        return bool(self.kernels.add(z, self.block, rows, *lines, tail, parts, self.room))
