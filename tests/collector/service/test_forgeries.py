@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.collector.documents import SURVEYS, document, opened, sent_report
+from tests.collector.documents import CHEATED, SURVEYS, document, opened, sent_report
 from tests.collector.service.test_collector import store
 from tests.run.tables.question_plans import PLANS, reports
 
@@ -21,6 +22,7 @@ from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.report_rows import ReportRows
 from murmure.plan.reports import Reports
+from murmure.show.language import Language
 
 MANY = mu.Categories(64)
 OUE = mu.Plan(mu.Histogram(MANY), person=mu.OUE(MANY, epsilon=1.0))
@@ -40,7 +42,7 @@ def stored(plan: Any, made: Reports) -> tuple[Any, Any]:
         return (len(made) if wave == 2 else 0), None, 1
 
     collector = SimpleNamespace(blocks=blocks, intake=SimpleNamespace(tally_of=tally_of))
-    return collector, SimpleNamespace(plan=plan, number=1, wave=2)
+    return collector, SimpleNamespace(plan=plan, number=1, wave=2, survey=SimpleNamespace(questions=()))
 
 
 def shown(check: Any) -> list[tuple[str, str, str, float]]:
@@ -169,3 +171,15 @@ def test_forged_reports_that_pass_the_door_are_noticed(tmp_path: Path) -> None:
         check = survey_forgeries(collector, record)
 
     assert check.noticed and check.refused.sum() == 10 and check.reports == 110
+
+
+def test_what_a_test_saw_names_the_answer_as_people_read_it(tmp_path: Path) -> None:
+    with Collector(tmp_path) as collector:
+        record = opened(collector, document(CHEATED))
+        for _ in range(20):
+            store(collector, record, sent_report(collector, record, "yes"))
+        check = survey_forgeries(collector, record)
+    (word,), (test,) = check.in_words(Language("fr").say)["words"], check.to_dict()["tests"]
+
+    assert re.search("«\u202f(Oui|Non)\u202f»", word["saw"])
+    assert re.search("'(yes|no)'", test["saw"])  # for machines, as it is counted

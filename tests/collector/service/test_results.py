@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from murmure.collector.service.collector import Collector
 from murmure.collector.service.results import SurveyResults
 from murmure.collector.service.results_sections import expected_margins, odds_text
 from murmure.show.document import Facts, Intervals, Section, Table
+from murmure.show.language import Language
 
 K5 = mu.Categories(5)
 
@@ -93,6 +95,20 @@ def test_one_report_says_nothing_yet(collector: Collector) -> None:
     table = table_of(collector.results(record), "How the intervals will shrink")
 
     assert str(table.rows[0][1]) == "says nothing yet"
+
+
+@pytest.mark.parametrize("questions", [[CHEATED], [OFTEN], [OFTEN, CHEATED]])
+def test_the_guarantee_names_answers_as_people_read_them(collector: Collector, questions: list[Any]) -> None:
+    """Not by the values that are counted, which are English, or numbers."""
+    answers = {"often": "once", "cheated": "yes"}
+    answer = answers if len(questions) > 1 else answers[questions[0]["name"]]
+    record = opened(collector, document(*questions, mechanism="smp" if len(questions) > 1 else None))
+    honest_reports(collector, record, [answer], 5)
+    blocks = section_of(collector.results(record), "What is guaranteed").blocks
+    cells = [Language("fr").say(row[2]) for block in blocks if isinstance(block, Table) for row in block.rows]
+    quoted = {answer for cell in cells for answer in re.findall("«\u202f(.*?)\u202f»", cell)}
+
+    assert quoted and quoted <= {"Oui", "Non", "Jamais", "Une fois", "Souvent"}
 
 
 def test_the_guarantee_of_waves_is_that_of_all_of_them(collector: Collector) -> None:

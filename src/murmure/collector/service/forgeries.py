@@ -10,15 +10,17 @@ what they hold, so the bound on false alarms stays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from murmure.attacks.person.forgery.detection import ForgeryCheck, detect_forgeries
+from murmure.attacks.person.forgery.detection import ForgeryCheck, ForgeryTest, detect_forgeries
+from murmure.collector.service.answer_labels import labels_of
 from murmure.collector.service.errors import RequestRefused
 from murmure.collector.service.report_rows import ReportRows
+from murmure.collector.survey.question import Question
 from murmure.core.errors import Phrase
 from murmure.core.types import Array
 
@@ -36,6 +38,7 @@ class SurveyForgeryCheck(ForgeryCheck):
     """What the tests found in the reports of a survey. stored: how many there are; `reports` of them were tested."""
 
     stored: int
+    questions: tuple[Question, ...] = field(default=(), repr=False)
 
     def sentence(self) -> Phrase:
         if not self.tests:
@@ -57,8 +60,16 @@ class SurveyForgeryCheck(ForgeryCheck):
 
     def in_words(self, say: Callable[[str], str]) -> dict[str, Any]:
         """The same for people, in their language: the finding, and what each test compared and saw."""
-        tests = [{"column": t.column, "test": say(t.name), "saw": say(t.saw)} for t in self.tests]
+        tests = [{"column": t.column, "test": say(t.name), "saw": say(self._saw(t, say))} for t in self.tests]
         return {"sentence": say(self.sentence()), "words": tests}
+
+    def _saw(self, test: ForgeryTest, say: Callable[[str], str]) -> str:
+        """With the answer as people read it, where the test is about one."""
+        value = test.saw.fields.get("value") if isinstance(test.saw, Phrase) else None
+        labels = next((labels_of(question) for question in self.questions if test.column in ("", question.name)), {})
+        if not isinstance(test.saw, Phrase) or str(value) not in labels:
+            return test.saw
+        return Phrase(test.saw.template, **test.saw.fields | {"value": say(labels[str(value)])})
 
 
 def survey_forgeries(
@@ -81,4 +92,6 @@ def survey_forgeries(
         picked.append(rows)
         place, count = place + len(block), count + len(rows)
     check = detect_forgeries(record.plan, layout.unpack(np.concatenate(picked)), level)
-    return SurveyForgeryCheck(check.reports, check.level, check.tests, check.refused, stored=max(stored, place))
+    stored = max(stored, place)
+    questions = record.survey.questions
+    return SurveyForgeryCheck(check.reports, check.level, check.tests, check.refused, stored, questions)

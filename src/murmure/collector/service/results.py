@@ -6,13 +6,14 @@ Everything is computed from the tally alone, so it takes as long for a million r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from murmure import __version__
 from murmure.certify.certificate import certify
+from murmure.collector.service.answer_labels import labels_of
 from murmure.collector.service.results_sections import (
     forged_section,
     guarantee_of_survey,
@@ -20,7 +21,7 @@ from murmure.collector.service.results_sections import (
     shrinking_section,
 )
 from murmure.collector.service.surveys import SurveyRecord
-from murmure.collector.survey.question import NO_YES_LABELS, Question
+from murmure.collector.survey.question import Question
 from murmure.core.errors import Phrase
 from murmure.core.types import Release, Total
 from murmure.local.rappor import RAPPOR
@@ -88,7 +89,7 @@ class SurveyResults(Shown):
             self._figures(),
             *more,
             forged_section(survey.questions, self.plan, self.n, self.registered),
-            guarantee_of_survey(self._content, survey.waves, self.epsilon_total),
+            guarantee_of_survey(self._content, survey.questions, survey.waves, self.epsilon_total),
         )
         return Document(survey.title.phrase, (*head, *sections), "SurveyResults", footer)
 
@@ -131,10 +132,3 @@ def _named(block: Block, question: Question) -> Block:
         labels = {"mean": Phrase("mean, {unit}", unit=question.unit.phrase)}
     rows = tuple(replace(row, label=labels.get(str(row.label), row.label)) for row in block.rows)
     return replace(block, title=question.text.phrase if block.title else "", rows=rows)
-
-
-def labels_of(question: Question) -> Mapping[str, str]:
-    """From the values that are counted to what people read."""
-    if question.kind == "yes-no":
-        return NO_YES_LABELS
-    return {option.value: option.label.phrase for option in question.options}

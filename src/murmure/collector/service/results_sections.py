@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from murmure.collector.service.answer_labels import with_labels
 from murmure.collector.survey.question import Question
 from murmure.core.errors import Phrase, Plural
 from murmure.core.estimates.column_estimates import Estimates
@@ -120,9 +122,14 @@ def _margin(question: Question, half: float, most: float | None = None) -> Phras
 # -- what is guaranteed
 
 
-def guarantee_of_survey(content: ReportContent, waves: int, epsilon_total: float) -> Section:
+def guarantee_of_survey(
+    content: ReportContent, questions: Sequence[Question], waves: int, epsilon_total: float
+) -> Section:
     """The certificates of the ordinary report, and what they mean for somebody who answers a survey."""
     certificates, *_, public = guarantee_section(content).blocks
+    assert isinstance(certificates, Table)
+    rows = tuple(tuple(with_labels(cell, questions) for cell in row) for row in certificates.rows)
+    certificates = replace(certificates, rows=rows)
     texts = [Phrase("Each epsilon is computed from the integers of the plan, and rounded up; delta is 0.")]
     if waves > 1:
         texts.append(

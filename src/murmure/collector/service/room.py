@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from murmure.collector.service.results import LEVEL, SurveyResults, labels_of
+from murmure.collector.service.answer_labels import labels_of
+from murmure.collector.service.results import LEVEL, SurveyResults
 from murmure.collector.survey.question import Question
 from murmure.core.estimates.column_estimates import Estimates
 from murmure.core.estimates.method_words import EXACT_INVERSION

@@ -16,7 +16,7 @@ import numpy as np
 from murmure.attacks.person.averages import averaging
 from murmure.attacks.person.bayes import bayes_guess
 from murmure.certify.leverage import Leverage, leverages
-from murmure.collector.service.results import labels_of
+from murmure.collector.service.answer_labels import labels_of
 from murmure.collector.service.room import Room, figure_in
 from murmure.core.random import Random
 from murmure.core.types import Affine, Floats

@@ -167,7 +167,7 @@ export function readReport(law, question, report, speech) {
     if (!codes.length) return speech.say(`${key}.none`);
     const labels = codes.slice(0, MAX_LABELS).map(code => question.answer(code, speech));
     if (codes.length > MAX_LABELS) labels.push(speech.say("and.more", { n: speech.number(codes.length - MAX_LABELS) }));
-    return speech.say(key, { labels: labels.join(", ") });
+    return speech.say(key, { labels: labels.join(labels.some(label => label.includes(",")) ? " · " : ", ") });
   }
   const number = question.kind === "number";
   if (law instanceof TaggedLaw) {

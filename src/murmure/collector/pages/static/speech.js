@@ -16,7 +16,7 @@ export class Speech {
   }
 
   number(value, options = { maximumFractionDigits: 6 }) {
-    return new Intl.NumberFormat(this.language, options).format(value);
+    return new Intl.NumberFormat(this.language, options).format(value).replace("-", "−"); // a minus, as elsewhere on the pages
   }
 
   /** A bound of three digits, rounded up: "at most 2.72" must be true. */
