@@ -197,7 +197,8 @@ STREAMED = [
 SPARK = [
     Added("files", "RS+FD[GRR] of Parquet files that the workers read", 0.3),
     Added("scan", "RS+FD[GRR] of a DataFrame that is a plain scan of them", 0.3),
-    Added("jvm", "RS+FD[GRR] of a filtered DataFrame: rows pass through the JVM", None),
+    Added("filtered", "RS+FD[GRR] of a DataFrame that is a scan of them, filtered", 0.5),
+    Added("jvm", "RS+FD[GRR] of a DataFrame that only Spark can filter: rows pass through the JVM", None),
 ]
 
 BUDGETS = [

@@ -43,9 +43,10 @@ of every process taken together, the JVM's too, once Spark has started."""
 MASKED = """\
 One sum over parties of which three in ten vanish once their keys are shared; Murmure's is compared entry by entry with
 the true one, and exact. Server: everything the coordinator does. Client: everything the slowest party does. Both sides
-in one process, without a network. Wall time for Murmure, whose coordinator may use two threads; for Flower, whose
-SecAgg+ starts threads too, wall or CPU time, whichever is less. Flower's sums are of floats, clipped and rounded, its
-masks have 28 to 32 bits of secret, and its messages are not signed."""
+in one process, without a network. Wall time for Murmure's coordinator, which may use two threads; CPU time for its
+parties, since by the clock the slowest of a thousand is the one that other work interrupted; for Flower, whose SecAgg+
+starts threads too, wall or CPU time, whichever is less. Flower's sums are of floats, clipped and rounded, its masks
+have 28 to 32 bits of secret, and its messages are not signed."""
 WIRED = """\
 `murmure study run` and thirty times `murmure party join`, each a process of its own, on this machine's loopback. Needed
 are 8 bytes for every word of the vector and 200 for every neighbour."""

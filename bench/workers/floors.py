@@ -197,7 +197,8 @@ def needs_of_sums():
             need(f"noise.{sampler}.{scale}", keystream=8, cache=16)
     parties, _, gone = SUMMED
     stay = parties - gone
-    need("secure.small", signature=2 * parties + 2 * stay, agreement=gone * stay)
+    # three of everybody, four of who stays: docs/decisions/0051
+    need("secure.small", signature=3 * parties + 4 * stay, agreement=gone * stay)
     need("import", python=1)
     need("reach", numpy=1)
     need("help", python=1)

@@ -60,7 +60,12 @@ for copy in range(COPIES):
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # whatever is started inherits it
 spark = session("local[1]")
 frame = spark.read.parquet(str(path))
-sources = {"files": path, "scan": frame, "jvm": frame.where("age >= 0")}  # the last one must go through the JVM
+sources = {
+    "files": path,
+    "scan": frame,
+    "filtered": frame.where("income > 500 and region <> 'region 11'"),
+    "jvm": frame.where("length(region) > 0"),  # all rows, which must go through the JVM
+}
 sources = {way: source for way, source in sources.items() if way in (sys.argv[3:] or sources)}
 with telling("spark"):
     asked = plan()

@@ -47,7 +47,6 @@ PROBED = {
         "engines/sources/column_batches.py": "__getitem__ __len__ iloc schema",
         "engines/sources/frame_tables.py": "array categories codes collect_batches dtype fetch_record_batch fill_value "
         "kind pyarrow_dtype shape sparse storage to_arrow_reader to_arrow_table tolist",
-        "engines/sources/row_groups.py": "value_type",
         "engines/sources/tables.py": "collect_schema column_names names schema",
         "learn/base.py": "tolist",
         "learn/learner_summary.py": "shape",

@@ -38,7 +38,7 @@ from murmure.core.types import Total
 from murmure.engines import spark as engine
 from murmure.engines.base import java
 from murmure.engines.base.task import BatchStep, Task
-from murmure.engines.sources.row_groups import scanned_files
+from murmure.engines.sources.spark_scans import scanned_groups
 from murmure.engines.sources.tables import open_table
 from murmure.engines.spark import Spark, SparkFailed, session
 
@@ -120,6 +120,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def sources(spark: Any, folder: Path) -> dict[str, Any]:
+    from pyspark.sql import functions as F
+
     frame = spark.read.parquet(str(folder))
     wanted = TABLE.select(["age", "city"])
     arrow = folder.parent / "people.arrow"
@@ -130,7 +132,9 @@ def sources(spark: Any, folder: Path) -> dict[str, Any]:
         "files": str(folder),
         "pattern": str(folder / "*.parquet"),
         "one after the other": frame,  # Spark's, but nothing else than these files
-        "through the JVM": frame.where("age >= 0"),
+        "filtered by the workers": frame.where("age >= 0"),
+        "renamed": frame.select(frame.city.alias("town"), frame.age).select("age", F.col("town").alias("city")),
+        "through the JVM": frame.where("age + 0 >= 0"),
         "through the JVM, cut otherwise": frame.repartition(7),
         "sent": [Task(batch, Random.secure()) for batch in wanted.to_batches(max_chunksize=999)],
     }
@@ -146,24 +150,30 @@ def test_every_source_gives_the_same_integers(spark: Any, folder: Path) -> None:
 
 
 def test_only_a_plain_scan_is_read_by_the_workers_themselves(spark: Any, folder: Path) -> None:
-    """Filters, limits, computed or renamed columns, other types and options are left to Spark."""
+    """Limits, computed columns, other types and options are left to Spark. (Filters: test_spark_scans.py.)"""
     frame = spark.read.parquet(str(folder))
-    assert [p.name for p in (scanned_files(frame).paths)] == ["a.parquet", "b.parquet"]
-    assert scanned_files(frame.select("city")).names == ("city",)
+    groups = scanned_groups(frame)
+    assert groups is not None
+    assert [Path(path).name for path in dict.fromkeys(group.path for group in groups.groups)] == [
+        "a.parquet",
+        "b.parquet",
+    ]
+    assert (groups.rows, groups.selection.names, groups.selection.condition) == (N, ("age", "city", "unread"), None)
 
     for other in (
-        frame.where("age > 3"),
         frame.limit(5),
+        frame.where("age > 3").limit(5),
         frame.select((frame.age + 1).alias("age")),
-        frame.select(frame.age.alias("city")),
+        frame.select(frame.age, frame.age.alias("years")),
         frame.union(frame),
         frame.distinct(),
         frame.sample(0.5),
+        frame.where("age > 3").join(frame.limit(1), "city"),
         spark.read.schema("age int").parquet(str(folder)),
         spark.read.option("mergeSchema", "true").parquet(str(folder)),
         spark.range(3),
     ):
-        assert scanned_files(other) is None
+        assert scanned_groups(other) is None
 
 
 def test_a_filter_is_honoured(spark: Any, folder: Path) -> None:

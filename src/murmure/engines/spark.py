@@ -37,7 +37,8 @@ from murmure.engines.base.java import java_home
 from murmure.engines.base.task import BatchStep, Task, rows_in
 from murmure.engines.sources.arrow_cells import inexact_names, plain_type
 from murmure.engines.sources.column_batches import ROWS, pick_column
-from murmure.engines.sources.row_groups import LocatedTask, RowGroup, read_groups, row_groups, scanned_files
+from murmure.engines.sources.row_groups import LocatedTask, RowGroup, RowGroups, read_groups, row_groups
+from murmure.engines.sources.spark_scans import scanned_groups
 from murmure.engines.sources.table_reader import TableReader, rebatched
 from murmure.engines.sources.table_writer import METADATA_MARK
 from murmure.engines.sources.tables import open_table
@@ -193,19 +194,18 @@ class Spark(FrameEngine):
             source = spark.read.parquet(source)
         if _is_frame(source):
             frame = _select(source, columns)
-            source = scanned_files(frame)
-            if source is None:
+            groups = scanned_groups(frame)
+            if groups is None:
                 yield from _collect(_numbered_columns(frame), _over_frame(step, rng, frame.columns))
-                return
+            else:
+                yield from _collect_groups(spark, groups, step, rng)
+            return
         if isinstance(source, str | os.PathLike):
             source = open_table(source, columns)
         if isinstance(source, TableReader):
             groups = row_groups(source)
             if groups is not None:
-                cores = _cores(spark)
-                shares = groups.shares(max(cores, min(TASKS_PER_CORE * cores, groups.rows // MIN_TASK_ROWS)))
-                frame = spark.range(0, len(shares), 1, max(1, len(shares)))
-                yield from _collect(frame, _over_groups(step, rng, shares, groups.schema))
+                yield from _collect_groups(spark, groups, step, rng)
                 return
             source = (Task(batch, rng.child(i)) for i, batch in enumerate(source.batches()))
         if not isinstance(source, Iterable):
@@ -346,6 +346,14 @@ def _collect(frame: Any, on_partition: Callable[[Iterator[Any]], Iterator[Any]])
     return [Total(row["n"], _unpack_sums(bytes(row["sum"]))) for row in rows]
 
 
+def _collect_groups(spark: Any, groups: RowGroups, step: SparkStep, rng: Random) -> list[Total]:
+    """Each worker reads its share of the row groups."""
+    cores = _cores(spark)
+    shares = groups.shares(max(cores, min(TASKS_PER_CORE * cores, groups.rows // MIN_TASK_ROWS)))
+    frame = spark.range(0, len(shares), 1, max(1, len(shares)))
+    return _collect(frame, _over_groups(step, rng, shares, groups))
+
+
 def _pack_sums(sums: Any) -> bytes:
     """Sums as bytes for the driver: words of 64 bits, or hexadecimal digits of Python's unbounded integers."""
     if sums.dtype == object:
@@ -465,10 +473,13 @@ def _over_frame(step: SparkStep, rng: Random, names: list[str]) -> OnPartition:
     return _on_partition(step, lambda loaded, batches: _add(loaded, _numbered_tasks(batches, rng, names)))
 
 
-def _over_groups(step: SparkStep, rng: Random, shares: list[list[RowGroup]], schema: Any) -> OnPartition:
+def _over_groups(step: SparkStep, rng: Random, shares: list[list[RowGroup]], groups: RowGroups) -> OnPartition:
+    schema, selection = groups.schema, groups.selection
+
     def run(loaded: Any, batches: Iterator[Any]) -> Iterator[Any]:
         mine = [group for batch in batches for share in batch.column(0).to_pylist() for group in shares[share]]
-        return _add(loaded, read_groups(mine, schema, rng, isinstance(loaded, BatchStep) and loaded.lenient))
+        lenient = isinstance(loaded, BatchStep) and loaded.lenient
+        return _add(loaded, read_groups(mine, schema, rng, lenient, selection))
 
     return _on_partition(step, run)
 
@@ -515,7 +526,7 @@ def _pack_error(error: Exception, piece: LocatedTask | None) -> bytes:
     if isinstance(error, OutsideDomain) and error.row is not None and piece is not None:
         column, row, rest = error.row
         where = f"{piece.source}, {column}" if piece.source else column
-        error = OutsideDomain.at(where, row + piece.rows_before, rest, error.hint)
+        error = OutsideDomain.at(where, piece.row(row), rest, error.hint)
     return pickle.dumps((_partition_id(), type(error), (error.args, error.__dict__), ""))
 
 

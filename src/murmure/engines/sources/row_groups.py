@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.random import Random
 from murmure.engines.base.task import Task
 from murmure.engines.sources.arrow_cells import is_text
 from murmure.engines.sources.column_batches import ROWS
+from murmure.engines.sources.row_conditions import RowTerm, mask_of
 from murmure.engines.sources.table_reader import TableReader, cast_batch, parquet_file
-from murmure.engines.sources.tables import open_table
 
 ENDINGS = (".parquet", ".pq")
-SHARED_TYPES = (
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float",
-    "double",
-    "bool",
-    "string",
-)  # the same to Spark and to Arrow
-SPARK_SOURCES_PACKAGE = "org.apache.spark.sql.execution.datasources"
 
 
 class LocatedTask(NamedTuple):
@@ -37,6 +23,28 @@ class LocatedTask(NamedTuple):
     task: Any
     rows_before: int = 0
     source: str = ""
+    kept: Any = None  # where a condition keeps some rows: of each row that was read, whether it is one of them
+
+    def row(self, number: int) -> int:
+        """Where row `number` of the task is in its source."""
+        import numpy as np
+
+        return self.rows_before + (number if self.kept is None else int(np.flatnonzero(self.kept)[number]))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Columns of a table under these names, of the rows that fulfil the condition."""
+
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    condition: RowTerm | None = None
+
+    def of(self, batch: Any) -> tuple[Any, Any]:
+        """The part of a batch that is selected; and a mask of its rows, or None where all of them are."""
+        mask = None if self.condition is None else mask_of(self.condition, batch)
+        chosen = batch.select(list(self.columns)).rename_columns(list(self.names))
+        return (chosen, None) if mask is None or mask.true_count == len(mask) else (chosen.filter(mask), mask)
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,7 @@ class RowGroups:
 
     groups: tuple[RowGroup, ...]
     schema: Any
+    selection: Selection | None = None
 
     @property
     def rows(self) -> int:
@@ -99,7 +108,9 @@ def row_groups(table: TableReader) -> RowGroups | None:
     return RowGroups(tuple(groups), schema)
 
 
-def read_groups(groups: list[RowGroup], schema: Any, rng: Random, lenient: bool = False) -> Iterator[LocatedTask]:
+def read_groups(
+    groups: list[RowGroup], schema: Any, rng: Random, lenient: bool = False, selection: Selection | None = None
+) -> Iterator[LocatedTask]:
     """Batch after batch, by one thread, since Spark runs one task per core. Lenient: as in open_table."""
     import pyarrow as pa
 
@@ -109,10 +120,12 @@ def read_groups(groups: list[RowGroup], schema: Any, rng: Random, lenient: bool 
                 rows_before = group.rows_before
                 batches = file.iter_batches(ROWS, [group.number], schema.names, use_threads=False)
                 for i, batch in enumerate(batches):
-                    fitted = cast_batch(batch.select(schema.names), schema, lenient)
-                    yield LocatedTask(
-                        Task(fitted, rng.child(group.file_index, group.number, i)), rows_before, group.source
-                    )
+                    fitted, kept = cast_batch(batch.select(schema.names), schema, lenient), None
+                    if selection is not None:
+                        fitted, kept = selection.of(fitted)
+                    if fitted.num_rows:
+                        task = Task(fitted, rng.child(group.file_index, group.number, i))
+                        yield LocatedTask(task, rows_before, group.source, kept)
                     rows_before += batch.num_rows
         except FileNotFoundError:
             raise InvalidParameter(
@@ -134,53 +147,3 @@ def read_groups(groups: list[RowGroup], schema: Any, rng: Random, lenient: bool 
 def _text_columns(schema: Any) -> list[str]:
     """Texts are read as codes of a dictionary: Parquet stores them so, and each word is parsed once."""
     return [f.name for f in schema if is_text(f.type)]
-
-
-# -- a Spark DataFrame that is nothing but Parquet files ------------------------------------------
-
-
-def scanned_files(frame: Any) -> TableReader | None:
-    """The files behind a DataFrame that is a plain scan of local Parquet files, with columns as they are in the files.
-
-    Spark would turn cells into rows, rows into Arrow, and send that: ten times the work of the whole sum. Anything that
-    is not plainly such a scan (a filter, a partition column, a cast) is left to Spark; the answer is then None.
-    """
-    from pyspark.sql.pandas.types import from_arrow_type
-
-    try:
-        plan = frame._jdf.queryExecution().optimizedPlan()
-        if _node_name(plan) == "Project":
-            chosen = plan.projectList()
-            if any(_node_name(chosen.apply(i)) != "AttributeReference" for i in range(chosen.size())):
-                return None
-            plan = plan.child()
-        if (
-            _node_name(plan) != "LogicalRelation"
-            or plan.relation().getClass().getName() != f"{SPARK_SOURCES_PACKAGE}.HadoopFsRelation"
-        ):
-            return None
-        relation = plan.relation()
-        plain = relation.fileFormat().getClass().getName() == f"{SPARK_SOURCES_PACKAGE}.parquet.ParquetFileFormat"
-        options = relation.options().removed("path").removed("paths")
-        if not plain or not relation.partitionSchema().isEmpty() or not options.isEmpty():
-            return None
-        paths = [_local_path(uri) for uri in relation.location().inputFiles()]
-        if not paths or None in paths:
-            return None
-        table = open_table(sorted(map(str, paths)), frame.columns)
-        for f in table.schema:
-            kind = f.type.value_type if hasattr(f.type, "value_type") else f.type
-            if str(kind) not in SHARED_TYPES or from_arrow_type(kind) != frame.schema[f.name].dataType:
-                return None
-    except Exception:  # these are Spark's internals, and may change: then the slower way is taken
-        return None
-    return table
-
-
-def _node_name(node: Any) -> str:
-    return str(node.getClass().getSimpleName())
-
-
-def _local_path(uri: str) -> Path | None:
-    path = Path(unquote(uri.removeprefix("file:").replace("///", "/", 1)))
-    return path if uri.startswith("file:") and os.path.isfile(path) else None
