@@ -7,10 +7,12 @@ from math import comb
 
 import numpy as np
 import pytest
+from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
 import murmure as mu
 from murmure.core.blocks import NoisySum
-from murmure.core.estimates.estimate import CellEstimator, share_variance
+from murmure.core.estimates.estimate import CellEstimator, SampledEstimator, share_variance
+from murmure.core.estimates.intervals import clopper_pearson
 
 
 def binomial(n: int, chance: Fraction) -> list[Fraction]:
@@ -68,3 +70,32 @@ def test_where_there_is_nothing_to_divide_by_the_bar_is_all_that_is_possible(low
         assert estimate.variance()[0] == pytest.approx(((high - low) ** 2 / 4) ** power, rel=1e-12)
         ends = [low, high] if power == 1 else [0, (high - low) ** 2 / 4]
         assert estimate.interval(0.95)[0] == pytest.approx(ends, rel=1e-12)
+
+
+@pytest.mark.parametrize(("people", "shown", "holders"), [(10, 5, 4), (1000, 1, 300), (7, 7, 2), (50, 49, 20)])
+def test_people_who_are_not_asked_add_what_drawing_without_replacement_adds(
+    people: int, shown: int, holders: int
+) -> None:
+    """True answers of `shown` of these people: the hypergeometric law, with the share that they have of the value."""
+    tally = np.array([holders * shown, (people - holders) * shown]) / people
+    honest = CellEstimator(tally, shown, np.ones(2), np.zeros(2), lambda f: np.zeros((2, 2)))  # type: ignore[arg-type]
+    draws = {
+        Fraction(k, shown): Fraction(comb(holders, k) * comb(people - holders, shown - k), comb(people, shown))
+        for k in range(shown + 1)
+    }
+
+    assert SampledEstimator(honest, shown, people).variance("fixed") == pytest.approx([float(variance(draws))] * 2)
+    assert SampledEstimator(honest, shown, people).variance("superpopulation") == pytest.approx(
+        [stats.binom(shown, holders / people).var() / shown**2] * 2
+    )
+
+
+def test_counts_beyond_all_counts_have_the_limits_of_a_normal_law() -> None:
+    """Clopper and Pearson's interval goes over into it without a step where floats lose the digits of the exact one."""
+    for n in (0.99e12, 1.01e12, 1e15):
+        for share in (0.1, 0.5, 0.9):
+            half = np.diff(clopper_pearson([share * n], n, 0.95))[0, 0] / 2
+            wanted = stats.norm.ppf(0.975) * np.sqrt(share * (1 - share) / n)
+
+            assert half == pytest.approx(wanted, rel=1e-3)
+            assert clopper_pearson([share * n], n, 0.95).mean() == pytest.approx(share, abs=wanted / 100)
