@@ -147,3 +147,17 @@ def test_intervals_are_at_least_as_wide_as_a_normal_one(plan: Any) -> None:
             up = estimate.interval(0.95, target)[:, 1] - estimate.mean
 
             assert (up >= stats.norm.ppf(0.975) * np.sqrt(estimate.variance(target)) * (1 - 1e-3)).all()
+
+
+@pytest.mark.parametrize("plan", QUESTIONS)
+@few(3)
+@given(rows=st.integers(100, 5000), seed=seeds)
+def test_noise_never_makes_an_interval_shorter(plan: Any, rows: int, seed: int) -> None:
+    """The same sums, taken as exact: their interval lies within the one that they have as noisy sums."""
+    sums = exact_sums(plan, rows, seed)
+    for noisy, exact in zip(estimates(plan, sums), estimates(plan, sums, noisy=False), strict=True):
+        for target in ("fixed", "superpopulation"):
+            inner, outer = exact.interval(0.95, target), noisy.interval(0.95, target)
+            slack = 1e-9 * (1 + np.abs(outer).max())
+
+            assert (outer[:, 0] <= inner[:, 0] + slack).all() and (inner[:, 1] <= outer[:, 1] + slack).all()
