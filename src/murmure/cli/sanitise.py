@@ -143,8 +143,7 @@ def sanitise(
     schema.refuse_drafted()
     check_budget_option(budget)
     source: Any = sources[0] if len(sources) == 1 else list(sources)
-    if figures is not None:
-        figures.check(source)
+    counted = [] if figures is None else figures.checked(source, schema)
     given = {name: value for name, value in settings.items() if value is not None}
     built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
@@ -181,7 +180,7 @@ def sanitise(
             rng=rng,
             overwrite=force,
             ledger=accounts,
-            estimate=[] if figures is None else figures.statistics(schema),
+            estimate=counted,
         )
     except BaseException:
         # The charge is written before the output takes its name, so a charge without an output is possible; the reverse

@@ -92,8 +92,11 @@ class WrittenFigures:
                 )
         return None
 
-    def check(self, source: Any) -> None:
-        """Before anything is read: nobody pays for a table because of a slip in an option of its figures."""
+    def checked(self, source: Any, schema: Schema) -> list[Any]:
+        """What is to be counted.
+
+        Before anything is read: nobody pays for a table because of a slip in an option of its figures.
+        """
         check_picture_format(self.plot, "estimates.svg")
         check_level(self.level)
         check_forged(self.forged)
@@ -105,9 +108,6 @@ class WrittenFigures:
             from murmure.core.plotting import pyplot
 
             pyplot()
-
-    def statistics(self, schema: Schema) -> list[Any]:
-        """What is to be counted."""
         wanted_columns(schema, self.columns)
         return asked_statistics(schema, self.columns, parse_pairs(self.pairs), None)
 

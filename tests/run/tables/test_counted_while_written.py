@@ -141,6 +141,19 @@ def test_the_file_holds_no_count_and_is_counted_anew(tmp_path: Path) -> None:
     assert receipt.estimate().to_json() == written
 
 
+def test_a_parquet_file_states_the_ends_of_public_columns_only(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    mu.sanitise(people(), SOLUTIONS["SPL"], tmp_path / "out.parquet")
+    mu.sanitise(people(), SOLUTIONS["SPL numbers"], tmp_path / "numbers.parquet")
+    group = pq.read_metadata(tmp_path / "out.parquet").row_group(0)
+    columns = [group.column(i) for i in range(group.num_columns)]
+
+    assert {c.path_in_schema for c in columns if c.statistics is not None} == set(SCHEMA.open)
+    group = pq.read_metadata(tmp_path / "numbers.parquet").row_group(0)
+    assert all(group.column(i).statistics is None for i in range(group.num_columns))
+
+
 def test_what_was_not_counted_is_not_guessed(tmp_path: Path) -> None:
     mechanism = SOLUTIONS["SPL GRR"]
     pair = mu.Pair(SCHEMA, "smoker", "region")

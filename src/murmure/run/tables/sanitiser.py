@@ -271,7 +271,8 @@ class SanitiseJob:
             table = pa.Table.from_batches(list(rows.batches()), rows.work.schema)
             yield rows.receipt(None, began), table.replace_schema_metadata({METADATA_MARK: "1", **metadata})
             return
-        with write_table(self.out, rows.work.schema, metadata, self.overwrite, rows.table.paths) as target:
+        reports = record_schema(self.plan).private
+        with write_table(self.out, rows.work.schema, metadata, self.overwrite, rows.table.paths, reports) as target:
             for batch in rows.batches():
                 target.write(batch)
             target.finish()  # a disk that fills does so before anybody is charged
