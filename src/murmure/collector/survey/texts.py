@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Any, Self
 from murmure.collector.survey.errors import SurveyRefused
 from murmure.core.errors import Phrase, shorten
 from murmure.show.language import NAMES, LanguageCode
+
+_MARK = re.compile(" ([?!;»])")
 
 
 @dataclass(frozen=True)
@@ -20,7 +23,8 @@ class Texts:
     fr: str = ""
 
     def in_language(self, code: LanguageCode) -> str:
-        return getattr(self, code) or self.en or self.fr
+        texts = {"en": self.en, "fr": french_spaces(self.fr)}
+        return texts[code] or texts["en"] or texts["fr"]
 
     def __bool__(self) -> bool:
         return bool(self.en or self.fr)
@@ -32,6 +36,11 @@ class Texts:
 
     def to_dict(self) -> dict[str, str]:
         return {code: text for code in NAMES if (text := getattr(self, code))}
+
+
+def french_spaces(text: str) -> str:
+    """As French is set: no line begins with the mark that a plain space was typed before."""
+    return _MARK.sub("\u202f\\1", text).replace("« ", "«\u202f").replace(" :", "\u00a0:")
 
 
 NO_TEXT = Texts()
