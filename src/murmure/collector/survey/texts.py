@@ -12,7 +12,7 @@ from murmure.collector.survey.errors import SurveyRefused
 from murmure.core.errors import Phrase, shorten
 from murmure.show.language import NAMES, LanguageCode
 
-_MARK = re.compile(" ([?!;»])")
+_MARK = re.compile(" ([?!;\u00bb])")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Texts:
 
 def french_spaces(text: str) -> str:
     """As French is set: no line begins with the mark that a plain space was typed before."""
-    return _MARK.sub("\u202f\\1", text).replace("« ", "«\u202f").replace(" :", "\u00a0:")
+    return _MARK.sub("\u202f\\1", text).replace("\u00ab ", "\u00ab\u202f").replace(" :", "\u00a0:")
 
 
 NO_TEXT = Texts()
