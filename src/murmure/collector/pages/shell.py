@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from murmure.collector.pages.static_files import address, imported_modules
-from murmure.collector.survey.texts import french_spaces
 from murmure.show.html import from_template
-from murmure.show.language import LanguageCode
+from murmure.show.language import LanguageCode, french_spaces
 
 FOLDER = Path(__file__).parent / "templates"
 POLICY = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +9,7 @@ from typing import Any, Self
 
 from murmure.collector.survey.errors import SurveyRefused
 from murmure.core.errors import Phrase, shorten
-from murmure.show.language import NAMES, LanguageCode
-
-_MARK = re.compile(" ([?!;\u00bb])")
+from murmure.show.language import NAMES, LanguageCode, french_spaces
 
 
 @dataclass(frozen=True)
@@ -36,11 +33,6 @@ class Texts:
 
     def to_dict(self) -> dict[str, str]:
         return {code: text for code in NAMES if (text := getattr(self, code))}
-
-
-def french_spaces(text: str) -> str:
-    """As French is set: no line begins with the mark that a plain space was typed before."""
-    return _MARK.sub("\u202f\\1", text).replace("\u00ab ", "\u00ab\u202f").replace(" :", "\u00a0:")
 
 
 NO_TEXT = Texts()
