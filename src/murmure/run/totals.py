@@ -127,7 +127,8 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
         table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
         if people is not None:
             refuse_inexact_names(table, plan.unit)
-        source, rows = table.batches(), table.rows
+        # Where nothing is drawn, sums are the same however rows are cut.
+        source, rows = table.batches() if plan.person is not None else table.pieces(), table.rows
     elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
         what = str(frame) if isinstance(frame, str | os.PathLike) else Phrase("the table")
         column = pick_column(column_names(frame), domain.column, what)

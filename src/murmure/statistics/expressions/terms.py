@@ -306,7 +306,7 @@ class Terms:
             return (codes[name] == code).astype(np.int64)
         if term.kind == "column":
             name, first, times = term.detail
-            v = codes[name].astype(object if term.wide else np.int64)
+            v = np.asarray(codes[name]).astype(object if term.wide else np.int64)
             v = v if times == 1 else times * v
             return v if first == 0 else first + v
         parts = [_widened(computed[a], term.wide) for a in term.of]
