@@ -18,8 +18,10 @@ from murmure.core.cells.parsed_decimals import codes_within
 from murmure.core.errors import OutsideDomain
 from murmure.engines.sources.table_reader import gathered
 from murmure.statistics.exact.cross_products import CrossProducts
-from murmure.statistics.expressions import digit_products
+from murmure.statistics.exact.function_sums import FunctionSums
+from murmure.statistics.expressions import digit_products, gridded_steps
 from murmure.statistics.expressions.digit_products import BITS, CompiledDigitProducts, DigitProducts
+from murmure.statistics.expressions.gridded_steps import steps_of
 
 pa = pytest.importorskip("pyarrow", reason="floats come in Arrow's batches")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -94,9 +96,9 @@ def test_room_is_made_in_time(kernels: ModuleType, monkeypatch: pytest.MonkeyPat
 
 
 def grid(kernels: ModuleType, domain: mu.Decimals, x: Any, add: int) -> Any:
-    asked = CompiledDigitProducts([1], len(x), kernels)
-    asked.put_floats(0, GriddedFloats(domain, x), add)
-    return asked.values[0]
+    found = steps_of(GriddedFloats(domain, x), add, kernels)
+    assert found.tolist() == steps_of(GriddedFloats(domain, x), add, None).tolist()
+    return found
 
 
 @pytest.mark.parametrize("places", [0, 1, 3, 6, 9, 12])
@@ -146,7 +148,7 @@ def test_columns_that_stay_floats_give_the_same_sums(compiled: bool, request: py
     if compiled:
         request.getfixturevalue("kernels")
     else:
-        request.getfixturevalue("monkeypatch").setattr(digit_products, "available", lambda: False)
+        request.getfixturevalue("monkeypatch").setattr(gridded_steps, "available", lambda: False)
     asked = CrossProducts(SCHEMA, FACTORS)
     x, codes = asked.encode(batch()), SCHEMA.encode(batch())
 
@@ -155,6 +157,23 @@ def test_columns_that_stay_floats_give_the_same_sums(compiled: bool, request: py
         np.testing.assert_array_equal(np.asarray(ours), theirs)
         np.testing.assert_array_equal(np.asarray(ours[7:99:3]), theirs[7:99:3])
     assert asked.tally(x).tolist() == asked.tally(codes).tolist() == asked.lift(x).sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_functions_of_rows_get_the_same_floats(compiled: bool, request: pytest.FixtureRequest) -> None:
+    """Of columns that stayed floats and of their codes, to the last bit, in blocks and in what is left of one."""
+    if compiled:
+        request.getfixturevalue("kernels")
+    else:
+        request.getfixturevalue("monkeypatch").setattr(gridded_steps, "available", lambda: False)
+    asked = FunctionSums(
+        SCHEMA, "residuals", ("y", "1", "x", "x * k", "(ward == 'B') * y"), ("2", "1", "1/3", "0"), ("scores",)
+    )
+    x, codes = asked.encode(batch()), SCHEMA.encode(batch())
+
+    assert any(isinstance(column, GriddedFloats) for column in x)
+    assert asked.columns_of(x).tobytes() == asked.columns_of(codes).tobytes()
+    assert asked.tally(x).tolist() == asked.tally(codes).tolist()
 
 
 def test_rows_that_may_be_refused_are_encoded_at_once() -> None:

@@ -9,7 +9,6 @@ cut and multiply what is in the cache. Both add up the same whole numbers, so th
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from types import ModuleType
@@ -18,24 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.cells.gridded_floats import GriddedFloats
-from murmure.core.cells.parsed_decimals import has_overshoot, steps_by_text
 from murmure.core.types import Array
-from murmure.laws.kernel_loader import SMALL, available
+from murmure.statistics.expressions.gridded_steps import Room, kernels_of_digits, steps_of
 
 BITS = 22  # of a digit
 LIMB = 62 // BITS  # digits of a number beyond int64 that are cut off at a time
 FLUSH = 1 << 18  # rows whose products of digits int64 holds: 2**(22 + 22 + 18) = 2**62
 TILE, SLICE = 32, 1 << 8  # lines and rows of one product: below what BLAS gives to threads that wait for one another
 SIDE = 4  # lines of a tile of the kernels
-
-
-def kernels_of_digits(rows: int) -> ModuleType | None:
-    """The compiled kernels, when they are installed and so many rows are worth loading them."""
-    return (
-        importlib.import_module("murmure.statistics.expressions.digit_kernels")
-        if rows >= SMALL and available()
-        else None
-    )
 
 
 class DigitProducts:
@@ -123,21 +112,14 @@ class CompiledDigitProducts(DigitProducts):
         side = -(-self.lines // SIDE) * SIDE
         self.room, self.sums = np.zeros((side, self.kernels.PIECE)), np.zeros((side, side), np.int64)
         self.values, self.digits = np.empty((len(self.counts), rows), np.int64), np.array(self.counts)
-        self.near, self.again = np.empty(rows, np.bool_), np.empty(rows, np.int64)
+        self.scratch = Room.of(rows)
 
     def put(self, factor: int, v: Array) -> None:
         self.values[factor, : len(v)] = v
 
     def put_floats(self, factor: int, column: GriddedFloats, add: int) -> None:
         """The numbers `add` + steps, steps those of the column on the grid of its domain."""
-        domain, x = column.domain, column.array
-        first, last, ten = domain.first, domain.first + domain.size - 1, float(10**domain.places)
-        kernel = self.kernels.steps_to_15_digits if domain.short else self.kernels.steps
-        out = self.values[factor]
-        left = kernel(x, ten, first, last, has_overshoot(first, last), add, out, self.near, self.again)
-        if left:
-            rows = self.again[:left]
-            out[rows] = steps_by_text(x[rows], x[rows] * ten, ten).astype(np.int64) + add
+        steps_of(column, add, self.kernels, self.values[factor], self.scratch)
 
     def _multiply(self, n: int) -> None:
         self.kernels.add_products(self.values[:, :n], self.digits, self.room, self.sums)
