@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from murmure.core.cells.gridded_floats import GriddedFloats
 from murmure.core.types import Array
-from murmure.statistics.expressions.gridded_steps import Room, kernels_of_digits, steps_of
+from murmure.statistics.expressions.gridded_steps import Scratch, kernels_of_digits, steps_of
 
 BITS = 22  # of a digit
 LIMB = 62 // BITS  # digits of a number beyond int64 that are cut off at a time
@@ -112,7 +112,7 @@ class CompiledDigitProducts(DigitProducts):
         side = -(-self.lines // SIDE) * SIDE
         self.room, self.sums = np.zeros((side, self.kernels.PIECE)), np.zeros((side, side), np.int64)
         self.values, self.digits = np.empty((len(self.counts), rows), np.int64), np.array(self.counts)
-        self.scratch = Room.of(rows)
+        self.scratch = Scratch.of(rows)
 
     def put(self, factor: int, v: Array) -> None:
         self.values[factor, : len(v)] = v

@@ -23,29 +23,29 @@ def kernels_of_digits(rows: int) -> ModuleType | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Room:
+class Scratch:
     """Arrays to work in, for blocks of so many rows that come one after the other."""
 
     near: NDArray[np.bool_]
     again: Ints
 
     @classmethod
-    def of(cls, rows: int) -> Room:
+    def of(cls, rows: int) -> Scratch:
         return cls(np.empty(rows, np.bool_), np.empty(rows, np.int64))
 
 
 def steps_of(
-    column: GriddedFloats, add: int, kernels: ModuleType | None, out: Ints | None = None, room: Room | None = None
+    column: GriddedFloats, add: int, kernels: ModuleType | None, out: Ints | None = None, scratch: Scratch | None = None
 ) -> Ints:
     """`add` and the steps of every float, as its domain reads it: the nearest, and in the middle what 15 digits say."""
     domain, x = column.domain, column.array
     if kernels is None:
         return np.asarray(column) + (domain.first + add)
-    out, room = np.empty(len(x), np.int64) if out is None else out, room or Room.of(len(x))
+    out, scratch = np.empty(len(x), np.int64) if out is None else out, scratch or Scratch.of(len(x))
     first, last, ten = domain.first, domain.first + domain.size - 1, float(10**domain.places)
     kernel = kernels.steps_to_15_digits if domain.short else kernels.steps
-    left = kernel(x, ten, first, last, has_overshoot(first, last), add, out, room.near, room.again)
+    left = kernel(x, ten, first, last, has_overshoot(first, last), add, out, scratch.near, scratch.again)
     if left:
-        rows = room.again[:left]
+        rows = scratch.again[:left]
         out[rows] = steps_by_text(x[rows], x[rows] * ten, ten).astype(np.int64) + add
     return out
