@@ -36,6 +36,13 @@ def _module() -> ModuleType:
     return kernels
 
 
+@cache
+def _sum_module() -> ModuleType:
+    from murmure.laws import sum_kernels
+
+    return sum_kernels
+
+
 def cached_kernel(kernel: Any) -> Any:
     """The kernel, with its compiled code on disk in a `KernelCache`; if that fails it is compiled again next time."""
     files: Any = getattr(kernel, "_cache", None)
@@ -96,6 +103,11 @@ def _ignore_disk_errors(save: Callable[..., Any]) -> Callable[..., Any]:
 def kernels_for(n: int, words: int = 1) -> ModuleType | None:
     """The compiled kernels, when they are installed and n reports, of so many words each, are worth it."""
     return _module() if (n >= SMALL or n * words >= MANY) and available() else None
+
+
+def sum_kernels_for(n: int) -> ModuleType | None:
+    """The compiled kernels that add up codes of n rows, when they are installed and worth it."""
+    return _sum_module() if n >= SMALL and available() else None
 
 
 _small_pieces = 0  # rows that came in pieces too small for a kernel

@@ -17,6 +17,7 @@ from murmure.core.types import Total
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, numbered
 from murmure.engines.sources.column_batches import batches, pick_column
+from murmure.laws.kernel_loader import threads
 from murmure.plan.plan import Plan
 from murmure.run.engine_choice import engine_for
 from murmure.run.kept_rows import KeptRows
@@ -105,6 +106,7 @@ def _kinds(plan: Plan, columns: Sequence[str]) -> dict[str, str]:
 def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
     from murmure.engines.sources.data_file import described
+    from murmure.engines.sources.number_arrays import number_arrays, row_slices
     from murmure.engines.sources.rows_per_person import RowsPerPerson, refuse_inexact_names, with_unit
     from murmure.engines.sources.tables import column_names, open_table
 
@@ -124,10 +126,14 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
                 hint="take the domain from a schema",
                 unit=plan.unit,
             )
-        table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
-        if people is not None:
-            refuse_inexact_names(table, plan.unit)
-        source, rows = table.batches(), table.rows
+        arrays = None if people is not None or plan.person is not None else number_arrays(frame, columns)
+        if arrays is not None:
+            source, rows = row_slices(arrays, threads()), arrays
+        else:
+            table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
+            if people is not None:
+                refuse_inexact_names(table, plan.unit)
+            source, rows = table.batches(), table.rows
     elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
         what = str(frame) if isinstance(frame, str | os.PathLike) else Phrase("the table")
         column = pick_column(column_names(frame), domain.column, what)
