@@ -14,9 +14,12 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from murmure.core.files import locked
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 SMALL = 8192  # reports; for fewer, loading a kernel costs more than it saves
 MANY = 1 << 20  # random words that reports take: few reports, but long ones
@@ -136,6 +139,20 @@ _here = threading.local()
 def one_thread_here() -> None:
     """Called by a thread that works on one batch of several: the other batches keep the other cores busy."""
     _here.one = True
+
+
+def as_one_of_several(work: Callable[[T], R]) -> Callable[[T], R]:
+    """The same work on one batch of several, in a thread that has other work too."""
+
+    def alone(batch: T) -> R:
+        before = getattr(_here, "one", False)
+        _here.one = True
+        try:
+            return work(batch)
+        finally:
+            _here.one = before
+
+    return alone
 
 
 def threads() -> int:

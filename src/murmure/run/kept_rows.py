@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from murmure.core.types import Total
-from murmure.engines.memory import Memory
+from murmure.engines.memory import Memory, with_rows
 from murmure.plan.plan import Plan
 
 BUDGET = 1 << 29  # bytes: five million rows of a regression on ten columns
@@ -64,7 +64,7 @@ class KeptRows:
 
         out: Total | None = None
         try:
-            for columns, part in engine.each(work, (task for task in tasks if len(task))):
+            for columns, part in engine.each(work, with_rows(tasks)):
                 out = part if out is None else out + part
                 room -= columns.nbytes
                 if room < 0:

@@ -103,10 +103,24 @@ def _kinds(plan: Plan, columns: Sequence[str]) -> dict[str, str]:
     return {plan.unit: "name"} | known if plan.unit != "row" else known
 
 
-def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
-    """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
-    from murmure.engines.sources.data_file import described
+def tasks(plan: Plan, frame: Any, rng: Random) -> Iterable[Task]:
+    """The rows in batches, each with its own generator, so that threads cannot change a seeded run.
+
+    Arrays of numbers that nobody randomises are at hand, all of them: a list.
+    """
     from murmure.engines.sources.number_arrays import number_arrays, row_slices
+
+    columns = plan.step.columns
+    plain = isinstance(plan.statistic.domain, Schema) and plan.person is None and plan.unit == "row"
+    arrays = number_arrays(frame, columns) if plain and columns is not None else None
+    if arrays is None:
+        return _tasks_of_table(plan, frame, rng)
+    whole = row_slices(arrays, threads())
+    return list(numbered(whole, lambda i: rng))  # sums draw nothing
+
+
+def _tasks_of_table(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
+    from murmure.engines.sources.data_file import described
     from murmure.engines.sources.rows_per_person import RowsPerPerson, refuse_inexact_names, with_unit
     from murmure.engines.sources.tables import column_names, open_table
 
@@ -126,14 +140,10 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
                 hint="take the domain from a schema",
                 unit=plan.unit,
             )
-        arrays = None if people is not None or plan.person is not None else number_arrays(frame, columns)
-        if arrays is not None:
-            source, rows = row_slices(arrays, threads()), arrays
-        else:
-            table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
-            if people is not None:
-                refuse_inexact_names(table, plan.unit)
-            source, rows = table.batches(), table.rows
+        table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
+        if people is not None:
+            refuse_inexact_names(table, plan.unit)
+        source, rows = table.batches(), table.rows
     elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
         what = str(frame) if isinstance(frame, str | os.PathLike) else Phrase("the table")
         column = pick_column(column_names(frame), domain.column, what)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 LEAST, MOST = 1 << 13, 1 << 16  # rows of a slice: worth a kernel, and codes that stay in the cache
+QUICK = 1 << 23  # rows that are added up before a progress bar would appear
 
 
 def number_arrays(frame: Any, columns: Sequence[str]) -> dict[str, Any] | None:
@@ -20,7 +21,8 @@ def number_arrays(frame: Any, columns: Sequence[str]) -> dict[str, Any] | None:
         return None
     out = {name: frame[name] for name in columns if name in frame}
     plain = len(out) == len(columns) > 0 and all(map(_is_plain, out.values()))
-    return out if plain and len({len(values) for values in out.values()}) == 1 else None
+    lengths = {len(values) for values in out.values()}
+    return out if plain and len(lengths) == 1 and max(lengths) <= QUICK else None
 
 
 def _is_plain(values: Any) -> bool:
