@@ -14,6 +14,7 @@ import murmure as mu
 from murmure import econometrics
 from murmure.core.errors import EmptySource
 from murmure.engines.memory import Memory
+from murmure.engines.sources import number_arrays as arrays
 from murmure.engines.sources import tables
 from murmure.plan.plan import Plan
 from murmure.run import kept_rows
@@ -38,10 +39,17 @@ def rows(n: int, seed: int = 1) -> dict[str, Any]:
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The frames that were opened."""
+    """The frames that were opened, or read as they lie."""
     found: list[Any] = []
-    open_table = tables.open_table
+    open_table, as_they_lie = tables.open_table, arrays.number_arrays
+
+    def look(frame: Any, columns: Any) -> Any:
+        read = as_they_lie(frame, columns)
+        found.extend([] if read is None else [frame])
+        return read
+
     monkeypatch.setattr(tables, "open_table", lambda frame, *a, **k: found.append(frame) or open_table(frame, *a, **k))
+    monkeypatch.setattr(arrays, "number_arrays", look)
     return found
 
 
