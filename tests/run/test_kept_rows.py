@@ -119,3 +119,20 @@ def test_a_regression_of_parties_reads_each_table_once(
 
     assert again.coefficients == fit.coefficients and len(opened) > 12
     assert kept_rows.BUDGET == 1 << 29
+
+
+@pytest.mark.parametrize("as_table", [False, True], ids=["arrays", "a table"])
+def test_noise_does_not_depend_on_what_is_kept(as_table: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """k-means with Gaussian noise, which is drawn from a branch for each answer: kept rows once shifted it."""
+    frame: Any = {"x": np.arange(500.0) % 7, "y": np.arange(500.0) % 5}
+    schema = mu.Schema({"x": mu.Interval(0.0, 7.0), "y": mu.Interval(0.0, 5.0)})
+    frame = pa.table(frame) if as_table else frame
+
+    def answers() -> Any:
+        learner = mu.learn.KMeans(2, schema, mu.Central(9.0, delta=1e-6), rng=mu.Random.seeded(3))
+        return learner.fit(frame).answers_
+
+    kept = answers()
+    monkeypatch.setattr(KeptRows.__init__, "__defaults__", (0,))
+
+    assert len(kept) > 2 and answers() == kept

@@ -44,6 +44,8 @@ def total(plan: Plan, frame: Any, engine: Any, rng: Random, kept: KeptRows | Non
                 frame = _limit_rows_per_person(plan, frame, engine)
             out = engine.total(plan.step, frame, rng.branch())
         elif kept is not None:
+            if plan.curator is not None and kept.holds(plan, frame, engine):
+                rng.branch()  # as reading them would: noise must not depend on what is kept
             out = kept.total(plan, frame, engine, lambda: tasks(plan, frame, rng))
         else:
             out = engine.total(plan.step, tasks(plan, frame, rng))
@@ -115,8 +117,8 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterable[Task]:
     arrays = number_arrays(frame, columns) if plain and columns is not None else None
     if arrays is None:
         return _tasks_of_table(plan, frame, rng)
-    whole = row_slices(arrays, threads())
-    return list(numbered(whole, lambda i: rng))  # sums draw nothing
+    rng.branch()  # which is not needed here: noise that is drawn later must not depend on how rows were read
+    return list(numbered(row_slices(arrays, threads()), lambda i: rng))
 
 
 def _tasks_of_table(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
