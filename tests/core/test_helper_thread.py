@@ -46,7 +46,7 @@ def test_the_error_of_the_first_item_is_raised() -> None:
         both.wait()
         raise ValueError(i)
 
-    with pytest.raises(ValueError, match="^0$"):
+    with pytest.raises(ValueError, match=r"^0$"):
         with_helper(fail, range(100))
     assert sorted(begun) == [0, 1]
 
