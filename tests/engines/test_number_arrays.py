@@ -10,7 +10,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import OutsideDomain
-from murmure.engines.sources.number_arrays import LEAST, MOST, QUICK, number_arrays, row_slices
+from murmure.engines.sources.number_arrays import MIN_ROWS, MAX_ROWS, MAX_QUICK_ROWS, number_arrays, row_slices
 from murmure.laws.kernel_loader import threads
 from murmure.run.totals import tasks, total
 from murmure.statistics.learning.class_moments import ClassMoments
@@ -27,7 +27,7 @@ def table(n: int) -> dict[str, Any]:
 
 def test_sums_of_arrays_are_those_of_a_table() -> None:
     """Numbers that are missing, or beyond the bounds, and labels that are not listed included."""
-    columns = table(3 * MOST + 7)
+    columns = table(3 * MAX_ROWS + 7)
     plan = mu.Plan(ClassMoments(SCHEMA, "y"), curator=mu.DiscreteLaplace(1.0))
     found = [
         total(plan, frame, engine, mu.Random.seeded(1))
@@ -40,19 +40,23 @@ def test_sums_of_arrays_are_those_of_a_table() -> None:
 
 
 def test_batches_are_views_and_all_at_hand() -> None:
-    columns = table(3 * MOST)
+    columns = table(3 * MAX_ROWS)
     plan = mu.Plan(ClassMoments(SCHEMA, "y"), curator=mu.DiscreteLaplace(1.0))
     cut = tasks(plan, columns, mu.Random.seeded(1))
 
-    assert isinstance(cut, list) and [task.first for task in cut] == [0, MOST, 2 * MOST]
+    assert isinstance(cut, list) and [task.first for task in cut] == [0, MAX_ROWS, 2 * MAX_ROWS]
     assert all(np.shares_memory(task.batch["x"], columns["x"]) for task in cut)
 
 
 def test_the_first_row_that_is_refused_is_named() -> None:
     """In the clear; two slices hold such a row, and the second may be read first."""
-    columns = {"x": np.zeros(4 * MOST), "n": np.zeros(4 * MOST, np.int64), "y": np.zeros(4 * MOST, np.int64)}
-    columns["n"][[MOST + 3, 3 * MOST + 1]] = 77
-    with pytest.raises(OutsideDomain, match=f"row {MOST + 3:,} ".replace(",", ".?")):
+    columns = {
+        "x": np.zeros(4 * MAX_ROWS),
+        "n": np.zeros(4 * MAX_ROWS, np.int64),
+        "y": np.zeros(4 * MAX_ROWS, np.int64),
+    }
+    columns["n"][[MAX_ROWS + 3, 3 * MAX_ROWS + 1]] = 77
+    with pytest.raises(OutsideDomain, match=f"row {MAX_ROWS + 3:,} ".replace(",", ".?")):
         total(mu.Plan(ClassMoments(SCHEMA, "y")), columns, None, mu.Random.seeded(1))
 
 
@@ -83,14 +87,14 @@ def test_everything_else_is_read_as_a_table(changed: dict[str, Any]) -> None:
 
 def test_a_long_table_shows_its_progress() -> None:
     """Rows that take longer than a second are read by the way that has a progress bar."""
-    long = np.broadcast_to(np.zeros(1), QUICK + 1)
+    long = np.broadcast_to(np.zeros(1), MAX_QUICK_ROWS + 1)
 
     assert number_arrays({"x": long[:-1]}, ("x",)) is not None and number_arrays({"x": long}, ("x",)) is None
 
 
-@pytest.mark.parametrize("n", [0, 1, LEAST, LEAST + 1, 100_000, MOST * 3 + 1])
+@pytest.mark.parametrize("n", [0, 1, MIN_ROWS, MIN_ROWS + 1, 100_000, MAX_ROWS * 3 + 1])
 def test_slices_are_all_rows_in_order(n: int) -> None:
     parts = [part["x"] for part in row_slices({"x": np.arange(n)}, threads())]
 
     assert np.concatenate([np.empty(0, int), *parts]).tolist() == list(range(n))
-    assert len({len(part) for part in parts[:-1]}) <= 1 and all(len(part) <= MOST for part in parts)
+    assert len({len(part) for part in parts[:-1]}) <= 1 and all(len(part) <= MAX_ROWS for part in parts)

@@ -200,7 +200,7 @@ def clusters(codes, tops, slope, at, scales, centres, reach, absolute, counts, w
     width, rows = codes.shape
     pairs = (width + 1) // 2
     t, words = np.empty((width, TILE)), np.zeros((pairs, TILE), np.int64)
-    far, best, own = np.empty(TILE), np.empty(TILE), np.empty(TILE, np.int64)
+    far, best, cluster = np.empty(TILE), np.empty(TILE), np.empty(TILE, np.int64)
     added, r = np.zeros((len(at), pairs), np.int64), np.empty(width)
     near = reach * reach / width if absolute else reach * reach
     for a in range(0, rows, TILE):
@@ -217,11 +217,11 @@ def clusters(codes, tops, slope, at, scales, centres, reach, absolute, counts, w
             else:
                 for i in range(tile):
                     line[i] = np.int64(codes[low, a + i])
-        nearest_of(t, slope, at, tile, far, best, own)
+        nearest_of(t, slope, at, tile, far, best, cluster)
         if reach > 0:
             add_squares(t, scales, tile, best)
         for i in range(tile):
-            c = own[i]
+            c = cluster[i]
             counts[c] += 1
             if reach > 0 and best[i] > near and clipped(t, i, scales, centres[c], reach, absolute, r):
                 for j in range(width):

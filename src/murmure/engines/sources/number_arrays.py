@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-LEAST, MOST = 1 << 13, 1 << 16  # rows of a slice: worth a kernel, and codes that stay in the cache
-QUICK = 1 << 23  # rows that are added up before a progress bar would appear
+MIN_ROWS, MAX_ROWS = 1 << 13, 1 << 16  # rows of a slice: worth a kernel, and codes that stay in the cache
+MAX_QUICK_ROWS = 1 << 23  # rows that are added up before a progress bar would appear
 
 
 def number_arrays(frame: Any, columns: Sequence[str]) -> dict[str, Any] | None:
@@ -22,7 +22,7 @@ def number_arrays(frame: Any, columns: Sequence[str]) -> dict[str, Any] | None:
     out = {name: frame[name] for name in columns if name in frame}
     plain = len(out) == len(columns) > 0 and all(map(_is_plain, out.values()))
     lengths = {len(values) for values in out.values()}
-    return out if plain and len(lengths) == 1 and max(lengths) <= QUICK else None
+    return out if plain and len(lengths) == 1 and max(lengths) <= MAX_QUICK_ROWS else None
 
 
 def _is_plain(values: Any) -> bool:
@@ -33,6 +33,6 @@ def _is_plain(values: Any) -> bool:
 def row_slices(arrays: Mapping[str, Any], workers: int) -> Iterator[dict[str, Any]]:
     """A few slices for each worker; all but the last have the same length."""
     n = len(next(iter(arrays.values())))
-    rows = min(MOST, max(LEAST, -(-n // workers)))
+    rows = min(MAX_ROWS, max(MIN_ROWS, -(-n // workers)))
     for a in range(0, n, rows):
         yield {name: values[a : a + rows] for name, values in arrays.items()}
