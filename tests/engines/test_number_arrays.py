@@ -10,7 +10,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import OutsideDomain
-from murmure.engines.sources.number_arrays import MIN_ROWS, MAX_ROWS, MAX_QUICK_ROWS, number_arrays, row_slices
+from murmure.engines.sources.number_arrays import MAX_QUICK_ROWS, MAX_ROWS, MIN_ROWS, number_arrays, row_slices
 from murmure.laws.kernel_loader import threads
 from murmure.run.totals import tasks, total
 from murmure.statistics.learning.class_moments import ClassMoments

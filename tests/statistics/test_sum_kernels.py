@@ -20,7 +20,7 @@ kernels = pytest.importorskip("murmure.laws.sum_kernels", reason="needs numba")
 
 ROWS = 2 * kernel_loader.SMALL + 3  # not a whole number of tiles
 EVEN = {f"x{j}": Interval(-5.0, 5.0) for j in range(8)}
-UNEVEN = {"a": Integers(0, 9), "b": Interval(0.0, 1.0, cells=300), "c": Integers(0, code_lines.FINEST - 2)}
+UNEVEN = {"a": Integers(0, 9), "b": Interval(0.0, 1.0, cells=300), "c": Integers(0, code_lines.MAX_LINE_VALUES - 2)}
 EIGHT, THREE = Schema(EVEN), Schema(UNEVEN)
 LABELS = {"kind": Categories(["u", "v", "w"]), "group": Categories(4)}
 
@@ -49,10 +49,10 @@ ASKED = [
 ]
 # Too fine a column, indicators, a label that may be nobody: NumPy adds.
 NEVER = [
-    ClassMoments(Schema({"x": Integers(0, code_lines.FINEST - 1), "y": Categories(2)}), "y"),
-    Gram(Schema({"x": Integers(0, code_lines.FINEST - 1), "y": Integers(0, 3)}), "y"),
+    ClassMoments(Schema({"x": Integers(0, code_lines.MAX_LINE_VALUES - 1), "y": Categories(2)}), "y"),
+    Gram(Schema({"x": Integers(0, code_lines.MAX_LINE_VALUES - 1), "y": Integers(0, 3)}), "y"),
     Gram(Schema({**UNEVEN, **LABELS}), "a"),
-    Clusters(Schema({"x": Integers(0, code_lines.FINEST - 1)}), ((-5,), (7,))),
+    Clusters(Schema({"x": Integers(0, code_lines.MAX_LINE_VALUES - 1)}), ((-5,), (7,))),
     ClusterMoves(THREE, ((0, 0, 0),), 5, (3_200_000, 7, 1)),  # squared distances from 2**53
 ]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from murmure.core.types import Array
 from murmure.laws.kernel_loader import sum_kernels_for
 
-FINEST = 1 << 15  # values of a column whose codes are read in two bytes
+MAX_LINE_VALUES = 1 << 15  # values of a column whose codes are read in two bytes
 
 Lines = NDArray[np.int16]
 
@@ -20,7 +20,7 @@ Lines = NDArray[np.int16]
 def lines_for_kernels(columns: Sequence[Array], domains: Sequence[Any]) -> tuple[ModuleType, Lines] | None:
     """The kernels and one line of codes for each column; None where NumPy adds: few rows, or a fine column."""
     kernels = sum_kernels_for(len(columns[0])) if len(columns) else None
-    if kernels is None or max(domain.size for domain in domains) >= FINEST:
+    if kernels is None or max(domain.size for domain in domains) >= MAX_LINE_VALUES:
         return None
     return kernels, code_lines(columns)
 

@@ -28,7 +28,7 @@ from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.statistics.base.code_lines import FINEST, code_lines, lines_for_kernels
+from murmure.statistics.base.code_lines import MAX_LINE_VALUES, code_lines, lines_for_kernels
 from murmure.statistics.base.statistic import ProtectableStatistic
 
 Floats = NDArray[np.float64]
@@ -177,7 +177,7 @@ class Clusters(ProtectableStatistic):
 
     def columns_of(self, x: tuple[Array, ...]) -> Any:
         """A line of codes for each column."""
-        fine = max(self.tops) + 1 >= FINEST
+        fine = max(self.tops) + 1 >= MAX_LINE_VALUES
         return np.stack(x) if fine else code_lines(x)
 
     def tally_columns(self, columns: Any) -> Ints:
