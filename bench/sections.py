@@ -32,7 +32,7 @@ STREAMED_HEAD = [
     "rows and mechanism",
     "Arrow copies, s",
     "sanitise, s",
-    "estimate, s",
+    "then estimate, s",
     "rows/s",
     "times the copy (wanted)",
     "growth a row (wanted)",
@@ -202,15 +202,15 @@ def streamed_section(records):
             first = None  # ns a row, of the smallest file
             for n in sizes:
                 copies = rounds[f"copy.{n}", "arrow"]
-                acts = [f"{act}.{row.task}.{n}" for act in ("sanitise", "estimate")]
+                acts = [f"{act}.{row.task}.{n}" for act in row.acts]
                 label = f"{n:,}, {row.label}, {lib.split()[-1]}"
                 parts = [rounds.get((task, lib), {}) for task in acts]
                 if not all(parts):
                     section.add([label, number(best[f"copy.{n}", "arrow"]["seconds"]), *["?"] * 6], [at_most([], 1)])
                     continue
-                both = sorted({*copies, *parts[0], *parts[1]})
-                whole = {i: sum(part[i]["seconds"] for part in parts) for i in both if all(i in part for part in parts)}
-                times = [whole[i] / copies[i]["seconds"] if i in whole and i in copies else None for i in both]
+                every = sorted({*copies, *(i for part in parts for i in part)})
+                whole = {i: sum(part[i]["seconds"] for part in parts) for i in every if all(i in p for p in parts)}
+                times = [whole[i] / copies[i]["seconds"] if i in whole and i in copies else None for i in every]
                 ours = min(whole.values(), default=float("nan"))
                 first = first or ours / n
                 peak = max(r["megabytes"] for part in parts for r in part.values())
@@ -223,6 +223,7 @@ def streamed_section(records):
                     [
                         label,
                         *(number(best[key]["seconds"]) for key in ((f"copy.{n}", "arrow"), *((a, lib) for a in acts))),
+                        *["-"] * (2 - len(acts)),
                         number(n / ours),
                         *map(wanting, goals),
                     ],

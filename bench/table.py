@@ -34,9 +34,10 @@ one has its own defaults: scikit-learn's k-means goes on until it settles, diffp
 Murmure's at most eight, the first for the mean."""
 LARGE = """\
 A Parquet file of eight columns (four of text, three of whole numbers, one real) is read, randomised and written in
-batches, then the shares of every column are estimated from the written file. The copy is Arrow's own, batch by batch
-with the same settings, on the same cores. Wall time of the calls in a fresh process, warmed up on a small table; memory
-is the peak of the process."""
+batches. In one run the shares of every column come from sums that are made while the file is written; otherwise they
+are estimated from the written file. The copy is Arrow's own, batch by batch on the same cores, and states the smallest
+and the largest value of each column, as Arrow does; Murmure does not state those of reports. Wall time of the calls in
+a fresh process, warmed up on a small table; memory is the peak of the process."""
 CLUSTER = """\
 The large table again, randomised and added up by `mu.run` in memory and on Spark (fast), all on one core. CPU seconds
 of every process taken together, the JVM's too, once Spark has started."""

@@ -1,6 +1,7 @@
 """A large file through Murmure or through Arrow: one act in a fresh process, its time and the most memory it held.
 
-Arguments: FOLDER ROWS, and one of: make; copy; sanitise MECHANISM; estimate MECHANISM.
+Arguments: FOLDER ROWS, and one of: make; copy; once MECHANISM; sanitise MECHANISM; estimate MECHANISM. `once` writes
+the table and has its figures from the same run, `estimate` reads what `sanitise` wrote.
 """
 
 import sys
@@ -46,13 +47,17 @@ def ours(folder, n, act, name):
 
     m = mechanism(name)
 
-    def sanitise(rows):
-        mu.sanitise(folder / f"{rows}.parquet", m, folder / f"{name}.{rows}.parquet", overwrite=True)
+    def sanitise(rows, **how):
+        out = folder / f"{name}.{rows}.parquet"
+        return mu.sanitise(folder / f"{rows}.parquet", m, out, overwrite=True, **how)
+
+    def at_once(rows):
+        sanitise(rows, estimate=True).estimate().to_json()
 
     def estimate(rows):
         mu.estimate(folder / f"{name}.{rows}.parquet").to_json()
 
-    through = {"sanitise": sanitise, "estimate": estimate}[act]
+    through = {"once": at_once, "sanitise": sanitise, "estimate": estimate}[act]
     task = f"{act}.{name}.{n}"
     with telling(task):
         through(WARM)

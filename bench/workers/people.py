@@ -42,7 +42,7 @@ def groups(batches):
 
 
 def write(path, schema, batches):
-    """With the settings that Murmure writes with, and like there in a thread while the next batches are made."""
+    """With Arrow's defaults and Murmure's checksums, and like there in a thread while the next batches are made."""
     with (
         pq.ParquetWriter(path, schema, compression="snappy", write_page_checksum=True) as writer,
         ThreadPoolExecutor(1) as pool,

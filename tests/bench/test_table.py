@@ -109,13 +109,24 @@ def test_a_large_table_is_judged_round_by_round() -> None:
     for n, copies in ((10, (1.0, 1.0)), (100, (10.0, 20.0))):
         records += measured(f"copy.{n}", "arrow", *copies, n=n)
         for lib in (BASE, FAST):
+            records += measured(f"once.{task.task}.{n}", lib, copies[0], copies[0], n=n, megabytes=n)
             records += measured(f"sanitise.{task.task}.{n}", lib, copies[0], copies[0], n=n, megabytes=n)
             records += measured(f"estimate.{task.task}.{n}", lib, copies[0] / 2, copies[0] / 2, n=n, megabytes=2 * n)
     line = cells(sections.streamed_section(records), f"100, {task.label}, fast")
 
-    assert line["times the copy (wanted)"].startswith("1.5 to 0.75 (")
+    assert task.acts == ("once",) and task.times == 1.2
+    assert line["times the copy (wanted)"] == "1 to 0.5 (1.2)"
     assert line["growth a row (wanted)"].startswith("1 (")
-    assert line["peak, MB (wanted)"].startswith("200 (")
+    assert line["peak, MB (wanted)"].startswith("100 (")
+    assert (line["sanitise, s"], line["then estimate, s"]) == ("10", "-")
+
+    steps = next(row for row in goals.STREAMED if row.task == task.task and row.acts == goals.TWO_STEPS)
+    line = cells(sections.streamed_section(records), f"100, {steps.label}, fast")
+
+    assert line["times the copy (wanted)"] == "1.5 to 0.75"
+    assert line["peak, MB (wanted)"] == "200"
+    assert (line["sanitise, s"], line["then estimate, s"]) == ("10", "5")
+    assert line["met"] in ("-", "- / - / -")
 
 
 def test_regressions_are_judged_by_time_digits_and_memory() -> None:

@@ -407,7 +407,10 @@ def test_a_seed_gives_the_same_table_on_both_engines(
     assert there.equals(here, check_metadata=True) and there.num_rows == 3000
 
     for name in ("out.parquet", "out.csv"):
-        mu.sanitise(rows, mechanism, tmp_path / name, rng=Random.seeded(3), engine=Spark(spark))
+        receipt = mu.sanitise(
+            rows, mechanism, tmp_path / name, rng=Random.seeded(3), engine=Spark(spark), estimate=True
+        )
+        assert receipt.estimate().to_json() == mu.estimate(here).to_json()  # counted where they were randomised
         for source in (there, tmp_path / name, str(tmp_path / name)):
             figures = [mu.estimate(source, engine=e).to_json() for e in (None, Spark(spark))]
             assert figures[0] == figures[1] == mu.estimate(here).to_json()

@@ -677,7 +677,7 @@ def test_priors_from_a_release_say_who_paid() -> None:
 def test_a_pair_of_too_many_values_is_refused_before_anything_is_built() -> None:
     """Two columns of 10,000 values would take minutes and 55 GB; the statistic and the mechanism say so."""
     wide = mu.Schema({"town": mu.Categories(10_000), "trade": mu.Categories(10_000)})
-    with pytest.raises(mu.MurmureError, match="100000000 combinations, more than 1048576") as statistic:
+    with pytest.raises(mu.MurmureError, match="100,000,000 combinations, more than 1,048,576") as statistic:
         mu.Pair(wide, "town", "trade")
     with pytest.raises(mu.MurmureError, match="at most 1,048,576 combinations, got 10,000 times") as tallier:
         mu.SPL(wide, 1.0, oracle="GRR").pair(0, 1)

@@ -89,6 +89,13 @@ def survey(*options: str) -> Callable[[Path], str]:
     return make
 
 
+def sanitised(folder: Path) -> str:
+    """Figures of the run that randomised the rows."""
+    people, schema = write_people(folder)
+    out = folder / "out.csv"
+    return page_of(folder, "sanitise", people, "--schema", schema, "--epsilon", 6, "--seed", 2, "-o", out, "--estimate")
+
+
 def coins(folder: Path) -> str:
     """`estimate` of answers that people randomised themselves."""
     return page_of(folder, "estimate", "--mechanism", "two-coins", "--counts", "no=300,yes=200")
@@ -224,6 +231,7 @@ FILES: dict[str, Callable[[Path], str]] = {
     "estimate with truth": survey("--truth", "PEOPLE", "--simultaneous"),
     "estimate a pair": survey("--pair", "smoker,region", "--consistent"),
     "estimate coins": coins,
+    "sanitise": sanitised,
     "poll design, two coins": card("--people", 500, "--margin", 8),
     "poll design, a birthday": card("--people", 25, "--epsilon", 2, "--device", "birthday"),
     "poll design, cards": card("--people", 500, "--epsilon", 2, "--answers", "never,once,a few times,every week"),

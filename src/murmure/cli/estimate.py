@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -131,12 +131,10 @@ def estimate(
     check_picture_format(plot, "estimates.svg")
     check_level(level)
     check_forged(forged)
-    if forged and (weights is not None or pairs):
-        raise UsageError("--forged is for columns without weights.", "leave out --weights and --pair")
+    check_forged_figures(forged, weights, pairs)
     if weights is not None and pairs:
         raise UsageError("--weights are for columns; --pair takes none.", "estimate the pair without them")
-    if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
-        raise UsageError("--html writes a page of columns, or of one pair.", "write one page for each")
+    check_page_figures(html, columns, pairs)
     source: Any = reports if randomised else sources[0] if len(sources) == 1 else list(sources)
     with keep_file_names():
         check_outputs(plot, html, source, truth)
@@ -146,7 +144,7 @@ def estimate(
         answers = None if reports is None else written(reports, file_format)
         answer = answer_reports(mechanism, plan, counts, answers, column, domain, given, target)
     else:
-        answer = answer_table(source, columns, [_parse_pair(pair) for pair in pairs], weights, target)
+        answer = answer_table(source, columns, parse_pairs(pairs), weights, target)
     allow_forged(answer, forged)
     if truth is not None:
         answer.compare(truth, load_file_format(file_format))
@@ -168,6 +166,16 @@ def check_forged(forged: int) -> None:
             "--forged 25: up to 25 forged reports",
             got=forged,
         )
+
+
+def check_forged_figures(forged: int, weights: str | None, pairs: Sequence[str]) -> None:
+    if forged and (weights is not None or pairs):
+        raise UsageError("--forged is for columns without weights.", "leave out --weights and --pair")
+
+
+def check_page_figures(html: Path | None, columns: str | None, pairs: Sequence[str]) -> None:
+    if html is not None and (len(pairs) > 1 or (pairs and columns is not None)):
+        raise UsageError("--html writes a page of columns, or of one pair.", "write one page for each")
 
 
 def allow_forged(answer: Answer, forged: int) -> None:
@@ -194,19 +202,52 @@ def present(
     as_json: bool,
 ) -> None:
     """What was asked for: a picture, a page, and text or JSON."""
-    # Bonferroni over all figures that are shown, not over all that the table could give.
-    each = answer.each_level(level) if simultaneous else level
+    write_figures(answer, level, target, simultaneous, plot, html, heading)
+    if as_json:
+        print_json(answer_json(answer, level, target, simultaneous, consistent, plot, html))
+    else:
+        print_document(answer_document(answer, interval_choice(answer, level, target, simultaneous, consistent)))
+        print_written(plot, html)
+
+
+def write_figures(
+    answer: Answer,
+    level: float,
+    target: Any,
+    simultaneous: bool,
+    plot: Path | None,
+    html: Path | None,
+    heading: Mapping[str, str | None],
+) -> None:
+    """The picture and the page that were asked for."""
     with keep_file_names():
         if plot is not None:
             draw(answer, plot, level, simultaneous)
         if html is not None:
             write_page(answer, html, level, target, simultaneous, heading)
-    options = IntervalOptions(level, each, target, simultaneous, consistent, answer.weights)
-    if as_json:
-        print_json(_as_json(answer, options) | {"plot": plot and str(plot), "html": html and str(html)})
-    else:
-        print_document(answer_document(answer, options))
-        print_written(plot, html)
+
+
+def answer_json(
+    answer: Answer,
+    level: float,
+    target: Any,
+    simultaneous: bool,
+    consistent: bool,
+    plot: Path | None,
+    html: Path | None,
+) -> dict[str, Any]:
+    out = _as_json(answer, interval_choice(answer, level, target, simultaneous, consistent))
+    return out | {"plot": plot and str(plot), "html": html and str(html)}
+
+
+def interval_choice(answer: Answer, level: float, target: Any, simultaneous: bool, consistent: bool) -> IntervalOptions:
+    """Bonferroni is over all figures that are shown, not over all that the table could give."""
+    each = answer.each_level(level) if simultaneous else level
+    return IntervalOptions(level, each, target, simultaneous, consistent, answer.weights)
+
+
+def parse_pairs(pairs: Sequence[str]) -> list[tuple[str, str]]:
+    return [_parse_pair(text) for text in pairs]
 
 
 def _parse_pair(text: str) -> tuple[str, str]:
@@ -310,40 +351,72 @@ def answer_table(
     source: Any, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None, target: Any
 ) -> Answer:
     """Estimate what was asked for: every column unless some, or pairs, are named."""
-    from murmure.core.errors import MissingColumn
     from murmure.engines.sources.tables import open_table
     from murmure.run.tables.estimator import estimate as estimated
     from murmure.run.tables.sent_file import SentFile, is_sent_file
     from murmure.run.tables.table_format import plan_in_table
-    from murmure.statistics.marginals import Marginals
-    from murmure.statistics.pair import Pair
 
     plan = SentFile(source).plan if is_sent_file(source) else plan_in_table(open_table(source))[0]
     if not plan.of_records:
         return _answer_question(source, plan, columns, pairs, weights, target)
+    return answer_records(
+        plan, columns, pairs, weights, target, lambda statistic: estimated(source, statistic=statistic)
+    )
+
+
+def wanted_columns(schema: Schema, columns: str | None) -> list[str]:
+    """--columns, or all that are randomised."""
+    from murmure.core.errors import MissingColumn
+
+    wanted = list(schema.private) if columns is None else split_columns(columns)
+    for name in wanted:
+        if name not in schema.private:
+            raise MissingColumn(
+                "there is no estimate of {name!r}; there are estimates of {private}.",
+                name=name,
+                private=shorten(list(schema.private), 120),
+            )
+    return wanted
+
+
+def asked_statistics(
+    schema: Schema, columns: str | None, pairs: Sequence[tuple[str, str]], weights: str | None
+) -> list[Any]:
+    """What is asked of records: all columns at once unless only pairs are named, then the pairs."""
+    from murmure.statistics.marginals import Marginals
+    from murmure.statistics.pair import Pair
+
+    every = [Marginals(schema, weights)] if columns is not None or not pairs else []
+    return [*every, *(Pair(schema, a, b) for a, b in pairs)]
+
+
+def answer_records(
+    plan: Plan,
+    columns: str | None,
+    pairs: Sequence[tuple[str, str]],
+    weights: str | None,
+    target: Any,
+    estimated: Callable[[Any], Release],
+) -> Answer:
+    """The figures of records. estimated: the release of a statistic."""
+    from murmure.statistics.pair import Pair
+
     schema: Any = plan.statistic.domain
-    figures: list[ColumnFigures] = []
+    wanted, figures = wanted_columns(schema, columns), list[ColumnFigures]()
     release: Release | None = None
-    if columns is not None or not pairs:
-        wanted = list(schema.private) if columns is None else split_columns(columns)
+    for statistic in asked_statistics(schema, columns, pairs, weights):
+        found = estimated(statistic)
+        release = release or found
+        if isinstance(statistic, Pair):
+            pair = statistic.first, statistic.second
+            figures.append(ColumnFigures("pair", pair, replace(found.estimate, target=target)))
+            continue
+        means = found.estimate.means
         for name in wanted:
-            if name not in schema.private:
-                raise MissingColumn(
-                    "there is no estimate of {name!r}; there are estimates of {private}.",
-                    name=name,
-                    private=shorten(list(schema.private), 120),
-                )
-        release = estimated(source, statistic=None if weights is None else Marginals(schema, weights))
-        means = release.estimate.means
-        for name in wanted:
-            column = replace(release.estimate[name], target=target)
+            column = replace(found.estimate[name], target=target)
             figures.append(ColumnFigures("mean" if column.unit == "value" else "shares", (name,), column))
             if column.unit == "share" and name in means:
                 figures.append(ColumnFigures("mean", (name,), replace(means[name], target=target)))
-    for a, b in pairs:
-        pair_release = estimated(source, statistic=Pair(schema, a, b))
-        release = release or pair_release
-        figures.append(ColumnFigures("pair", (a, b), replace(pair_release.estimate, target=target)))
     assert release is not None
     return Answer(release, plan, schema, figures, weights)
 
@@ -543,8 +616,14 @@ def _as_json(answer: Answer, options: IntervalOptions) -> dict[str, Any]:
 
 def answer_document(answer: Answer, options: IntervalOptions) -> Document:
     """The figures, how to read them, and what whoever sees the reports can learn."""
-    from murmure.core.certificate_blocks import certificate_blocks, notices
-    from murmure.run.report.certificate_words import mechanism_title, promise
+    figures = figures_document(answer, options)
+    return Document(figures.title, (*figures.blocks, _learned_section(answer)))
+
+
+def figures_document(answer: Answer, options: IntervalOptions) -> Document:
+    """The figures, and how to read them."""
+    from murmure.core.certificate_blocks import notices
+    from murmure.run.report.certificate_words import mechanism_title
 
     release, plan = answer.release, answer.plan
     blocks: list[Block] = [Paragraph(mechanism_title(plan.person))]
@@ -561,6 +640,14 @@ def answer_document(answer: Answer, options: IntervalOptions) -> Document:
         blocks.append(Paragraph(_truth_note(answer), "note"))
     if release.estimate.remark:
         blocks.append(Paragraph(Phrase("Provided {remark}.", remark=release.estimate.remark)))
+    return Document(_title(answer), tuple(blocks))
+
+
+def _learned_section(answer: Answer) -> Section:
+    from murmure.core.certificate_blocks import certificate_blocks
+    from murmure.run.report.certificate_words import promise
+
+    release, plan = answer.release, answer.plan
     reader = release.guarantees["reader"]
     learned = certificate_blocks(reader, asked=True)
     title = Phrase("What someone who sees these reports can learn")
@@ -570,8 +657,7 @@ def answer_document(answer: Answer, options: IntervalOptions) -> Document:
             Phrase("What someone who sees these rows can learn"),
         )
     protects = Phrase("It protects {protects}.", protects=answer.protects)
-    blocks.append(Section(title, (*learned, Paragraph(promise(reader)), Paragraph(protects))))
-    return Document(_title(answer), tuple(blocks))
+    return Section(title, (*learned, Paragraph(promise(reader)), Paragraph(protects)))
 
 
 def _title(answer: Answer) -> Phrase:

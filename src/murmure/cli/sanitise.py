@@ -28,11 +28,13 @@ from murmure.cli.options import OneOf, WholeNumber, json_option, require_options
 from murmure.cli.outputs import refuse_existing
 from murmure.cli.record_certificates import both_certificates
 from murmure.cli.terminal import print_document, print_json
+from murmure.cli.written_figures import WrittenFigures, written_figure_options
 from murmure.core.errors import Phrase, Plural, shorten
 from murmure.show.document import Document, Facts, Paragraph, Section
 from murmure.show.phrase import Several
 
 if TYPE_CHECKING:
+    from murmure.cli.estimate import Answer
     from murmure.core.schema import Schema
     from murmure.ledger.account import Account
     from murmure.run.tables.sanitiser import Receipt
@@ -84,6 +86,7 @@ EXAMPLE = Phrase("murmure sanitise people.csv --schema schema.toml --epsilon 1 -
     help="What to do with rows that the schema does not allow.",
 )
 @click.option("--seed", type=int, metavar="N", help="Repeatable, for experiments. NOT FOR REAL PEOPLE.")
+@written_figure_options
 @account_options
 @click.option("--force", is_flag=True, help="Overwrite OUT.")
 @json_option
@@ -117,7 +120,9 @@ def sanitise(
     \b
     murmure sanitise people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet
     murmure sanitise 'visits-*.parquet' --schema visits.toml --epsilon 1 --unit patient --rows-per-person 4 -o out.csv
+    murmure sanitise people.csv --schema schema.toml --epsilon 1 -o sanitised.parquet --estimate --html figures.html
     """
+    figures = WrittenFigures.of(settings)
     if epsilon is not None and epsilon_per_column is not None:
         raise UsageError("--epsilon and --epsilon-per-column exclude one another.", "--epsilon is the total of a row")
     needed = {
@@ -138,6 +143,7 @@ def sanitise(
     schema.refuse_drafted()
     check_budget_option(budget)
     source: Any = sources[0] if len(sources) == 1 else list(sources)
+    counted = [] if figures is None else figures.checked(source, schema)
     given = {name: value for name, value in settings.items() if value is not None}
     built = build_solution(schema, source, solution, epsilon, epsilon_per_column, people, given)
     rng = None if seed is None else Random.seeded(seed)
@@ -174,6 +180,7 @@ def sanitise(
             rng=rng,
             overwrite=force,
             ledger=accounts,
+            estimate=counted,
         )
     except BaseException:
         # The charge is written before the output takes its name, so a charge without an output is possible; the reverse
@@ -182,10 +189,23 @@ def sanitise(
             if account.ledger.state(account.dataset).charges > before:
                 echo(Phrase("{dataset!r} was charged, although nothing was released.", dataset=account.dataset))
         raise
-    if as_json:
-        print_json(_as_json(receipt, built, output))
-    else:
+    if not as_json:
         print_document(receipt_document(receipt, built, sources, output))
+    answer = None if figures is None else _figures_of_written(figures, receipt, output)
+    if as_json:
+        told = _as_json(receipt, built, output)
+        print_json(told if figures is None or answer is None else told | {"estimate": figures.as_json(answer)})
+    elif figures is not None and answer is not None:
+        click.echo()
+        figures.show(answer)
+
+
+def _figures_of_written(figures: WrittenFigures, receipt: Receipt, output: Path) -> Answer:
+    try:
+        return figures.answer(receipt)
+    except BaseException:  # the table is there, and paid for, whatever becomes of its figures
+        echo(Phrase("{output!r} is written and charged: murmure estimate reads it.", output=str(output)))
+        raise
 
 
 def _open_accounts(

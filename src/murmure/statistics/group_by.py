@@ -92,7 +92,7 @@ class GroupBy(ProtectableStatistic[Estimate | Estimates], Nested):
         _ = self.domain  # columns without a name, or twice with different values, are refused now
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                "GroupBy has {groups} groups of {width} sums, more than {max_joint_cells} in all.",
+                "GroupBy has {groups:,} groups of {width:,} sums, more than {max_joint_cells:,} in all.",
                 hint="group by a column with fewer values",
                 groups=self.groups,
                 width=self.statistic.width,

@@ -74,7 +74,7 @@ class Pair(BaseStatistic[Estimate], Protectable[Estimate]):
             raise InvalidParameter("Pair needs two different columns, got {first!r} twice.", first=self.first)
         if self.width > MAX_JOINT_CELLS:
             raise InvalidParameter(
-                "Pair of {first!r} and {second!r} has {width} combinations, more than {max_joint_cells}.",
+                "Pair of {first!r} and {second!r} has {width:,} combinations, more than {max_joint_cells:,}.",
                 hint="give the columns fewer values (fewer cells)",
                 first=self.first,
                 second=self.second,

@@ -14,7 +14,7 @@ import os
 import queue
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -37,14 +37,16 @@ def write_table(
     metadata: Mapping[str, str],
     overwrite: bool = False,
     sources: Iterable[str | os.PathLike[str]] = (),
+    reports: Collection[str] = (),
 ) -> TableWriter:
     """Open a table for writing; `with write_table(...) as out: out.write(batch)`.
 
     Parquet, CSV or Arrow IPC by the name's ending. `metadata` is embedded in the schema; a CSV has no place for it, so
     it goes to NAME.csv-metadata.json in the same folder. Fixed-size binary columns become hexadecimal text in a CSV. A
-    target that exists is refused unless `overwrite`, and one that is among `sources` always.
+    target that exists is refused unless `overwrite`, and one that is among `sources` always. `reports`: the columns
+    that were drawn at random.
     """
-    return TableWriter(Path(path), schema, dict(metadata), overwrite, [Path(s) for s in sources])
+    return TableWriter(Path(path), schema, dict(metadata), overwrite, [Path(s) for s in sources], reports)
 
 
 class HiddenFile:
@@ -91,7 +93,15 @@ class HiddenFile:
 class TableWriter:
     """What `write_table` opens. Leaving the `with` block without an error makes the file appear."""
 
-    def __init__(self, path: Path, schema: Any, metadata: dict[str, str], overwrite: bool, sources: list[Path]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Any,
+        metadata: dict[str, str],
+        overwrite: bool,
+        sources: list[Path],
+        reports: Collection[str] = (),
+    ) -> None:
         try:
             import pyarrow as pa
         except ImportError:
@@ -109,7 +119,7 @@ class TableWriter:
         self.target = Path(os.path.realpath(path))
         self.metadata_path = path.with_name(path.name + "-metadata.json") if self.kind == "csv" else None
         self.schema = schema.with_metadata({METADATA_MARK: "1", **metadata} if metadata else None)
-        self.rows = 0
+        self.rows, self.reports = 0, reports
         self._hidden_files: list[HiddenFile] = []
         self._sink: Any = None
         self._encoder: BatchEncoder | None = None
@@ -155,7 +165,7 @@ class TableWriter:
                 self._hidden_files.append(HiddenFile(self.metadata_path, self.overwrite))
             self._hidden_files.append(HiddenFile(self.target, self.overwrite))
             self._sink = self._pa.OSFile(str(self._hidden_files[-1].name), "wb")
-            self._encoder = ENCODERS[self.kind](self._sink, self.schema)
+            self._encoder = ENCODERS[self.kind](self._sink, self.schema, self.reports)
             self._thread = threading.Thread(target=self._run, name=f"writes {self.path.name}", daemon=True)
             self._thread.start()
         except BaseException as error:

@@ -21,6 +21,7 @@ from murmure.engines.sources.tables import open_table
 from murmure.laws.records import Records
 from murmure.plan.plan import Plan
 from murmure.run.engine_choice import engine_for, is_on
+from murmure.run.tables.asked_plans import asked_plan
 from murmure.run.tables.sent_file import SentFile, is_sent_file
 from murmure.run.tables.table_format import (
     OUTSIDE_KEY,
@@ -119,7 +120,7 @@ def estimate(source: Any, plan: Plan | None = None, statistic: Any = None, engin
             raise InvalidParameter("this frame carries no plan.", hint="estimate(frame, plan)")
         plan_in_table(table)
     assert plan is not None
-    plan = _asking(plan, statistic)
+    plan = asked_plan(plan, statistic)
     step = TableTallyStep(plan)
     rows = source if engine.accepts(source) else _tasks(open_table(source, step.columns, step.format.kinds))
     release = plan.settle(engine.total(step, rows), seeded)
@@ -136,19 +137,11 @@ def _refuse_other_plan(what: str, stored: Plan, plan: Plan | None) -> None:
         )
 
 
-def _asking(plan: Plan, statistic: Any) -> Plan:
-    """The same reports, asked for another statistic."""
-    if statistic is None:
-        return plan
-    unit, rows = plan.unit, plan.rows_per_person
-    return Plan(statistic, person=plan.person, unit=unit, rows_per_person=rows, coins=plan.coins)
-
-
 def _estimate_sent(file: SentFile, plan: Plan | None, statistic: Any, engine: Any) -> Release:
     if engine is not None:
         raise InvalidParameter("estimate takes no engine for reports in JSON.", hint="leave the engine out")
     _refuse_other_plan(file.name, file.plan, plan)
-    plan = _asking(file.plan, statistic)
+    plan = asked_plan(file.plan, statistic)
     total = None
     for reports in file.blocks():
         part = Total(len(reports), plan.tallier.tally(reports.data))

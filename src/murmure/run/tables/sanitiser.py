@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypedDict, Unpack, overload
+from operator import add
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from murmure.core.domain import Dates
 from murmure.core.errors import EmptySource, InvalidParameter, OutsideDomain, shorten
 from murmure.core.random import Random, random_or_secure
 from murmure.core.schema import Schema
-from murmure.core.types import Certificate, Mechanism
+from murmure.core.types import Certificate, Mechanism, Release, Total
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import BatchStep, Task, numbered
 from murmure.engines.sources.arrow_cells import detached, parse_column, parsed_type, plain_type, unmarked
@@ -31,6 +32,7 @@ from murmure.engines.sources.tables import open_table
 from murmure.plan.plan import Plan
 from murmure.run.billing import TablePayment
 from murmure.run.engine_choice import engine_for, is_on
+from murmure.run.tables.asked_plans import asked_plan, asked_plans
 from murmure.run.tables.table_format import PLAN_KEY, SEEDED_KEY, TableFormat, record_schema
 from murmure.show.document import Document, Shown
 from murmure.statistics.marginals import Marginals
@@ -53,15 +55,44 @@ class Receipt(Shown):
     seconds: float = 0.0
     invalid: InvalidPolicy = "refuse"
     charge: Any = field(default=None, repr=False)  # what a ledger charged
+    # of each statistic that was asked for, what the written reports add up to
+    sums: tuple[tuple[Plan, Total], ...] = field(default=(), repr=False, compare=False)
 
     @cached_property
     def guarantees(self) -> Mapping[str, Certificate]:
         return self.plan.guarantees()
 
+    def estimate(self, statistic: Any = None) -> Release[Any]:
+        """The figures of the table as it was written, which `murmure.estimate` would read off the file.
+
+        statistic: one that `sanitise(estimate=...)` counted; the first of them if none is named.
+        """
+        wanted = self.sums[0][0] if self.sums and statistic is None else asked_plan(self.plan, statistic)
+        for plan, total in self.sums:
+            if plan.digest == wanted.digest:
+                return plan.settle(total, self.seeded)
+        raise InvalidParameter(
+            "this run did not count {question} while it wrote the table.",
+            hint="murmure.estimate(path, statistic=...) reads the file; sanitise(..., estimate=...) says in advance "
+            "what is to be counted",
+            question=wanted.statistic.in_words(),
+        )
+
     def document(self) -> Document:
         from murmure.run.tables.receipt_document import receipt_document
 
         return receipt_document(self)
+
+
+class SanitisedBatch(NamedTuple):
+    """Reports in Arrow; how many rows were moved to the nearest bound of each column; and what the reports add up to.
+
+    The second is an exact count of what rows hold: for their holder, and not for the sanitised table.
+    """
+
+    batch: Any
+    moved: dict[str, int]
+    totals: tuple[Total, ...]
 
 
 @dataclass(frozen=True)
@@ -71,6 +102,7 @@ class Sanitiser(BatchStep):
     plan: Plan
     schema: Any  # Arrow's, of the sanitised table
     invalid: InvalidPolicy = "refuse"
+    asked: tuple[Plan, ...] = ()  # whose sums are counted while the reports are at hand
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -83,13 +115,9 @@ class Sanitiser(BatchStep):
 
     def __call__(self, task: Task) -> Any:
         """The sanitised batch; with invalid="drop" it may hold fewer rows."""
-        return self.counted(task)[0]
+        return self.counted(task).batch
 
-    def counted(self, task: Task) -> tuple[Any, dict[str, int]]:
-        """The sanitised batch; and of every column, how many rows were moved to its nearest bound.
-
-        That is an exact count of what rows hold: for their holder, and not for the sanitised table.
-        """
+    def counted(self, task: Task) -> SanitisedBatch:
         schema = record_schema(self.plan)
         batch = task.batch
         try:
@@ -112,7 +140,9 @@ class Sanitiser(BatchStep):
         except OutsideDomain as error:
             raise (error if task.first is None else error.later(task.first)) from None
         records = self.plan.person.randomise(codes, task.rng, task.first or 0)
-        return self.format.table(records, carried, self.schema), moved
+        written = self.format.table(records, carried, self.schema)
+        totals = tuple(Total(len(records), p.tallier.tally(p.weigh(records, written))) for p in self.asked)
+        return SanitisedBatch(written, moved, totals)
 
 
 def readable_rows(batch: Any, schema: Schema) -> Any:
@@ -139,6 +169,7 @@ class SanitiseSettings(TypedDict, total=False):
     engine: Any
     overwrite: bool
     ledger: Any
+    estimate: Any
 
 
 @overload
@@ -163,6 +194,7 @@ def sanitise(
     engine: Any = None,
     overwrite: bool = False,
     ledger: Any = None,
+    estimate: Any = False,
 ) -> Any:
     """Randomise every row of a table with a mechanism of records.
 
@@ -173,7 +205,9 @@ def sanitise(
     and counted; what the schema itself moves or drops is said there, for each column (outside = "clamp", "drop").
     unit, rows_per_person: what one person is (see Plan). ledger: the account that adds up what these people pay, or a
     ledger where the source is a file. It is charged once all rows are randomised, before the result has a name; a
-    budget is not needed, and holds if there is one.
+    budget is not needed, and holds if there is one. estimate: True, a statistic (Marginals, a Pair) or several: the
+    reports are counted while they are written, and the receipt's `estimate()` has the figures of the file without
+    reading it again. No count is left in the file: `murmure.estimate` counts what the file holds when it is read.
 
     >>> import murmure as mu
     >>> schema = mu.Schema({"smoker": mu.Categories(["no", "yes"]), "age": mu.Integers(18, 99)})
@@ -194,8 +228,14 @@ def sanitise(
     source = described(source, schema)
     rng = random_or_secure(rng, "sanitise")
     plan = Plan(Marginals(schema), person=mechanism, unit=unit, rows_per_person=rows_per_person)
+    asked = asked_plans(plan, estimate)
+    if asked and out is None:
+        raise InvalidParameter(
+            "sanitise.estimate is for tables that are written to a path: without one no receipt is returned.",
+            hint="murmure.estimate(table) counts a table that is in memory or on an engine",
+        )
     payment = TablePayment.open(ledger, source, plan, rng, out)
-    job = SanitiseJob(source, plan, invalid, rng, engine_for(source, engine), out, overwrite)
+    job = SanitiseJob(source, plan, invalid, rng, engine_for(source, engine), out, overwrite, asked)
     with job.randomised() as (receipt, table):
         # All rows are randomised, and nothing has its name yet, whatever the engine and the output.
         charge = payment.pay()
@@ -213,6 +253,7 @@ class SanitiseJob:
     engine: Any
     out: Any
     overwrite: bool
+    asked: tuple[Plan, ...] = ()
 
     @contextmanager
     def randomised(self) -> Iterator[tuple[Receipt, Any]]:
@@ -223,14 +264,15 @@ class SanitiseJob:
             table = self._map(metadata)
             yield Receipt(0, 0, self.plan, seeded, seconds=time.perf_counter() - began, invalid=self.invalid), table
             return
-        rows = _Rows(self.source, self.plan, self.invalid, self.rng, self.engine)
+        rows = _Rows(self.source, self.plan, self.invalid, self.rng, self.engine, self.asked)
         if self.out is None:
             import pyarrow as pa
 
             table = pa.Table.from_batches(list(rows.batches()), rows.work.schema)
             yield rows.receipt(None, began), table.replace_schema_metadata({METADATA_MARK: "1", **metadata})
             return
-        with write_table(self.out, rows.work.schema, metadata, self.overwrite, rows.table.paths) as target:
+        reports = record_schema(self.plan).private
+        with write_table(self.out, rows.work.schema, metadata, self.overwrite, rows.table.paths, reports) as target:
             for batch in rows.batches():
                 target.write(batch)
             target.finish()  # a disk that fills does so before anybody is charged
@@ -258,7 +300,9 @@ class SanitiseJob:
 class _Rows:
     """The rows of one source on their way through a sanitiser, counted."""
 
-    def __init__(self, source: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, engine: Any) -> None:
+    def __init__(
+        self, source: Any, plan: Plan, invalid: InvalidPolicy, rng: Random, engine: Any, asked: tuple[Plan, ...]
+    ) -> None:
         schema, unit = record_schema(plan), plan.unit
         wanted = with_unit((*schema.private, *schema.open), unit)
         kinds = schema.kinds
@@ -269,17 +313,19 @@ class _Rows:
             refuse_inexact_names(self.table, unit)
         types = {name: self.table.schema.field(name).type for name in schema.open}
         open_fields = {name: parsed_type(plain_type(kind), schema.carried_kinds[name]) for name, kind in types.items()}
-        self.work = Sanitiser(plan, TableFormat(plan).schema(open_fields), invalid)
+        self.work = Sanitiser(plan, TableFormat(plan).schema(open_fields), invalid, asked)
         self.people = None if unit == "row" else RowsPerPerson(unit, plan.rows_per_person, invalid)
         self.rng, self.engine, self.seeded = rng.branch(), engine, rng.is_seeded
         self.rows, self.read, self.beyond = 0, 0, 0
         self.moved: Counter[str] = Counter()
+        self.totals: tuple[Total, ...] = ()
 
     def batches(self) -> Iterator[Any]:
         rows = with_progress(self.table.batches(), self.table.rows, f"sanitising {self.table.source_name}")
-        for batch, moved in self.engine.each(self.work.counted, numbered(rows, self.rng.child, self._admit)):
+        for batch, moved, totals in self.engine.each(self.work.counted, numbered(rows, self.rng.child, self._admit)):
             self.rows += batch.num_rows
             self.moved.update(moved)
+            self.totals = tuple(map(add, self.totals, totals)) if self.totals else totals
             yield batch
         if self.read == 0:
             raise EmptySource("the source has no rows: there is nothing to sanitise.")
@@ -299,4 +345,7 @@ class _Rows:
     def receipt(self, path: str | None, began: float) -> Receipt:
         moved, dropped = {name: rows for name, rows in self.moved.items() if rows}, self.read - self.rows
         seconds, work = time.perf_counter() - began, self.work
-        return Receipt(self.rows, dropped, work.plan, self.seeded, self.beyond, moved, path, seconds, work.invalid)
+        sums = tuple(zip(work.asked, self.totals, strict=True))
+        return Receipt(
+            self.rows, dropped, work.plan, self.seeded, self.beyond, moved, path, seconds, work.invalid, sums=sums
+        )
