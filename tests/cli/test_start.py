@@ -46,6 +46,18 @@ def test_version() -> None:
     assert (result.exit_code, result.stdout) == (0, f"murmure {murmure.__version__}\n")
 
 
+def test_nothing_is_collected_when_a_command_ends() -> None:
+    """Python's last search for cycles would take longer than all that a party does after it has joined a study."""
+    code = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 10_000 > len(gc.get_objects())))\n"  # the last to run
+        "from murmure.cli import main\n"
+        "main(['certify', 'GRR', '--categories', '4', '--epsilon', '1', '--json'])\n"
+    )
+
+    assert python(code).stdout.splitlines()[-1] == "True"
+
+
 def test_alone_it_shows_its_help() -> None:
     result = CliRunner().invoke(main, [])
 

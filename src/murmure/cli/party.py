@@ -226,7 +226,7 @@ def status(folder: Path, as_json: bool) -> None:
 @json_option
 def result(which: str | None, folder: Path, as_json: bool) -> None:
     """What came out of STUDY (its name, or the first digits of its digest), or of the last one, as `join` said it."""
-    from murmure.cli.party_join import show_outcomes
+    from murmure.cli.party_outcomes import show_outcomes
     from murmure.parties.party.runner import RoundSums
     from murmure.parties.study.document import Study
 

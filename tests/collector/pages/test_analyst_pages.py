@@ -18,7 +18,6 @@ from murmure.collector.pages.shell import POLICY
 from murmure.collector.pages.static_files import static_files
 from murmure.collector.service.forgeries import survey_forgeries
 from murmure.collector.service.surveys import SurveyRecord
-from murmure.show.language import Language
 
 Open = Callable[..., OpenPage]
 
@@ -192,7 +191,9 @@ def test_forged_reports_raise_an_alarm_on_the_page(office: Office, visit: Start)
     check = survey_forgeries(office.served.collector, record)
 
     assert check.noticed and str(check.sentence()) in told
-    for test in check.in_words(Language("en").say)["words"]:  # with labels, and not with what is counted
+    words = check.in_words(str)["words"]
+    assert len(words) == len(check.tests)
+    for test in words:
         assert test["test"] in told and test["saw"] in told
     assert opened.serious() == [] and opened.complaints() == []
 

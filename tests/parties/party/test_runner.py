@@ -533,6 +533,31 @@ def test_what_leaves_is_written_before(world: World, monkeypatch: pytest.MonkeyP
     assert found == [("KEYS", 1), ("SHARES", 1), ("OPENED", 1), ("MASKED", 1), ("AGREE", 1), ("REVEAL", 1)]
 
 
+def test_each_question_is_derived_once_before_others_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a round asks for is found before its first message leaves, and not again for any list of parties."""
+    masks = mu.PairwiseMasks(3, dropouts=0, rows=1000)
+    world = World(tmp_path, plans=[mu.Plan(AGE, parties=masks), mu.Plan(SQUARE, parties=masks)])
+    events, send = list[str](), Client.send
+
+    def derived(study: Study, turn: Turn) -> Any:
+        events.append(f"question {turn.round}")
+        return sum_request(study, turn)
+
+    def sent(client: Client, message: bytes) -> None:
+        events.append(parse_message(message).kind.name)
+        send(client, message)
+
+    with world.hub() as url:
+        others = [world.child(i, url) for i in (1, 2)]
+        own = world.own(0)
+        monkeypatch.setattr("murmure.parties.party.runner.sum_request", derived)
+        monkeypatch.setattr(Client, "send", sent)
+        world.join(0, url, own=own)
+        assert all(ended(*one)[0] == 0 for one in others)
+    messages = ["KEYS", "SHARES", "OPENED", "MASKED", "AGREE", "REVEAL"]
+    assert events == ["question 1", *messages, "question 2", *messages]
+
+
 def test_two_processes_cannot_run_one_study(world: World) -> None:
     with world.hub() as url:
         pid, pipe = world.child(0, url)

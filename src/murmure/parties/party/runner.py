@@ -23,7 +23,7 @@ from murmure.parties.party.policy import Policy
 from murmure.parties.party.refusals import PartyRefused, StoreFailed, StudyEnded
 from murmure.parties.party.store import RoundState
 from murmure.parties.party.transaction import PartyTransaction, read_charges
-from murmure.parties.study.cohort_guard import check_cohort, exact_columns, sum_request
+from murmure.parties.study.cohort_guard import SumRequest, check_cohort, exact_columns, sum_request
 from murmure.parties.study.costs import charge_of
 from murmure.parties.study.freshness import AskCounter
 from murmure.secure.errors import BadMessage, CohortRefused, OutOfOrder, ProtocolRefused, TooFewParties, WrongSession
@@ -165,7 +165,7 @@ class PartyRunner:
                 name=self.study.name,
             ) from None
         try:
-            runner.compute_sums()
+            runner.prepare()
             return runner.run()
         except Exception as error:  # an error of this software too: nobody should wait for it
             if runner.machine.stage == "failed" or isinstance(error, StudyEnded):
@@ -224,14 +224,20 @@ class RoundRunner:
                 number=self.number,
             )
 
+    @cached_property
+    def _request(self) -> SumRequest:
+        """What this round asks for, as the guard of cohorts compares it."""
+        return sum_request(self.runner.study, self.turn)
+
     # -- to the result ---------------------------------------------------------------------------
 
-    def compute_sums(self) -> None:
-        """This party's sums, before anything of this round is sent. If they fail, the others get a refusal."""
-        if self._is_masked:
-            return
+    def prepare(self) -> None:
+        """What is asked, and this party's sums, before anything of this round is sent: the others do not wait for it.
+        If it fails, they get a refusal."""
         try:
-            self.local_sum = sums_for_plan(self.runner.local_sums, self.turn.plan)
+            _ = self._request
+            if not self._is_masked:
+                self.local_sum = sums_for_plan(self.runner.local_sums, self.turn.plan)
         except Exception:
             self.machine.refuse()
             raise
@@ -360,7 +366,7 @@ class RoundRunner:
                     hint="the study ends here; start a new one with the remaining parties",
                     number=self.number,
                 )
-            request = sum_request(study, self.turn)
+            request = self._request
             members = frozenset(study.roster[place].key.hex() for place in cohort)
             if request.exact:
                 check_cohort(

@@ -8,7 +8,7 @@ function of a row, such as the score of a logit, is released to some 60 bits: ov
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.domain import Categories
@@ -30,7 +30,9 @@ def disclosure_counts(statistic: Any) -> list[int]:
     if not isinstance(statistic, ExactSums):
         counts = statistic.trailing_counts
         return [real_sum(statistic.domain) if of_reals(statistic) else 1] * (statistic.width - counts) + [1] * counts
-    return [times_counted(term, statistic.domain) for term in statistic.figures]
+    read = {name for term in statistic.figures for name in term.columns}
+    bits = {name: _bits(name, statistic.domain) for name in read}  # once: products read the same columns many times
+    return [times_counted(term, bits) for term in statistic.figures]
 
 
 def of_reals(statistic: Any) -> bool:
@@ -43,9 +45,10 @@ def real_sum(schema: Schema) -> int:
     return -(-WORD // min(WORD, sum(_bits(name, schema) for name in schema.private)))
 
 
-def times_counted(term: Term, schema: Schema) -> int:
+def times_counted(term: Term, bits: Mapping[str, int]) -> int:
+    """bits: of what a row holds, by column."""
     carries = (term.high - term.low).bit_length()
-    explained = sum(_bits(name, schema) for name in term.columns)
+    explained = sum(bits[name] for name in term.columns)
     return max(1, -(-carries // min(WORD, explained))) if explained else 1
 
 
