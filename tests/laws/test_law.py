@@ -11,8 +11,10 @@ import pytest
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
+from murmure.laws.hashed import Hashed
 from murmure.laws.law import Law
 from murmure.laws.mapped import Mapped
+from murmure.laws.window import WindowChannel
 from murmure.local.duchi import Duchi
 from murmure.local.grr import GRR
 from murmure.local.hadamard import HadamardResponse
@@ -83,3 +85,16 @@ def test_too_many_reports_cannot_be_mapped() -> None:
 
     with pytest.raises(InvalidParameter, match="BitsChannel has too many reports to list"):
         mapped.outcomes()
+
+
+@pytest.mark.parametrize(("k", "g"), [(2, 2), (3, 2), (4, 4), (5, 2), (8, 4), (9, 8), (1000, 64)])
+def test_hashes_are_listed_once_each_or_not_at_all(k: int, g: int) -> None:
+    """Of up to 2**12 hashes every report, which are as many as its bits say; of more none, since nobody could wait."""
+    channel = Hashed(k, WindowChannel.calibrated(1.0, g, g))
+    hashes = 2 ** channel.report_bits() / g
+    found = channel.outcomes()
+
+    assert (found is None) == (hashes > 2**12)
+    if found is not None:
+        reports = [tuple(report) for report in found]
+        assert len(set(reports)) == len(reports) == hashes * g

@@ -98,6 +98,24 @@ def test_uniforms_refuse_what_would_be_uneven() -> None:
     assert chi_squared(np.bincount(values, minlength=20), np.full(20, n / 20)) > FAILURE
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("bound", [1, 2, 10**6, 3 << 60, (1 << 61) + 1])
+def test_uniforms_are_those_of_whole_numbers(bound: int, compiled: bool) -> None:
+    """In Python's integers: 63 bits times the bound, refused in the first 2**63 mod bound of a run. Of the large bounds
+    up to a third of all words is refused, and then the next words decide."""
+    n, words = 50, [int(word) for word in Random.seeded(8).words(400)]
+    found, left, at = {}, list(range(n)), 0
+    while left:
+        drawn = list(zip(left, words[at : at + len(left)], strict=True))
+        at += len(left)
+        accepted = {i: word for i, word in drawn if (word >> 1) * bound % (1 << 63) >= (1 << 63) % bound}
+        found |= {i: 2 * ((word >> 1) * bound >> 63) + word % 2 for i, word in accepted.items()}
+        left = [i for i in left if i not in accepted]
+
+    assert (at > n) == (bound > 10**6)
+    assert uniforms(bound, n, Given(words, kernels() if compiled else None)).tolist() == [found[i] for i in range(n)]
+
+
 @pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(1, 700), Fraction(12), Fraction(1, 3 << 20), Fraction(30)])
 def test_the_loss_of_a_table_is_bounded_exactly(rate: Fraction) -> None:
     """|ln P[z] - ln P[z+d]| <= rate d + slack, in exact arithmetic, around 0, carries and escapes."""
