@@ -41,6 +41,14 @@ def test_log_up_is_the_least_float_above(num: int, den: int) -> None:
         assert Decimal(math.nextafter(up, -math.inf)) < exact <= Decimal(up)
 
 
+@pytest.mark.parametrize("x", [0.5, 40.0, 700.0, 5000.0])
+def test_exponentials_keep_their_digits_however_small(x: float) -> None:
+    """e^-x e^x = 1 and e^x = (e^(x/4))^4 to 75 digits, far beyond what a float holds."""
+    with decimal.localcontext(decimal.Context(prec=90)):
+        assert abs(exp(-x) * exp(x) - 1) < Decimal("1e-75")
+        assert abs(exp(-x / 4) ** 4 * exp(x) - 1) < Decimal("1e-75")
+
+
 def test_no_loss_is_zero() -> None:
     """ln 1 = 0, not the next float."""
     assert log_up(Fraction(1)) == 0.0

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from murmure.core.domain import Interval
+from murmure.core.cells.lenient_encoding import encode_schema_lenient
+from murmure.core.column import Column
+from murmure.core.domain import Categories, Interval
 from murmure.core.errors import OutsideDomain
+from murmure.core.schema import Schema
 from murmure.laws import kernel_loader, number_codes
-from murmure.laws.number_codes import codes_of
+from murmure.laws.number_codes import codes_of, lenient_codes_of
 
 kernels = pytest.importorskip("murmure.laws.kernels", reason="needs numba")
 
@@ -99,3 +102,63 @@ def test_small_pieces_load_a_kernel_once_they_are_many(monkeypatch: pytest.Monke
     loaded = [kernel_loader.kernels_for_pieces(piece) is not None for _ in range(6)]
 
     assert loaded == [False, False, False, True, True, True]
+
+
+SPECIAL = [np.nan, np.inf, -np.inf, -5.0, 5.0, np.nextafter(5.0, 6.0), -7.5, 0.0, 10 / 1024 * 3 - 5, 1e300]
+
+
+@pytest.mark.parametrize("special", [[], *([value] for value in SPECIAL), SPECIAL], ids=repr)
+@pytest.mark.parametrize("order", ["rows", "columns", "apart", "backwards", "Arrow"])
+def test_lenient_codes_are_those_of_the_domains(order: str, special: list[float]) -> None:
+    """However a table lies in memory, and whatever a few of its cells hold; nobody, where a number is missing."""
+    schema = Schema(
+        {
+            "a": Interval(-5.0, 5.0),
+            "b": Interval(-5.0, 5.0, cells=40_000),
+            "c": Column(Interval(-5.0, 5.0, cells=100), missing="constant", missing_value=0.0),
+            "d": Interval(-5.0, 5.0, outside="drop"),
+            "y": Categories(3),
+        }
+    )
+    n = kernel_loader.SMALL + 300
+    table = np.random.default_rng(3).normal(size=(n, 4)) * 2
+    for j in range(4):
+        table[100 * j : 100 * j + len(special), j] = special
+    table = {"columns": np.asfortranarray(table), "backwards": table[::-1, ::-1]}.get(order, table)
+    columns: dict[str, Any] = dict(zip("abcd", table.T, strict=True)) | {"y": np.arange(n) % 4}
+    if order == "apart":
+        columns = {name: np.ascontiguousarray(values) for name, values in columns.items()}
+    if order == "Arrow":
+        pa = pytest.importorskip("pyarrow")
+        columns = pa.record_batch({name: np.ascontiguousarray(values) for name, values in columns.items()})
+    found, expected = lenient_codes_of(schema, columns), encode_schema_lenient(schema, columns)
+
+    for codes, wanted in zip(found, expected, strict=True):
+        assert np.array_equal(codes, wanted)
+
+
+def test_a_table_that_lies_in_rows_is_read_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its columns are views of one array; in others, and in a part of it with a gap, each column is read alone."""
+    names: list[str] = []
+
+    class Watched:
+        def __getattr__(self, name: str) -> Any:
+            names.append(name)
+            return getattr(kernels, name)
+
+    monkeypatch.setattr(number_codes, "kernels_for_pieces", lambda n: Watched())
+    table = np.random.default_rng(3).uniform(-5.0, 5.0, (1000, 4))
+    for taken, read in (
+        (table.T, ["matrix_codes"]),
+        (table[::2].T, ["matrix_codes"]),
+        (table[:, 1:].T, ["matrix_codes"]),
+        (table[:, ::2].T, ["interval_codes"] * 2),
+        (np.asfortranarray(table).T, ["interval_codes"] * 4),
+        (table[:, :1].T, ["interval_codes"]),
+    ):
+        schema = Schema({f"x{j}": Interval(-5.0, 5.0) for j in range(len(taken))})
+        names.clear()
+        columns = dict(zip(schema, taken, strict=True))
+
+        assert all(map(np.array_equal, lenient_codes_of(schema, columns), encode_schema_lenient(schema, columns)))
+        assert names == read

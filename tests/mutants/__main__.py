@@ -141,7 +141,7 @@ def report_of(campaign: Campaign, mutants: list[Mutant], equivalents: Equivalent
         left = result is not None and result.verdict in ("survived", "uncovered") and entry is None
         covering = known.covering(mutant) if left else {}
         lines.append(Line(mutant, result, entry, {test: covering[test] for test in in_order(covering)}))
-    unfit = campaign.map.unfit
+    unfit = campaign.map.unfit | campaign.unsteady
     return Report(lines, seed, {"tests": list(campaign.tests), "slow": campaign.with_slow, "unfit": unfit})
 
 

@@ -99,6 +99,7 @@ class Campaign:
         self.results = Results(self.cache / "results.jsonl")
         how = f"{self.with_slow} {self.covering_only} {' '.join(self.files)}"
         self.suite = digest_of(tree_digest(self.root, self.source, "tests"), how)[:16]
+        self.unsteady: dict[str, str] = {}  # tests that failed with a mutant, but not because of it
         self._checkouts: list[Checkout] = []
 
     @cached_property
@@ -155,32 +156,57 @@ class Campaign:
         make = self._maker(mutant)
         covered = bool(self.selection.covering(mutant))
         for tests in self.selection.stages(mutant, self.covering_only):
-            if not tests:
-                continue
-            with self._control:
-                if not self._controlled:
-                    self._run_control(tests, checkout)
-            with checkout.with_mutant(mutant) as kernels:
-                outcome = self.processes.run(checkout, self._job(tests), kernels)
-            tried += len(tests)
-            if outcome.code is None:
-                return make("timeout", test=outcome.test, tests=tried, seconds=time.monotonic() - began)
-            if outcome.code not in (0, 5):
-                why = outcome.why.get(outcome.failed) or outcome.output[-500:]
-                return make("found", test=outcome.failed, why=why, tests=tried, seconds=time.monotonic() - began)
+            tests = [test for test in tests if test not in self.unsteady]
+            if tests:
+                with self._control:
+                    if not self._controlled:
+                        self._run_control(tests, checkout)
+            while tests:
+                outcome = self._run(tests, checkout, mutant)
+                tried += len(tests)
+                if outcome.code in (0, 5):
+                    break
+                if self._confirmed(outcome, tests, checkout, mutant):
+                    verdict = "timeout" if outcome.code is None else "found"
+                    why = "" if outcome.code is None else outcome.why.get(outcome.failed) or outcome.output[-500:]
+                    return make(verdict, test=outcome.failed, why=why, tests=tried, seconds=time.monotonic() - began)
+                self.unsteady[outcome.failed] = "failed with a mutant, and then not alone"
+                tests = tests[tests.index(outcome.failed) + 1 :]
         return make("survived" if covered else "uncovered", tests=tried, seconds=time.monotonic() - began)
+
+    def _run(self, tests: list[str], checkout: Checkout, mutant: Mutant | None, patience: float = 0.0) -> Outcome:
+        with checkout.with_mutant(mutant) as kernels:
+            return self.processes.run(checkout, self._job(tests, patience), kernels)
+
+    def _confirmed(self, outcome: Outcome, tests: list[str], checkout: Checkout, mutant: Mutant) -> bool:
+        """The test that failed passes alone without the mutant, at this moment, and fails again with it. Else a full
+        disk or a busy machine would find mutants."""
+        failed = outcome.failed
+        alone = [failed] if failed in tests else [test for test in tests if test.startswith(failed)][:1] or tests[:1]
+        control = self._run(alone, checkout, None)
+        if control.code != 0:
+            self._run_control(tests[: tests.index(alone[0]) + 1], checkout)  # as it ran, it passes: or all is broken
+        else:
+            hung = outcome.code is None and outcome.waited > TIMES * control.seconds
+            if hung or self._run(alone, checkout, mutant, TIMES * control.seconds).code not in (0, 5):
+                return True
+        if failed not in tests:
+            raise RuntimeError(f"With a mutant, pytest ended early, and then it did not:\n{outcome.output}")
+        return False
 
     def _run_control(self, tests: list[str], checkout: Checkout) -> None:
         """Without a mutant the first tests must pass in the very same way: else every mutant would seem to be found."""
-        outcome: Outcome = self.processes.run(checkout, self._job(tests), checkout.kernel_cache)
+        outcome = self._run(tests, checkout, None)
         if outcome.code != 0:
             raise RuntimeError(f"Without any mutant, {outcome.failed} fails in the checkout:\n{outcome.output}")
         self._controlled = True
 
-    def _job(self, tests: list[str]) -> ProcessJob:
+    def _job(self, tests: list[str], patience: float = 0.0) -> ProcessJob:
+        """patience: so many seconds at least, for each test and until the first one."""
         seconds = self.map.tests(lambda part: set(part.durations))
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        return ProcessJob(files, tests, limit=lambda test: SLACK + TIMES * seconds.get(test, 0.0))
+        limit = lambda test: max(patience, SLACK + TIMES * seconds.get(test, 0.0))  # noqa: E731
+        return ProcessJob(files, tests, limit=limit, patience=patience)
 
     def _maker(self, mutant: Mutant) -> Callable[..., Result]:
         def make(verdict: str, seconds: float, **known: Any) -> Result:

@@ -37,6 +37,7 @@ class Job:
     slow: bool = False
     coverage: str | None = None  # the text of a configuration; COVERAGE_FILE stands for the file of its data
     limit: Callable[[str], float] = field(default=lambda test: 600.0)  # seconds for a test
+    patience: float = 0.0  # seconds at least until the first test, and between two
 
 
 @dataclass
@@ -52,6 +53,7 @@ class Outcome:
     why: dict[str, str] = field(default_factory=dict)
     lines: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     output: str = ""
+    waited: float = 0.0  # seconds since the last test had started or ended
 
     @property
     def failed(self) -> str:
@@ -93,27 +95,28 @@ class Processes:
                 start_new_session=True,
             )
             try:
-                code = self._wait(process, status, job.limit)
+                code, waited = self._wait(process, status, job)
             finally:
                 end_all(process, folder.name)
         test, output = last_line(status)[1:], log.read_text(errors="replace")[-4000:]
         if code == 0 and out.exists():
             found = json.loads(out.read_text())
             return Outcome(found.pop("code"), test, time.monotonic() - began, output=output, **found)
-        return Outcome(None if code is None else code or -1, test, time.monotonic() - began, output=output)
+        ended = None if code is None else code or -1
+        return Outcome(ended, test, time.monotonic() - began, output=output, waited=waited)
 
-    def _wait(self, process: subprocess.Popen[bytes], status: Path, limit: Callable[[str], float]) -> int | None:
+    def _wait(self, process: subprocess.Popen[bytes], status: Path, job: Job) -> tuple[int | None, float]:
         size, since, test = 0, time.monotonic(), ""
         while True:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                return process.wait(POLL)
+                return process.wait(POLL), time.monotonic() - since
             if self.stop.is_set():
                 raise Stopped
             if (now := status.stat().st_size) != size:
                 size, since, test = now, time.monotonic(), last_line(status)
-            allowed = limit(test[1:]) if test.startswith("+") else BETWEEN if test else TO_START
+            allowed = job.limit(test[1:]) if test.startswith("+") else max(job.patience, BETWEEN if test else TO_START)
             if time.monotonic() - since > allowed or memory_of(process.pid) > MEMORY:
-                return None
+                return None, time.monotonic() - since
 
 
 def last_line(path: Path) -> str:

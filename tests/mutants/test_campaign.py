@@ -156,6 +156,57 @@ def test_a_suite_that_fails_without_any_mutant_is_refused(toy: Path, capsys: pyt
     assert judgements_or_none(toy) == []
 
 
+UNSTEADY = """
+import time
+from pathlib import Path
+
+from toy import sums
+
+RUNS = Path({runs!r})
+
+
+def test_total():
+    sums.total(1, 1)
+    with RUNS.open("a") as file:
+        file.write("*")
+    assert len(RUNS.read_text()) not in {fails}
+
+
+def test_later():
+    time.sleep(0.05)
+    assert sums.total(2, 3) == 5
+"""
+TOTAL = ["--tests", "tests/test_sums.py", "--workers", "1", "--kinds", "arithmetic", "--sample", "1"]
+
+
+def unsteady(root: Path, fails: str) -> Path:
+    """Sums with one mutant, and a test that fails in its so-manieth run: first for the map, then for the control."""
+    tests = UNSTEADY.format(runs=str(root / "runs"), fails=fails).replace(
+        "    with", "    sums.total(1, 1)\n    with", 1
+    )
+    make_toy(root, tests)
+    (root / "src/toy/sums.py").write_text(SUMS[: SUMS.index("def larger")])
+    return root
+
+
+def test_a_test_that_fails_now_and_then_finds_nothing(tmp_path: Path) -> None:
+    """It fails while it is run with the mutant, and a moment later no more: the next test finds the mutant."""
+    code, report = mutate(unsteady(tmp_path, "{3}"), *TOTAL)
+    (mutant,) = report["mutants"]
+
+    assert (code, mutant["verdict"], mutant["test"]) == (0, "found", "tests/test_sums.py::test_later")
+    assert list(report["suite"]["unfit"]) == ["tests/test_sums.py::test_total"]
+
+
+def test_what_breaks_on_the_way_finds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """From its third run on the test fails, with a mutant or without: a full disk would do that."""
+    root = unsteady(tmp_path, "range(3, 99)")
+
+    assert mutate(root, *TOTAL)[0] == 2
+    assert "Without any mutant, tests/test_sums.py::test_total fails in the checkout" in capsys.readouterr().err
+    assert judgements_or_none(root) == []
+
+
 def judgements_or_none(root: Path) -> list[dict[str, Any]]:
     return judgements(root) if (root / ".cache/mutants/results.jsonl").exists() else []
 

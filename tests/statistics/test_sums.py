@@ -16,7 +16,7 @@ from murmure.core.blocks import NoisySum
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate, OutsideDomain, PlanRefused
 from murmure.core.random import Random
 from murmure.plan.codec import part_from_dict, part_to_dict
-from murmure.statistics.expressions import exact_summation
+from murmure.statistics.expressions import digit_products, exact_summation
 
 SCHEMA = mu.Schema(
     {
@@ -95,7 +95,7 @@ def test_wide_sums_take_no_noise_of_a_curator() -> None:
         mu.Plan(mu.Sums(WIDE, ("g * h",)), curator=mu.DiscreteLaplace(1.0))
 
 
-@pytest.mark.parametrize("high", [2**19, 2**20 - 1, 2**20, 2**20 + 1, 2**30, 2**31 - 2])
+@pytest.mark.parametrize("high", [2**19, 2**21, 2**22 - 1, 2**22, 2**22 + 1, 2**30, 2**31 - 2])
 def test_products_are_exact_around_the_size_of_a_digit(high: int) -> None:
     """The largest values of both signs, in as many rows as are added at a time and one more."""
     schema = mu.Schema({"a": mu.Integers(high - 9, high), "b": mu.Integers(-high, 9 - high)})
@@ -110,12 +110,21 @@ def test_products_are_exact_around_the_size_of_a_digit(high: int) -> None:
 
 def test_sums_over_many_blocks_are_flushed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Products that int64 could not add up over all blocks are handed to Python's integers in time."""
-    monkeypatch.setattr(exact_summation, "FLUSH", 2)
+    flushed: list[int] = []
+
+    class Noted(digit_products.DigitProducts):
+        def _flush(self) -> None:
+            flushed.append(self.rows)
+            super()._flush()
+
+    monkeypatch.setattr(exact_summation, "digit_products", lambda bounds, rows, block: Noted(bounds, block))
+    monkeypatch.setattr(digit_products, "FLUSH", 16)
     monkeypatch.setattr(exact_summation, "ROWS", 8)
     asked = mu.Sums(SCHEMA, ("age * age", "age * stay", "stay"))
     x = asked.encode(people())
 
     assert asked.tally(x).tolist() == asked.lift(x).sum(axis=0).tolist()
+    assert sum(flushed) == 500 and max(flushed) == 16
 
 
 def test_few_products_of_many_factors_are_multiplied_one_by_one() -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Literal
 
 from murmure.central.base.bound_noise import BoundNoise
@@ -67,24 +68,41 @@ class DiscreteLaplace(Noise):
 
     def bind(self, blocks: Sequence[Block], relation: Relation = "add/remove", rows: int = 1) -> BoundNoise:
         blocks = check_binding(self, blocks, relation, rows)
-        laws: list[Digits | DiscreteLaplaceLaw] = []
-        epsilon = rho = Fraction(0)
-        for block, share in zip(blocks, split_by_weight(self.epsilon, blocks), strict=True):
-            moves, squares = block.sensitivity("l1", relation, rows), block.sensitivity("l2", relation, rows)
-            count = moved_entries(block, relation, rows)
-            law = calibrated(share, moves, count) if self.sampler == "table" else at_rate(share / moves)
-            slack = law.slack if isinstance(law, Digits) else Fraction(0)
-            loss = law.loss(moves, count)
-            # sum of (rate |d| + slack)**2 over the entries that move
-            squared = law.rate**2 * squares + 2 * law.rate * slack * moves + count * slack**2
-            laws.append(law)
-            epsilon += loss
-            rho += min(loss**2, squared) / 2
-        cost = Cost(float_up(epsilon), float_up(rho))
+        moved = tuple(
+            (
+                block.sensitivity("l1", relation, rows),
+                block.sensitivity("l2", relation, rows),
+                moved_entries(block, relation, rows),
+            )
+            for block in blocks
+        )
+        laws, cost = _laws(self.sampler, tuple(split_by_weight(self.epsilon, blocks)), moved)
         method = Phrase("discrete Laplace: closed form")
         if self.sampler == "table":
             method = Phrase("discrete Laplace: closed form, rounding of the tables counted")
-        return BoundNoise(self, blocks, tuple(laws), "l1", relation, rows, cost, cost.epsilon, 0.0, method)
+        return BoundNoise(self, blocks, laws, "l1", relation, rows, cost, cost.epsilon, 0.0, method)
+
+
+@lru_cache(maxsize=256)
+def _laws(
+    sampler: Sampler, shares: tuple[Fraction, ...], moved: tuple[tuple[int, int, int], ...]
+) -> tuple[tuple[Digits | DiscreteLaplaceLaw, ...], Cost]:
+    """The law of every block, by its share of epsilon and how far it moves (in L1, squared, in how many entries).
+
+    And what they cost together. Learners ask the same again and again: their steps, and every fit of a schema.
+    """
+    laws: list[Digits | DiscreteLaplaceLaw] = []
+    epsilon = rho = Fraction(0)
+    for share, (moves, squares, count) in zip(shares, moved, strict=True):
+        law = calibrated(share, moves, count) if sampler == "table" else at_rate(share / moves)
+        slack = law.slack if isinstance(law, Digits) else Fraction(0)
+        loss = law.loss(moves, count)
+        # sum of (rate |d| + slack)**2 over the entries that move
+        squared = law.rate**2 * squares + 2 * law.rate * slack * moves + count * slack**2
+        laws.append(law)
+        epsilon += loss
+        rho += min(loss**2, squared) / 2
+    return tuple(laws), Cost(float_up(epsilon), float_up(rho))
 
 
 ONE = Block("count", 1, 1, 1)

@@ -13,9 +13,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,6 +21,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from murmure.core.errors import InvalidParameter, UnsafeRandomness, shorten
 from murmure.core.fixed import Words64
+from murmure.core.helper_thread import helper
 from murmure.core.types import Ints
 
 MAIN, DEEP = 0, 1
@@ -195,17 +194,10 @@ def random_or_secure(rng: Random | None, owner: str) -> Random:
 _SECURE: weakref.WeakSet[Random] = weakref.WeakSet()
 
 
-@cache
-def _helper() -> ThreadPoolExecutor:
-    """One thread that stays: starting one costs as much as randomising 50,000 answers."""
-    return ThreadPoolExecutor(1, "murmure")
-
-
 def _after_fork() -> None:
     # Parent and child would draw the same words, and one could compute the noise of the other.
     for rng in list(_SECURE):
         rng._rekey()
-    _helper.cache_clear()  # threads do not survive a fork
 
 
 if hasattr(os, "register_at_fork"):
@@ -268,7 +260,7 @@ class KeystreamWords:
         rows = max(2, BUFFER_BYTES // (8 * self.width) // 2 * 2)  # even: each range starts on a cipher block
         half = self.n // 4 * 2  # even too
         if threads > 1 and self.n > 2 * rows:
-            other = _helper().submit(self._sweep, fill, half, self.n, rows)
+            other = helper().submit(self._sweep, fill, half, self.n, rows)
             self._sweep(fill, 0, half, rows)
             other.result()
         else:

@@ -33,6 +33,7 @@ from murmure.core.batches import (
     inspect_column,
     select_columns,
 )
+from murmure.core.cells.gridded_floats import GriddedFloats, gridded_floats
 from murmure.core.cells.parsed_columns import Codes
 from murmure.core.column import DEFAULTS, Column, kind_of, lenient_kind_of
 from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, Interval, with_column, with_outside
@@ -207,6 +208,18 @@ class Schema(Mapping[str, Domain]):
     def encode(self, batch: Any) -> tuple[Codes, ...]:
         """The codes of the private columns, in order, of the rows that are kept. One value may refuse the batch."""
         return self.encode_kept(batch)[0]
+
+    def encode_in_blocks(self, batch: Any) -> tuple[Codes | GriddedFloats, ...]:
+        """The same for those who read codes once, a block at a time: floats may stay what they are until then."""
+        if self.drops:
+            return self.encode(batch)
+        self.refuse_drafted()
+        out: list[Codes | GriddedFloats] = []
+        for name, values in select_columns(batch, self.private).items():
+            gridded = gridded_floats(self.columns[name], values)
+            out.append(self._encode_column(name, values, strict=True)[0] if gridded is None else gridded)
+        check_equal_lengths({name: len(codes) for name, codes in zip(self.private, out, strict=True)})
+        return tuple(out)
 
     def encode_kept(self, batch: Any, public: bool = False) -> tuple[tuple[Codes, ...], Mask]:
         """The codes, and which rows are kept: all but those that a column with outside="drop" does not hold.

@@ -11,10 +11,17 @@ from typing import Any, TypeVar
 
 from murmure.core.catalogue_entries import EngineEntry
 from murmure.core.errors import EmptySource, InvalidParameter, shorten
+from murmure.core.helper_thread import with_helper
 from murmure.core.types import Engine, Total
-from murmure.laws.kernel_loader import one_thread_here, threads
+from murmure.laws.kernel_loader import as_one_of_several, one_thread_here, threads
 
 T = TypeVar("T")
+
+
+def with_rows(batches: Iterable[T]) -> Iterable[T]:
+    """The batches that have rows; a list stays one."""
+    found = (batch for batch in batches if len(batch))  # type: ignore[arg-type]
+    return list(found) if isinstance(batches, list) else found
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,7 @@ class Memory(Engine):
 
     def total(self, step: Callable[[Any], Total], source: Iterable[Any]) -> Total:
         out: Total | None = None
-        for part in self.each(step, (batch for batch in source if len(batch))):
+        for part in self.each(step, with_rows(source)):
             out = part if out is None else out + part
         if out is None:
             raise EmptySource(
@@ -56,8 +63,15 @@ class Memory(Engine):
         return out
 
     def each(self, work: Callable[[Any], T], source: Iterable[Any]) -> Iterator[T]:
-        """work(batch) for every batch, in order. Memory is a few batches, whatever the number of people."""
-        count, batches = self.threads or threads(), iter(source)
+        """work(batch) for every batch, in order. Memory is a few batches, whatever the number of people.
+
+        A list has all batches at hand, and gets all results before the first is returned.
+        """
+        count = self.threads or threads()
+        if isinstance(source, list) and len(source) > 1 and count == 2:
+            yield from with_helper(as_one_of_several(work), source)
+            return
+        batches = iter(source)
         # Two batches are taken to see whether there is more than one.
         head = deque(islice(batches, 2))
         # Popped one after the other, so that none is kept alive.

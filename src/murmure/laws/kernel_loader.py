@@ -14,9 +14,12 @@ from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from murmure.core.files import locked
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 SMALL = 8192  # reports; for fewer, loading a kernel costs more than it saves
 MANY = 1 << 20  # random words that reports take: few reports, but long ones
@@ -34,6 +37,13 @@ def _module() -> ModuleType:
     from murmure.laws import kernels
 
     return kernels
+
+
+@cache
+def _sum_module() -> ModuleType:
+    from murmure.laws import sum_kernels
+
+    return sum_kernels
 
 
 def cached_kernel(kernel: Any) -> Any:
@@ -98,6 +108,11 @@ def kernels_for(n: int, words: int = 1) -> ModuleType | None:
     return _module() if (n >= SMALL or n * words >= MANY) and available() else None
 
 
+def sum_kernels_for(n: int) -> ModuleType | None:
+    """The compiled kernels that add up codes of n rows, when they are installed and worth it."""
+    return _sum_module() if n >= SMALL and available() else None
+
+
 _small_pieces = 0  # rows that came in pieces too small for a kernel
 
 
@@ -124,6 +139,20 @@ _here = threading.local()
 def one_thread_here() -> None:
     """Called by a thread that works on one batch of several: the other batches keep the other cores busy."""
     _here.one = True
+
+
+def as_one_of_several(work: Callable[[T], R]) -> Callable[[T], R]:
+    """The same work on one batch of several, in a thread that has other work too."""
+
+    def alone(batch: T) -> R:
+        before = getattr(_here, "one", False)
+        _here.one = True
+        try:
+            return work(batch)
+        finally:
+            _here.one = before
+
+    return alone
 
 
 def threads() -> int:

@@ -448,40 +448,6 @@ def digits(block, ends, guide, first, shift, first_guide, radix, folded, offset,
     return count
 
 
-# -- clusters (statistics/learning/clusters.py) ------------------------------------------------------------------
-
-
-@compile_kernel
-def nearest(t, slope, at, far, best, out):
-    """The number of every row's centre; t holds one row for each column. Whole numbers below 2**53, so no rounding."""
-    for a in range(0, t.shape[1], len(far)):  # few rows at a time: their distances stay in the cache
-        rows = min(len(far), t.shape[1] - a)
-        for c in range(len(at)):
-            for i in range(rows):
-                far[i] = at[c]
-            for j in range(t.shape[0]):
-                by = slope[c, j]
-                for i in range(rows):
-                    far[i] += by * t[j, a + i]
-            if c == 0:
-                for i in range(rows):
-                    best[i] = far[i]
-                    out[a + i] = 0
-            else:
-                for i in range(rows):  # a tie stays with the lower number
-                    closer = far[i] < best[i]
-                    best[i] = far[i] if closer else best[i]
-                    out[a + i] = c if closer else out[a + i]
-
-
-@compile_kernel
-def cluster_sums(t, cluster, counts, sums):
-    for i in range(len(cluster)):
-        counts[cluster[i]] += 1
-        for j in range(t.shape[0]):
-            sums[cluster[i], j] += t[j, i]
-
-
 # -- tables written out (table.py) -------------------------------------------------------------------------------
 
 
@@ -498,6 +464,7 @@ def table_draw(x, block, entries, log_columns, out):
 
 # -- numbers as codes (number_codes.py) --------------------------------------------------------------------------
 
+TILE = 256  # rows of a table that are turned into columns at a time: they stay in the cache
 TO_WHOLE = 1.5 * 2.0**52  # added and taken off again, it rounds as rint does
 
 
@@ -515,3 +482,17 @@ def interval_codes(x, low, times, cells, close, least, most, out):
         odd |= int(not ((number >= least) & (number <= most)))
         out[i] = np.int32(min(cell, last))
     return odd
+
+
+@compile_kernel
+def matrix_codes(x, low, times, cells, close, out, odd):
+    """interval_codes of every column of a table that lies in rows; odd: the columns in which a number was special."""
+    columns = np.empty((x.shape[1], TILE))
+    for a in range(0, len(x), TILE):
+        rows = min(TILE, len(x) - a)
+        for i in range(rows):
+            for j in range(x.shape[1]):
+                columns[j, i] = x[a + i, j]
+        for j in range(x.shape[1]):
+            codes = out[j, a : a + rows]
+            odd[j] |= interval_codes(columns[j, :rows], low[j], times[j], cells[j], close[j], -np.inf, np.inf, codes)

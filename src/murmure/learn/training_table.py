@@ -101,8 +101,7 @@ def training_table(
                 known_count=len(known),
                 known=shorten(known, 120),
             )
-        by_column = np.ascontiguousarray(array.T)  # read column after column from here on
-        frame = dict(zip(known or [f"x{j}" for j in range(array.shape[1])], by_column, strict=True))
+        frame = dict(zip(known or [f"x{j}" for j in range(array.shape[1])], array.T, strict=True))
     features = tuple(frame) if schema is None else tuple(n for n in schema.private if n != target)
     for name in features:
         if name not in frame:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from murmure.core.types import Total
-from murmure.engines.memory import Memory
+from murmure.engines.memory import Memory, with_rows
 from murmure.plan.plan import Plan
 
 BUDGET = 1 << 29  # bytes: five million rows of a regression on ten columns
@@ -43,12 +43,21 @@ class KeptRows:
         key = plan.step.column_key
         if key is None or not isinstance(engine, Memory):
             return engine.total(plan.step, read())  # type: ignore[no-any-return]
-        table = self._tables.get(id(frame))
-        if table is None or table.key != key:
+        table = self._table(plan, frame)
+        if table is None:
             return self._first(plan, engine, self._begin(frame, key), read())
         if table.batches is None:
             return engine.total(plan.step, read())
         return engine.total(plan.step.tally_columns, table.batches)
+
+    def holds(self, plan: Plan, frame: Any, engine: Any) -> bool:
+        """Whether `total` will not read."""
+        table = self._table(plan, frame) if isinstance(engine, Memory) else None
+        return table is not None and table.batches is not None
+
+    def _table(self, plan: Plan, frame: Any) -> KeptTable | None:
+        key, table = plan.step.column_key, self._tables.get(id(frame))
+        return table if table is not None and key is not None and table.key == key else None
 
     def _begin(self, frame: Any, key: Hashable) -> KeptTable:
         self._tables[id(frame)] = KeptTable(frame, key)  # other columns of the same table are not kept any longer
@@ -64,7 +73,7 @@ class KeptRows:
 
         out: Total | None = None
         try:
-            for columns, part in engine.each(work, (task for task in tasks if len(task))):
+            for columns, part in engine.each(work, with_rows(tasks)):
                 out = part if out is None else out + part
                 room -= columns.nbytes
                 if room < 0:

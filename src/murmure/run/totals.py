@@ -17,6 +17,7 @@ from murmure.core.types import Total
 from murmure.engines.base.progress import with_progress
 from murmure.engines.base.task import Task, numbered
 from murmure.engines.sources.column_batches import batches, pick_column
+from murmure.laws.kernel_loader import threads
 from murmure.plan.plan import Plan
 from murmure.run.engine_choice import engine_for
 from murmure.run.kept_rows import KeptRows
@@ -43,6 +44,8 @@ def total(plan: Plan, frame: Any, engine: Any, rng: Random, kept: KeptRows | Non
                 frame = _limit_rows_per_person(plan, frame, engine)
             out = engine.total(plan.step, frame, rng.branch())
         elif kept is not None:
+            if plan.curator is not None and kept.holds(plan, frame, engine):
+                rng.branch()  # as reading them would: noise must not depend on what is kept
             out = kept.total(plan, frame, engine, lambda: tasks(plan, frame, rng))
         else:
             out = engine.total(plan.step, tasks(plan, frame, rng))
@@ -102,8 +105,23 @@ def _kinds(plan: Plan, columns: Sequence[str]) -> dict[str, str]:
     return {plan.unit: "name"} | known if plan.unit != "row" else known
 
 
-def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
-    """The rows in batches, each with its own generator, so that threads cannot change a seeded run."""
+def tasks(plan: Plan, frame: Any, rng: Random) -> Iterable[Task]:
+    """The rows in batches, each with its own generator, so that threads cannot change a seeded run.
+
+    Arrays of numbers that nobody randomises are at hand, all of them: a list.
+    """
+    from murmure.engines.sources.number_arrays import number_arrays, row_slices
+
+    columns = plan.step.columns
+    plain = isinstance(plan.statistic.domain, Schema) and plan.person is None and plan.unit == "row"
+    arrays = number_arrays(frame, columns) if plain and columns is not None else None
+    if arrays is None:
+        return _tasks_of_table(plan, frame, rng)
+    rng.branch()  # which is not needed here: noise that is drawn later must not depend on how rows were read
+    return list(numbered(row_slices(arrays, threads()), lambda i: rng))
+
+
+def _tasks_of_table(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
     from murmure.engines.sources.data_file import described
     from murmure.engines.sources.rows_per_person import RowsPerPerson, refuse_inexact_names, with_unit
     from murmure.engines.sources.tables import column_names, open_table
@@ -127,7 +145,8 @@ def tasks(plan: Plan, frame: Any, rng: Random) -> Iterator[Task]:
         table = open_table(frame, with_unit(columns, plan.unit), _kinds(plan, columns), lenient=lenient)
         if people is not None:
             refuse_inexact_names(table, plan.unit)
-        source, rows = table.batches(), table.rows
+        # Where nothing is drawn, sums are the same however rows are cut.
+        source, rows = table.batches() if plan.person is not None else table.pieces(), table.rows
     elif isinstance(frame, str | os.PathLike | Mapping) or (lenient and _is_table(frame)):
         what = str(frame) if isinstance(frame, str | os.PathLike) else Phrase("the table")
         column = pick_column(column_names(frame), domain.column, what)

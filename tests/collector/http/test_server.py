@@ -137,13 +137,16 @@ def test_a_second_request_may_not_come_slowly_either(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(RespondentConnection, "configure", lambda behind_proxy: None)
     monkeypatch.setattr(RespondentConnection, "silent_seconds", 0.3)
     with served() as port:
-        begun = time.monotonic()
-        line = connect(port, b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nab")
-        assert line.recv(1000).startswith(b"HTTP/1.1 200 OK")
-        line.sendall(b"POST / HTT")
-        told = read_all(line)  # nothing, if the connection was found idle before
-        assert not told or told.startswith(b"HTTP/1.1 408 ")
-        assert 0.2 < time.monotonic() - begun < 10
+        for _ in range(5):  # on a busy machine the connection may be idle for too long before its second request
+            line = connect(port, b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nab")
+            assert line.recv(1000).startswith(b"HTTP/1.1 200 OK")
+            begun = time.monotonic()
+            line.sendall(b"POST / HTT")
+            told, took = read_all(line), time.monotonic() - begun
+            if told and took > 0.2:
+                break
+        assert told.startswith(b"HTTP/1.1 408 ")
+        assert 0.2 < took < 10
 
 
 def test_a_reader_that_stops_reading_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:

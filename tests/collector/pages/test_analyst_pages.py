@@ -191,8 +191,10 @@ def test_forged_reports_raise_an_alarm_on_the_page(office: Office, visit: Start)
     check = survey_forgeries(office.served.collector, record)
 
     assert check.noticed and str(check.sentence()) in told
-    for test in check.tests:
-        assert str(test.name) in told and str(test.saw) in told
+    words = check.in_words(str)["words"]
+    assert len(words) == len(check.tests)
+    for test in words:
+        assert test["test"] in told and test["saw"] in told
     assert opened.serious() == [] and opened.complaints() == []
 
 

@@ -836,10 +836,11 @@ def test_a_text_that_is_missing_falls_back_and_says_its_language() -> None:
     assert '<legend lang="en">Only in English?</legend>' in page
 
 
-def test_words_keep_their_fields_for_the_script() -> None:
-    words = answer_words("en", {"number"}, several=True, waves=True)
+@pytest.mark.parametrize("waves", [False, True])
+def test_words_keep_their_fields_for_the_script(waves: bool) -> None:
+    words = answer_words("en", {"number"}, several=True, waves=waves, coins=True, personal=True)
 
-    assert words["same"] == "{n} will send that answer"
+    assert words["kept.mark" if waves else "same"].startswith("{n} will ")
     assert all(re.fullmatch(r"[^{}]*(\{[a-z]+\}[^{}]*)*", text) for text in words.values())
 
 

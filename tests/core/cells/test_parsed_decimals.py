@@ -29,7 +29,7 @@ def test_the_nearest_step_is_that_of_fifteen_digits(places: int) -> None:
     for size in (3e-16, 3e-9, 1e-3, 0.9, 7.99, 100.0, 12345.0, 9e5):
         x = near_middles(places, size)
         y = x * ten
-        found, text = (f(x, y, ten) for f in (parsed_decimals._by_digits, parsed_decimals._by_text))
+        found, text = (f(x, y, ten) for f in (parsed_decimals._by_digits, parsed_decimals.steps_by_text))
         compared += len(x)
 
         np.testing.assert_array_equal(found, text)

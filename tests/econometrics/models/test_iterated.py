@@ -182,6 +182,7 @@ def test_a_logit_of_ones_own_is_the_logit(given, between, spector):
         found = mle(score, names, data, SPECTOR, errors=errors, privacy=privacy, schema=schema, **given)
         np.testing.assert_allclose(found.params, expected.params, rtol=1e-8)
         np.testing.assert_allclose(found.bse, expected.bse, rtol=1e-8)
+        assert (found.nobs, found.df_resid) == (expected.nobs, expected.df_resid)
         if "loglik" in given:
             assert found.llf == pytest.approx(expected.llf, rel=1e-10)
     assert found.names == ("a", "b", "c", "d")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from murmure.core.blocks import Block
 from murmure.core.errors import InvalidParameter, shorten
@@ -36,8 +37,14 @@ def check_person(owner: object, relation: Relation, rows: int) -> None:
 def split_by_weight(budget: float, blocks: Sequence[Block]) -> list[Fraction]:
     """The budget in proportion to the blocks' weights; floats are taken at their exact values."""
     # A sum of rounded floats could exceed the budget.
-    weights = [Fraction(block.weight) for block in blocks]
-    return [Fraction(budget) * weight / sum(weights) for weight in weights]
+    return list(_split(budget, tuple(block.weight for block in blocks)))
+
+
+@lru_cache(maxsize=256)
+def _split(budget: float, weights: tuple[float, ...]) -> tuple[Fraction, ...]:
+    exact = [Fraction(weight) for weight in weights]
+    whole = sum(exact)
+    return tuple(Fraction(budget) * weight / whole for weight in exact)
 
 
 def moved_entries(block: Block, relation: Relation, rows: int) -> int:

@@ -43,7 +43,12 @@ def answer_page(
     }
     shown = [_for_script(question, labels=state != "open") for question in questions]
     words = answer_words(
-        lang, {question["kind"] for question in questions}, several=len(questions) > 1, waves=waves > 1
+        lang,
+        {question["kind"] for question in questions},
+        several=len(questions) > 1,
+        waves=waves > 1,
+        coins=coins,
+        personal=link == "invitations",
     )
     return collector_page(
         "answer.html",

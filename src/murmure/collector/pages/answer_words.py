@@ -283,15 +283,47 @@ WAVES = {
     "changed",
     "changed.go",
 }
+ONE_WAVE = {  # several waves are answered by marks that the device keeps
+    "same",
+    "other",
+    "others",
+    "marked",
+    "unmarked",
+    "marked.about",
+    "group",
+    "groups",
+    "group.about",
+    "set",
+    "sets",
+    "set.about",
+    "fit",
+    "fits",
+    "fit.about",
+    "grouped",
+    "grouped.none",
+    "listed",
+    "fitting",
+    "fitting.none",
+}
+COINS = {"coins", "coins.unreachable", "coins.not-open", "coins.unknown-link", "coins.waiting", "refused.no-coins"}
+PERSONAL = {"link.token", "link.used"}
 
 
-def answer_words(lang: LanguageCode, kinds: Set[str], several: bool, waves: bool) -> dict[str, str]:
-    """Every sentence that a survey with such questions may need, by its key."""
+def answer_words(
+    lang: LanguageCode, kinds: Set[str], *, several: bool, waves: bool, coins: bool, personal: bool
+) -> dict[str, str]:
+    """Every sentence that such a survey may need, by its key. personal: whether its links are one-time links."""
     say = Language(lang).say
     groups = (PICTURE, CONCLUSIONS, READINGS, STATES, REFUSALS, PROBLEMS)
-    unused = (
-        (NUMBERS if "number" not in kinds else set()) | (set() if several else SEVERAL) | (set() if waves else WAVES)
+    needed = (
+        (NUMBERS, "number" in kinds),
+        (SEVERAL, several),
+        (WAVES, waves),
+        (ONE_WAVE, not waves),
+        (COINS, coins),
+        (PERSONAL, personal),
     )
+    unused = {key for keys, wanted in needed for key in keys if not wanted}
     words = {key: phrase for group in groups for key, phrase in group.items()}
     several_only = {key for key in words if key.endswith(".several") and not several}
     return {key: say(words[key]) for key in words if key not in unused | several_only} | {"language": lang}

@@ -20,6 +20,7 @@ dates where none are wanted) raises an error; the holder of the data gets it bef
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,11 +65,20 @@ def _encoder(schema: Schema, name: str) -> _LenientEncoder:
     return _LenientEncoder(domain, coded.size - 1, coded.size)
 
 
-def encode_schema_lenient(schema: Schema, batch: Any) -> tuple[Codes, ...]:
-    """The codes of a batch of rows, one array for each private column, in the order of `schema.private`."""
+def encode_schema_lenient(
+    schema: Schema, batch: Any, known: Callable[[dict[str, Any]], Mapping[str, Codes]] | None = None
+) -> tuple[Codes, ...]:
+    """The codes of a batch of rows, one array for each private column, in the order of `schema.private`.
+
+    known: gives the codes of some of these columns, which are then not read here.
+    """
     schema.refuse_drafted()
     taken = select_columns(batch, schema.private)
-    encoded = {name: _encoder(schema, name).encode(values) for name, values in taken.items()}
+    found = {} if known is None else known(taken)
+    encoded: dict[str, tuple[Codes, Mask | None]] = {
+        name: (found[name], None) if name in found else _encoder(schema, name).encode(values)
+        for name, values in taken.items()
+    }
     check_equal_lengths({name: len(codes) for name, (codes, _) in encoded.items()})
     dropped = functools.reduce(either, (mask for _, mask in encoded.values()), None)
     if dropped is not None:  # a row that one column drops is nobody in all of them
@@ -84,6 +94,11 @@ def _code_of(domain: Domain, value: Any) -> int:
 def can_be_nobody(domain: Domain) -> bool:
     """Whether a row can be nobody. A label always can; others where missing ones, or those outside, are left out."""
     return not domain.ordered or domain.outside == "drop" or domain.absent is None
+
+
+def kind_of_codes(nobody: int) -> np.dtype[Any]:
+    """The narrowest type that holds all codes, that of nobody too."""
+    return np.dtype(np.int16 if nobody < 1 << 15 else np.int32 if nobody < 1 << 31 else np.int64)
 
 
 @dataclass(frozen=True)
@@ -107,8 +122,7 @@ class _LenientEncoder:
 
     @property
     def kind(self) -> np.dtype[Any]:
-        """The narrowest type that holds all codes, that of nobody too."""
-        return np.dtype(np.int16 if self.nobody < 1 << 15 else np.int32 if self.nobody < 1 << 31 else np.int64)
+        return kind_of_codes(self.nobody)
 
     def encode(self, values: Any) -> tuple[Codes, Mask | None]:
         """The codes, and which rows the column drops (None: none)."""
@@ -150,6 +164,8 @@ class _LenientEncoder:
             return self.domain.cells_of(x)
         if isinstance(self.domain, Decimals | Integers):
             return self.domain.nearest(x)
+        if x.dtype.kind in "iu" and len(x) and x.min() >= 0 and x.max() < self.domain.size:
+            return x
         whole = x if x.dtype.kind != "f" else whole_floats(x)
         known = (whole >= 0) & (whole < self.domain.size) & (whole == np.floor(whole))
         return np.where(known, whole, self.nobody)

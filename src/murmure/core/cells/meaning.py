@@ -42,6 +42,7 @@ SUBSTITUTE = "\x1a"  # starts the text of a cell that is not text: no label is s
 STARTS = frozenset("+-.0123456789iInNtTfF")
 DIGITS = 15
 MAX_15_DIGITS = 10**DIGITS  # whole numbers below it have at most 15 digits
+FEW = 16  # numbers that are rounded one by one sooner than all at once
 CLOSE = 1e-14  # a number moves by less than this part of itself when it is rounded to 15 digits
 _NUMBER, _WORDS, _NOTHING = re.compile(NUMBER), re.compile(WORDS), re.compile(NOTHING)
 _PLACES = (0, 1, 2, 3, 4, 6, 9, 12)  # numbers of decimals that most columns have
@@ -123,6 +124,8 @@ def _float(cell: Any) -> float:
 
 def rounded_all(x: Floats) -> Floats:
     """`rounded` for every float; NaN stays NaN."""
+    if len(x) <= FEW:
+        return np.array([rounded(v) + 0.0 if math.isfinite(v) else v for v in x.tolist()])
     out = x + 0.0
     rest = np.flatnonzero(np.isfinite(x))
     for places in _PLACES:

@@ -50,8 +50,8 @@ MAX_STEPS = 1 << 62  # steps that a float may count: int64 holds its neighbours 
 SPLIT = 134217729.0  # 2**27 + 1
 MAX_EXACT_TEN = 1e22  # powers of ten up to here are floats
 # Of numbers of steps from 0, 1, 10, ... on half a unit of the 15th digit; NaN where no middle has 15 digits.
-_DECADES = 10.0 ** np.arange(15)
-_HALF_DIGITS = np.array([0.5 * 10.0 ** (m - 14) for m in range(-1, 14)] + [np.nan])
+DECADES = 10.0 ** np.arange(15)
+HALF_DIGITS = np.array([0.5 * 10.0 ** (m - 14) for m in range(-1, 14)] + [np.nan])
 NO_OVERSHOOT = 1 << 50  # up to here rounding does not lead beyond a bound
 INSIDE, OUTSIDE, LONGER = 0, 1, 2  # the status of one number; LONGER: it has more decimals than the domain
 
@@ -337,9 +337,20 @@ def _rounded(domain: Any, array: NDArray[Any]) -> tuple[Ints, Mask | None]:
     return codes, any_of(below | above)
 
 
+def codes_within(domain: Any, array: Floats) -> Ints:
+    """The code of the nearest step of every float, all of which lie within the bounds."""
+    first, last = domain.first, domain.first + domain.size - 1
+    return _steps_of_floats(array, float(10**domain.places), first, last, domain.short)
+
+
+def has_overshoot(first: int, last: int) -> bool:
+    """Whether a float within the bounds may be rounded to a step beyond them."""
+    return max(-first, last) >= NO_OVERSHOOT
+
+
 def _steps_of_floats(array: NDArray[Any], ten: float, first: int, last: int, short: bool) -> Ints:
     codes, room = np.empty(len(array), np.int64), np.empty(min(BLOCK, len(array)))
-    close = max(-first, last) >= NO_OVERSHOOT or array.dtype == np.float32
+    close = has_overshoot(first, last) or array.dtype == np.float32
     for a in range(0, len(array), BLOCK):
         x, out = array[a : a + BLOCK], codes[a : a + BLOCK]
         y = np.multiply(x, ten, out=room[: len(x)], dtype=np.float64)
@@ -365,15 +376,15 @@ def _by_digits(x: Floats, y: Floats, ten: float) -> Floats:
     (x1, x2), (ten1, ten2) = _halves(x), _halves(ten)
     lost = ((x1 * ten1 - y) + x1 * ten2 + x2 * ten1) + x2 * ten2
     far = (y - below - 0.5) + lost
-    digit = _HALF_DIGITS[np.searchsorted(_DECADES, np.abs(y), side="right")]
+    digit = HALF_DIGITS[np.searchsorted(DECADES, np.abs(y), side="right")]
     found = np.where(np.abs(far) < digit, np.rint(below + 0.5), below + (far > 0))
     slow = np.flatnonzero(~(np.abs(np.abs(far) - digit) > 1e-3 * digit) | (ten > MAX_EXACT_TEN))
     if len(slow):
-        found[slow] = _by_text(x[slow], y[slow], ten)
+        found[slow] = steps_by_text(x[slow], y[slow], ten)
     return found
 
 
-def _by_text(x: Floats, y: Floats, ten: float) -> Floats:
+def steps_by_text(x: Floats, y: Floats, ten: float) -> Floats:
     twice = 2 * np.floor(y) + 1  # the middle, in half steps
     middle = rounded_all(twice / (2 * ten))
     x = rounded_all(x)

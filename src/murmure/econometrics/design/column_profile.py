@@ -34,7 +34,17 @@ FEWER_LABELS = Phrase("name the columns that are needed, or merge labels")
 
 def decimal_places(x: NDArray[Any], known: int, digits: int) -> int | None:
     """The fewest decimals, at least `known`, that write all of these; None if some need more than `digits` digits."""
-    rest = x[~_is_decimal(x, known, digits)]
+    need: int | None = known
+    for part in (x[:FIRST_LOOK], x):
+        need = _places_beyond(part[~_is_decimal(part, known, digits)], known, digits)
+        if need is None:
+            break
+    return need
+
+
+def _places_beyond(rest: NDArray[Any], known: int, digits: int) -> int | None:
+    """The same for numbers that need more than `known`."""
+    need = known
     for part in (rest[:FIRST_LOOK], rest):
         need = known
         for places in range(DIGITS + 1):

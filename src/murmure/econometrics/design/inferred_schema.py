@@ -147,7 +147,7 @@ def _profile_table(
         columns[-1].from_text = text
     gaps = {name: [0, 0] for name in opened.names}  # how many are missing, and the row of the first
     rows = 0
-    for batch in opened.batches():
+    for batch in opened.pieces():
         for column, cells in zip(columns, batch.columns, strict=True):
             present = _without_gaps(column.name, cells, gaps[column.name], rows)
             if len(present):

@@ -24,6 +24,7 @@ FORMAT_NAMES = {
     "duckdb": Phrase("a DuckDB file"),
 }
 SPARK_METADATA_KEY = b"org.apache.spark.sql.parquet.row.metadata"
+ENOUGH = 8  # a batch of this part of the rows wanted, or more, is not put together with others
 BUFFER = 1 << 22  # bytes of a Parquet column that are read ahead
 
 
@@ -48,6 +49,11 @@ class TableReader:
         """RecordBatches of `size` rows (the last one may be smaller); none when there are no rows."""
         with read_errors(self.source_name, Phrase("a table")):
             yield from rebatched(self.raw_batches(), self.size)
+
+    def pieces(self) -> Iterator[Any]:
+        """The same rows as they are stored, for those whom it does not matter where a batch ends: without copies."""
+        with read_errors(self.source_name, Phrase("a table")):
+            yield from gathered(self.raw_batches(), self.size)
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,26 @@ def rebatched(batches: Iterable[Any], rows: int) -> Iterator[Any]:
                 del whole
     if pieces:
         yield concat_batches(pieces)
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """The same rows in order, at most `rows` at a time: large batches are cut, small ones put together."""
+    small: list[Any] = []
+    count = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            part = batch.slice(start, rows)
+            if count and (part.num_rows >= rows // ENOUGH or count + part.num_rows > rows):
+                yield concat_batches(small)
+                small, count = [], 0
+            if part.num_rows >= rows // ENOUGH:
+                yield part
+            else:
+                small.append(part)
+                count += part.num_rows
+            del part
+    if small:
+        yield concat_batches(small)
 
 
 def concat_batches(batches: list[Any]) -> Any:

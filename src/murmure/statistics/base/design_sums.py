@@ -17,6 +17,7 @@ from murmure.core.domain import Categories
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
+from murmure.statistics.base.code_lines import lines_for_kernels
 from murmure.statistics.base.grid_design import Axis, Floats, GridDesign, check_target
 from murmure.statistics.base.statistic import ProtectableStatistic
 
@@ -79,10 +80,29 @@ class ProductSums(DesignStatistic):
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         out = np.zeros((self.side, self.side), np.int64)
+        if self._add_products(x, out):
+            return out[upper_of(self.side)] * self._factors
         # 2**13 rows of products up to 2**34: floats hold whole numbers below 2**53 exactly
         for z in self.design.blocks(x, self.outcome):
             out += (z[: self.side] @ z[: self.side].T).astype(np.int64)
         return out[upper_of(self.side)] * self._factors
+
+    def _add_products(self, x: tuple[Array, ...], out: Ints) -> bool:
+        """The same sums from compiled kernels; False where they do not take these columns, or so few rows."""
+        design, names = self.design, self.domain.private
+        axes = (*design.axes, self.outcome)
+        indicators = any(isinstance(axis.domain, Categories) for axis in axes)  # and their rows that are nobody
+        if indicators or any(self.centre) or self.side != design.width + 1:
+            return False
+        taken = (*design.features, self.target)
+        found = lines_for_kernels([x[names.index(name)] for name in taken], [axis.domain for axis in axes])
+        if found is None:
+            return False
+        kernels, lines = found
+        grid = np.array([(axis.steps, axis.times, axis.g) for axis in axes], float).T
+        g, (limit, squared) = float(design.g), design.limit
+        kernels.products(lines, *grid, g, int(self.intercept), design.width, limit, squared, out)
+        return True
 
     def _products(self, noisy: NoisySum, block: str = "products") -> tuple[Floats, Floats]:
         """The matrix of sums in half ranges, and the variance of the noise in each."""

@@ -79,6 +79,9 @@ class ExactSums(TermsStatistic[Answer], Protectable[Answer]):
     def _summation(self) -> ExactSummation:
         return ExactSummation(self.terms, self.wanted, self.wide, self._factor_pairs)
 
+    def encode(self, rows: Any) -> Any:
+        return self.domain.encode_in_blocks(rows)
+
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         return self._summation.rows(x)
 

@@ -55,18 +55,23 @@ class Axis:
         return self.domain.size - self.baseline if self.indicators else 1
 
     @property
-    def _steps(self) -> int:
+    def steps(self) -> int:
         return self.domain.size - 1
 
     @property
     def fine(self) -> bool:
         """Whether whole steps do not fill the grid well (98%), so that values are rounded to it instead."""
-        return 50 * (self.g // self._steps * self._steps) < 49 * self.g
+        return 50 * (self.g // self.steps * self.steps) < 49 * self.g
+
+    @property
+    def times(self) -> int:
+        """What a step of the column is on the grid; 0 where values are rounded to it."""
+        return 0 if self.fine else self.g // self.steps
 
     @property
     def largest(self) -> int:
         """The largest grid value of a row. The ends of the range attain it."""
-        return self.g if self.indicators or self.fine else self.g // self._steps * self._steps
+        return self.g if self.indicators or self.fine else self.g // self.steps * self.steps
 
     @property
     def middle(self) -> float:
@@ -74,7 +79,7 @@ class Axis:
         if not isinstance(self.domain, NumberDomain):
             return 0.0 if self.indicators else 0.5
         low, step, _ = self.domain.scale()
-        return float(low + step * self._steps / 2)
+        return float(low + step * self.steps / 2)
 
     @property
     def unit(self) -> float:
@@ -82,7 +87,7 @@ class Axis:
         if self.indicators:
             return 1 / self.g
         step = self.domain.scale()[1] if isinstance(self.domain, NumberDomain) else 1.0
-        return float(step * self._steps / (2 * self.largest))
+        return float(step * self.steps / (2 * self.largest))
 
     @property
     def names(self) -> list[str]:
@@ -101,12 +106,12 @@ class Axis:
         t = out[0]
         t[:] = codes
         t *= 2
-        t -= self._steps
+        t -= self.steps
         if not self.fine:
-            t *= self.g // self._steps
+            t *= self.times
         else:
             t *= self.g  # below 2**48: exact
-            t /= self._steps
+            t /= self.steps
             np.rint(t, out=t)
         return nobody
 
@@ -256,17 +261,21 @@ class GridDesign:
         products are too large by less than 2**-50 of themselves, and R^2 < 2**44, so after cutting |v|_1 < L + 1 and
         |v|_2^2 < R^2 + 1: whole numbers, hence at most L and R^2.
         """
-        x = v[: self.width]
-        if self.shape == "diamond" and self.max_l1 < self.box_l1:
-            size = np.abs(x).sum(axis=0)
-            limit = float(self.max_l1)
-        elif self.shape == "ball" and self.max_squares < self.box_squares:
-            size = np.sqrt((x * x).sum(axis=0))
-            limit = math.sqrt(self.max_squares)
-        else:
+        x, (limit, squared) = v[: self.width], self.limit
+        if limit == 0:
             return
+        size = np.sqrt((x * x).sum(axis=0)) if squared else np.abs(x).sum(axis=0)
         v *= limit / np.maximum(size, limit)
         np.trunc(v, out=v)
+
+    @cached_property
+    def limit(self) -> tuple[float, bool]:
+        """How long a row may be, and whether in |v|_2 or |v|_1; 0 where no row is longer."""
+        if self.shape == "diamond" and self.max_l1 < self.box_l1:
+            return float(self.max_l1), False
+        if self.shape == "ball" and self.max_squares < self.box_squares:
+            return math.sqrt(self.max_squares), True
+        return 0.0, False
 
     # -- bounds: whole numbers, rounded up ----------------------------------------------------------------------------
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from murmure.catalogue import persisted_name
 from murmure.core.blocks import NoisySum
-from murmure.core.cells.lenient_encoding import can_be_nobody, encode_domain_lenient, encode_schema_lenient
+from murmure.core.cells.lenient_encoding import can_be_nobody, encode_domain_lenient
 from murmure.core.column import Column
 from murmure.core.domain import Categories, Domain, with_column
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Answer, Array, Ints, Protectable, Statistic
+from murmure.laws.number_codes import lenient_codes_of
 from murmure.laws.tallies import histogram
 from murmure.show.phrase import Several
 
@@ -38,7 +39,7 @@ class BaseStatistic(Statistic[Answer]):
         """Codes for every row, whatever it holds."""
         if not isinstance(self.domain, Schema):
             return encode_domain_lenient(self.domain, rows)
-        codes = encode_schema_lenient(self.domain, rows)
+        codes = lenient_codes_of(self.domain, rows)
         return codes if self.handles_nobody else complete_rows(self.domain, codes)
 
     def finish(self, released: Any) -> Any:

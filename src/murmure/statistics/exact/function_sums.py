@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.catalogue_entries import SumEntry
+from murmure.core.cells.gridded_floats import GriddedFloats
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter, OutsideDomain, Phrase, shorten
 from murmure.core.schema import Schema
@@ -54,6 +55,7 @@ from murmure.statistics.expressions.terms import Terms
 
 BEYOND = 1 << 1000  # beyond every float
 ENTRIES = 1 << 17  # values at a time: they stay in the cache
+DECODED = 1 << 13  # rows that are made floats at a time
 PIECE = 1 << 18  # rows whose columns are floats at a time
 NUMBER = re.compile(
     r"[+-]?\d{1,4000}(?:/\d{1,4000})?|[+-]?\d{0,400}\.\d{1,400}|[+-]?\d{1,40}(?:\.\d{0,40})?[eE][+-]?\d{1,3}"
@@ -163,12 +165,18 @@ class FunctionSums(TermsStatistic, Described):
 
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _columns(self, x: Sequence[Array]) -> Iterator[tuple[Array, dict[int, Any], int]]:
+    def encode(self, rows: Any) -> Any:
+        return self.domain.encode_in_blocks(rows)
+
+    def _columns(self, x: Sequence[Array], step: int) -> Iterator[tuple[Array, dict[int, Any], int]]:
         """Some rows at a time: which are there, the terms in whole numbers, and how many rows they are of."""
         order, names, rows = self.terms.dependencies(self.wanted), self.domain.private, len(x[0])
-        for a in range(0, rows, self._step):
-            codes = {name: np.asarray(column[a : a + self._step]) for name, column in zip(names, x, strict=True)}
-            here = np.ones(min(self._step, rows - a), bool)
+        for a in range(0, rows, step):
+            codes: dict[str, Any] = {
+                name: part if isinstance(part := column[a : a + step], GriddedFloats) else np.asarray(part)
+                for name, column in zip(names, x, strict=True)
+            }
+            here = np.ones(min(step, rows - a), bool)
             for name in labelled(self.domain, names):
                 here &= codes[name] != self.domain[name].size
             if not here.all():
@@ -187,7 +195,7 @@ class FunctionSums(TermsStatistic, Described):
     def _values(self, x: Sequence[Array]) -> Iterator[tuple[Array, NDArray[np.float64], Array]]:
         """Some rows at a time: which are there, what each of them adds, and which were cut."""
         terms, numbers = self.terms, self.wanted
-        for here, values, n in self._columns(x):
+        for here, values, n in self._columns(x, self._step):
             columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k].unit, n) for k in numbers)
             if self._function.pairs:
                 low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
@@ -229,7 +237,7 @@ class FunctionSums(TermsStatistic, Described):
     def columns_of(self, x: Sequence[Array]) -> NDArray[np.float64]:
         """The inputs of the function as floats: a line for each of them, without rows that are left out."""
         out, n = np.empty((len(self.wanted), len(x[0]))), 0
-        for _, values, rows in self._columns(x):
+        for _, values, rows in self._columns(x, DECODED):
             for line, k in zip(out, self.wanted, strict=True):
                 line[n : n + rows] = self._floats(values[k], self.terms[k].unit, rows)
             n += rows

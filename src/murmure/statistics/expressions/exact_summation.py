@@ -1,7 +1,4 @@
-"""Exact sums of many terms over many rows: a matrix product of digits, and Python's integers where digits are added up.
-
-    v = sum_i d_i 2**(20 i),   |d_i| <= 2**20     so 2**13 rows of products d_i d_j stay within 2**53: floats hold them
-    sum of v w = sum_ij 2**(20 (i + j)) (D D')_ij,  one matrix product for all pairs of all terms
+"""Exact sums of many terms over many rows, a block at a time: products by their digits, others one by one.
 
 A row whose label is not listed is nobody: whatever reads that column adds zero.
 """
@@ -16,17 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from murmure.core.cells.gridded_floats import GriddedFloats
 from murmure.core.schema import Schema
 from murmure.core.types import Array
+from murmure.statistics.expressions.digit_products import digit_products
 from murmure.statistics.expressions.parser import labelled
 from murmure.statistics.expressions.terms import Terms
 
-BITS = 20  # of a digit
-ROWS = 1 << 13  # at a time: they stay in the cache, and 2**20 * 2**20 * 2**13 = 2**53
-FLUSH = 1 << 9  # times that numbers up to 2**53 are added in int64
+ROWS = 1 << 13  # at a time: they stay in the cache
 DENSE = 64  # a full matrix product is worth it while at least one in 64 of its pairs is wanted
-TILE, SLICE = 32, 1 << 8  # lines and rows of one product: below what BLAS gives to threads that wait for one another
-LIMB = 3  # digits of a number beyond int64 that are cut off at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,78 +61,43 @@ class ExactSummation:
     def alone(self) -> list[int]:
         return sorted({a for a, pair in zip(self.wanted, self.pairs, strict=True) if pair is None})
 
-    @cached_property
-    def order(self) -> list[int]:
-        return self.terms.dependencies([*self.factors, *self.alone])
-
-    @cached_property
-    def digits(self) -> list[tuple[int, int]]:
-        """(term, i): which digit of which factor is in each line of the matrix."""
-        return [(a, i) for a in self.factors for i in range(-(-max(1, self.terms[a].max_abs.bit_length()) // BITS))]
-
-    @cached_property
-    def _lines_of(self) -> dict[int, list[int]]:
-        """Of every factor, its lines."""
-        at: dict[int, list[int]] = {}
-        for line, (a, _) in enumerate(self.digits):
-            at.setdefault(a, []).append(line)
-        return at
-
     def total(self, codes: Sequence[Array]) -> NDArray[Any]:
         """The sums of the whole numbers v of every figure, over these rows."""
         single = dict.fromkeys(self.alone, 0)
-        lines = len(self.digits)
-        matrix = np.zeros((lines, lines), object)
-        partial = np.zeros((lines, lines), np.int64)
-        rows = min(ROWS, len(codes[0]))
-        d, word = np.zeros((lines, -(-rows // SLICE) * SLICE)), np.empty(rows, np.int64)
-        # int64 holds FLUSH blocks of sums below 2**53; Python's integers take over from there.
-        for k, (n, block) in enumerate(blocks_of(self.terms.schema, codes)):
-            values, nobody = self.terms.values(self.order, block), _nobody(self.terms.schema, block)
+        place = {a: i for i, a in enumerate(self.factors)}
+        products = digit_products([self.terms[a].max_abs for a in self.factors], len(codes[0]), ROWS)
+        floats = {a: name for a in self.factors if (name := self._floats(a, codes)) if products.compiled}
+        order = self.terms.dependencies([*(a for a in self.factors if a not in floats), *self.alone])
+        for n, block in blocks_of(self.terms.schema, codes):
+            values, nobody = self.terms.values(order, block), _nobody(self.terms.schema, block)
             for a in self.alone:
                 single[a] += _sum(self._present(a, values[a], nobody, n))
-            if lines:
-                for a in self.factors:
-                    self._write(a, self._present(a, values[a], nobody, n), d[:, :n], word[:n])
-                d[:, n:] = 0.0
-                partial += _squared(d).astype(np.int64)
-                if k % FLUSH == FLUSH - 1:
-                    matrix += partial
-                    partial[:] = 0
-        if lines:
-            matrix += partial
-        products = self._joined(matrix)
+            for a, i in place.items():
+                if a in floats:
+                    products.put_floats(i, block[floats[a]], self._shift(a))
+                else:
+                    products.put(i, self._present(a, values[a], nobody, n))
+            products.add(n)
+        pairs = {pair for pair in self.pairs if pair is not None}
+        found = products.joined((place[a], place[b]) for a, b in pairs)
         figures = [
-            single[a] if pair is None else products[pair] for a, pair in zip(self.wanted, self.pairs, strict=True)
+            single[a] if pair is None else found[place[pair[0]], place[pair[1]]]
+            for a, pair in zip(self.wanted, self.pairs, strict=True)
         ]
         return np.array(figures, object if self.wide else np.int64)
 
-    def _write(self, a: int, v: Any, d: NDArray[np.float64], word: NDArray[np.int64]) -> None:
-        """The digits of a factor, into its lines; `word` is room to work in. The highest digit keeps the sign."""
-        lines = self._lines_of[a]
-        while v.dtype == object and len(lines) > LIMB:
-            self._cut((v & ((1 << BITS * LIMB) - 1)).astype(np.int64), lines[:LIMB], d, word, signed=False)
-            v, lines = v >> BITS * LIMB, lines[LIMB:]
-        self._cut(v.astype(np.int64, copy=False), lines, d, word, signed=True)
+    def _floats(self, a: int, codes: Sequence[Array]) -> str | None:
+        """The column that a factor is, if its floats are put on their grid a block at a time; else None."""
+        term = self.terms[a]
+        if term.kind != "column" or term.detail[2] != 1:
+            return None
+        name: str = term.detail[0]
+        return name if isinstance(codes[self.terms.schema.private.index(name)], GriddedFloats) else None
 
-    def _cut(
-        self, v: Array, lines: Sequence[int], d: NDArray[np.float64], word: NDArray[np.int64], signed: bool
-    ) -> None:
-        for i, line in enumerate(lines):
-            if signed and i == len(lines) - 1:
-                d[line] = np.right_shift(v, BITS * i, out=word) if i else v
-            else:
-                np.right_shift(v, BITS * i, out=word)
-                np.bitwise_and(word, (1 << BITS) - 1, out=word)
-                d[line] = word
-
-    def _joined(self, matrix: NDArray[Any]) -> dict[tuple[int, int], int]:
-        at, out = self._lines_of, {}
-        for pair in {pair for pair in self.pairs if pair is not None}:
-            a, b = pair
-            parts = (int(matrix[p, q]) << BITS * (i + j) for i, p in enumerate(at[a]) for j, q in enumerate(at[b]))
-            out[pair] = sum(parts)
-        return out
+    def _shift(self, a: int) -> int:
+        """What a factor is more than the steps of its column."""
+        name, first, _ = self.terms[a].detail
+        return first - self.terms.schema[name].first  # type: ignore[no-any-return]
 
     def rows(self, codes: Sequence[Array]) -> NDArray[Any]:
         """What every row adds to every figure."""
@@ -157,24 +117,16 @@ class ExactSummation:
         return v
 
 
-def _squared(d: NDArray[np.float64]) -> NDArray[np.float64]:
-    """D D', tile by tile. Threads are the engine's: those of BLAS take a hundred times as long on a busy machine."""
-    out = np.empty((len(d), len(d)))
-    parts = d.reshape(len(d), -1, SLICE).transpose(1, 0, 2)
-    for a in range(0, len(d), TILE):
-        for b in range(a, len(d), TILE):
-            tile = (parts[:, a : a + TILE] @ parts[:, b : b + TILE].transpose(0, 2, 1)).sum(axis=0)
-            out[a : a + TILE, b : b + TILE] = tile
-            out[b : b + TILE, a : a + TILE] = tile.T
-    return out
-
-
-def blocks_of(schema: Schema, codes: Sequence[Array]) -> Iterator[tuple[int, dict[str, Array]]]:
+def blocks_of(schema: Schema, codes: Sequence[Array]) -> Iterator[tuple[int, dict[str, Any]]]:
     """A few rows at a time: how many, and the codes of every column."""
     names, rows = schema.private, len(codes[0])
     for a in range(0, rows, ROWS):
-        block = {name: np.asarray(column[a : a + ROWS]) for name, column in zip(names, codes, strict=True)}
+        block = {name: _part(column[a : a + ROWS]) for name, column in zip(names, codes, strict=True)}
         yield min(ROWS, rows - a), block
+
+
+def _part(column: Any) -> Any:
+    return column if isinstance(column, GriddedFloats) else np.asarray(column)
 
 
 def _nobody(schema: Schema, block: Mapping[str, Array]) -> dict[str, Array]:

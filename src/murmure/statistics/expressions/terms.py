@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from murmure.core.cells.gridded_floats import GriddedFloats
 from murmure.core.domain import Categories, Decimals, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.schema import Schema
 from murmure.core.types import Array
+from murmure.statistics.expressions.gridded_steps import kernels_of_digits, steps_of
 from murmure.statistics.expressions.real_functions import FUNCTIONS, grid_of_function, on_grid
 
 ROOM = 1 << 62  # int64 holds what stays below, and the difference of two such numbers
@@ -306,7 +308,10 @@ class Terms:
             return (codes[name] == code).astype(np.int64)
         if term.kind == "column":
             name, first, times = term.detail
-            v = codes[name].astype(object if term.wide else np.int64)
+            column = codes[name]
+            if times == 1 and not term.wide and isinstance(column, GriddedFloats):
+                return steps_of(column, first - column.domain.first, kernels_of_digits(len(column)))
+            v = np.asarray(column).astype(object if term.wide else np.int64)
             v = v if times == 1 else times * v
             return v if first == 0 else first + v
         parts = [_widened(computed[a], term.wide) for a in term.of]

@@ -33,7 +33,9 @@ from murmure.core.domain import Categories, Dates, Decimals, Domain, Integers, I
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints, NumberDomain
+from murmure.laws.kernel_loader import native
 from murmure.laws.tallies import histogram
+from murmure.statistics.base.code_lines import lines_for_kernels
 from murmure.statistics.base.statistic import ProtectableStatistic
 
 Floats = NDArray[np.float64]
@@ -186,16 +188,31 @@ class ClassMoments(ProtectableStatistic):
     def tally(self, x: tuple[Array, ...]) -> Ints:
         codes, C = self._codes(x), self.classes
         class_codes = codes[self.target]
+        found = self._sums_of_numbers(codes)
         out = [histogram(class_codes, C + 1)[:C]] if self.counts_apart else []
         for name in self.attributes:
             size = self.domain[name].size + (name not in self.moments)  # one more place: a value that is not listed
             if name not in self.moments:
                 out.append(_table(class_codes, codes[name], C, size)[:, :-1].reshape(-1))
+            elif found is not None:
+                out += list(found[name])
             elif (C + 1) * size <= FEW_CELLS:
                 out += list(self.moments[name].table() @ _table(class_codes, codes[name], C, size).T)
             else:
                 out += list(self.moments[name].by_class(class_codes, codes[name], C))
         return np.concatenate(out)
+
+    def _sums_of_numbers(self, codes: dict[str, Array]) -> dict[str, tuple[Ints, Ints]] | None:
+        """The two sums of every number for every class from compiled kernels; None: NumPy adds."""
+        taken = lines_for_kernels([codes[name] for name in self.numbers], [self.domain[name] for name in self.numbers])
+        if taken is None or any(moments.shift for moments in self.moments.values()):
+            return None
+        kernels, lines = taken
+        counts = np.zeros(self.classes + 1, np.int64)
+        sums, squares = np.zeros((2, self.classes + 1, len(lines)), np.int64)
+        kernels.class_sums(native(np.asarray(codes[self.target])), lines, counts, sums, squares)
+        parts = zip(self.moments.items(), sums.T[:, :-1], squares.T[:, :-1], strict=True)
+        return {name: moments.of_sums(counts[:-1], s, q) for (name, moments), s, q in parts}
 
     # -- what is made of it
 
@@ -323,6 +340,12 @@ class MomentCoding:
             sums = [np.bincount(c, weights=w, minlength=classes + 1)[:classes] for w in (t, square)]
             out += np.stack([*sums, np.bincount(c, minlength=classes + 1)[:classes]]).astype(np.int64)
         return A * out[0], out[1] - M * out[2]
+
+    def of_sums(self, counts: Ints, sums: Ints, squares: Ints) -> tuple[Ints, Ints]:
+        """The same from the numbers of rows, and sums of codes and of their squares, where no square is shifted."""
+        A, B, M = self.factors
+        t, t2 = 2 * sums - self.top * counts, 4 * squares - 4 * self.top * sums + self.top**2 * counts
+        return A * t, B * t2 - M * counts
 
     def interpret(self, noisy: NoisySum, name: str) -> tuple[list[tuple[Floats, float]], float]:
         """sum u and sum (u**2 - offset) of every class with the variance of their noise; and the offset."""

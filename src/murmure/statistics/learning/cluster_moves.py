@@ -13,6 +13,7 @@ found before, for covariances and means (Kamath, Li, Singhal, Ullman, COLT 2019)
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -26,7 +27,6 @@ from murmure.core.domain import Integers, Interval
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.laws.kernel_loader import kernels_for
 from murmure.statistics.base.grid_design import fill_caps, max_sum_of
 from murmure.statistics.base.statistic import ProtectableStatistic
 from murmure.statistics.learning.clusters import EXACT, ROWS, Clusters
@@ -106,6 +106,17 @@ class ClusterMoves(ProtectableStatistic):
     def largest(self) -> int:
         return max(1, *self._far)
 
+    @property
+    def column_key(self) -> Hashable:
+        """Every step reads the same codes."""
+        return self.clusters.column_key
+
+    def columns_of(self, x: tuple[Array, ...]) -> Any:
+        return self.clusters.columns_of(x)
+
+    def tally_columns(self, columns: Any) -> Ints:
+        return self.tally(columns)
+
     def _offsets(self, x: tuple[Array, ...], first: int) -> tuple[Floats, Array]:
         """Of some rows: clipped offsets, one row of the result for each column; and whose they are."""
         clusters = self.clusters
@@ -137,17 +148,16 @@ class ClusterMoves(ProtectableStatistic):
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
         k, d = len(self.centres), len(x)
+        added = self.clusters.added(x, self.reach, self.norm == "l1")
+        if added is not None:
+            scales, centres = np.array(self.scales, np.int64), np.array(self.centres, np.int64)
+            moves = scales * added.sums - added.whole[:, None] * centres + added.cut
+            return np.concatenate([added.counts, moves.reshape(-1)])
         counts, out = np.zeros(k, np.int64), np.zeros((k, d), np.int64)
         for a in range(0, len(x[0]), ROWS):
             r, nearest = self._offsets(x, a)
-            # Compiled kernels and NumPy add the same whole numbers below 2**53, so both give the same sums.
-            kernels = kernels_for(len(nearest))
-            if kernels is not None:
-                sums = np.zeros((k, d))
-                kernels.cluster_sums(r, nearest, counts, sums)
-            else:
-                sums = (nearest == np.arange(k)[:, None]).astype(float) @ r.T
-                counts += np.bincount(nearest, minlength=k)
+            sums = (nearest == np.arange(k)[:, None]).astype(float) @ r.T
+            counts += np.bincount(nearest, minlength=k)
             out += sums.astype(np.int64)  # 2**14 rows of less than 2**31: exact
         return np.concatenate([counts, out.reshape(-1)])
 

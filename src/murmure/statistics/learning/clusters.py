@@ -14,6 +14,7 @@ centre, 2 d / e_j**2 + 8 d rho**2 / e_0**2 is least at e_0 : e_j = cbrt(4 d rho*
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -27,7 +28,7 @@ from murmure.core.domain import Decimals, Integers, Interval, check_few_values
 from murmure.core.errors import InvalidParameter, Phrase, shorten
 from murmure.core.schema import Schema
 from murmure.core.types import Array, Ints
-from murmure.laws.kernel_loader import kernels_for
+from murmure.statistics.base.code_lines import MAX_LINE_VALUES, code_lines, lines_for_kernels
 from murmure.statistics.base.statistic import ProtectableStatistic
 
 Floats = NDArray[np.float64]
@@ -36,7 +37,6 @@ Split = Literal["best", "halves"]
 NEARER = 0.8  # of the way to the largest cluster, for a centre near which there is nobody
 RHO = 0.225
 ROWS = 1 << 14  # at a time
-CACHED = 1 << 9  # of these, the rows whose distances are found together
 EXACT = 1 << 53
 
 
@@ -141,11 +141,6 @@ class Clusters(ProtectableStatistic):
     def nearest_of(self, t: Floats) -> NDArray[np.intp]:
         """The same, of rows as `coordinates` has them."""
         slope, at = self._plane
-        kernels = kernels_for(t.shape[1])
-        if kernels is not None:
-            out = np.empty(t.shape[1], np.intp)
-            kernels.nearest(t, slope, at[:, 0], np.empty(CACHED), np.empty(CACHED), out)
-            return out
         distance = slope @ t  # integers below 2**53, in whatever order they are added
         distance += at
         best, found = distance[0].copy(), np.zeros(t.shape[1], np.intp)
@@ -161,20 +156,54 @@ class Clusters(ProtectableStatistic):
         return np.concatenate([indicators, *(indicators * tj[:, None] for tj in t)], axis=1)
 
     def tally(self, x: tuple[Array, ...]) -> Ints:
+        added = self.added(x)
+        if added is not None:
+            return np.concatenate([added.counts, added.sums.T.reshape(-1)])
         k = len(self.centres)
         out = np.zeros((1 + len(x), k), np.int64)
         for a in range(0, len(x[0]), ROWS):
             t = self.coordinates(x, a)
             nearest = self.nearest_of(t)
-            kernels = kernels_for(len(nearest))
-            if kernels is not None:
-                sums = np.zeros((k, len(x)))
-                kernels.cluster_sums(t, nearest, out[0], sums)
-            else:
-                sums = (nearest == np.arange(k)[:, None]).astype(float) @ t.T
-                out[0] += np.bincount(nearest, minlength=k)
+            sums = (nearest == np.arange(k)[:, None]).astype(float) @ t.T
+            out[0] += np.bincount(nearest, minlength=k)
             out[1:] += sums.T.astype(np.int64)  # 2**14 rows of less than 2**31: exact
         return out.reshape(-1)
+
+    # Steps ask about the same rows at other centres: their codes are kept (run/kept_rows.py).
+
+    @property
+    def column_key(self) -> Hashable:
+        return "codes", self.domain
+
+    def columns_of(self, x: tuple[Array, ...]) -> Any:
+        """A line of codes for each column."""
+        fine = max(self.tops) + 1 >= MAX_LINE_VALUES
+        return np.stack(x) if fine else code_lines(x)
+
+    def tally_columns(self, columns: Any) -> Ints:
+        return self.tally(columns)
+
+    def added(self, x: Any, reach: int = 0, absolute: bool = True) -> AddedClusters | None:
+        """The sums by compiled kernels, which give the same whole numbers; None: NumPy adds.
+
+        reach: offsets that are longer, in |r|_1 (absolute) or |r|_2, are cut to it (cluster_moves.py); 0: none is.
+        """
+        found = lines_for_kernels(x, [self.domain[name] for name in self.domain.private])
+        far = 2 * max(abs(v) for row in (*self.centres, self.corner) for v in row)
+        # Squared distances must be exact. (Those of Clusters are less |x|**2, and smaller.)
+        if found is None or len(self.tops) * far * far >= EXACT:
+            return None
+        kernels, lines = found
+        k, d = len(self.centres), len(lines)
+        slope, at = self._plane
+        scales, tops = np.array(self.scales, float), np.array(self.tops, float)
+        counts, whole = np.zeros((2, k), np.int64)
+        sums, cut = np.zeros((2, k, d), np.int64)
+        centres = np.array(self.centres, float)
+        kernels.clusters(
+            lines, tops, slope, at[:, 0], scales, centres, float(reach), absolute, counts, whole, sums, cut
+        )
+        return AddedClusters(counts, whole, 2 * sums - whole[:, None] * np.array(self.tops), cut)
 
     def interpret(self, noisy: NoisySum) -> ClustersEstimate:
         sums = np.stack([noisy[f"{name}: sum"] for name in self.domain.private], axis=1).astype(float)
@@ -201,6 +230,16 @@ class Clusters(ProtectableStatistic):
             counts[i] += 1
             sums[i] += np.array(t) / self.tops
         return np.concatenate([np.array(counts, float), sums.reshape(-1)])
+
+
+@dataclass(frozen=True)
+class AddedClusters:
+    """Of every cluster: rows, those of them that nothing cut, the sums of their t, and of the others' cut offsets."""
+
+    counts: Ints
+    whole: Ints
+    sums: Ints
+    cut: Ints
 
 
 @dataclass(frozen=True, eq=False)
