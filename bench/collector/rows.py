@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from table import markdown, number, verdict
+from sections import number
+from table import table
 
 NOISE = ["load before", "others"]
 HEAD = ["what", "measured", "wanted", "met", *NOISE]
@@ -134,8 +135,13 @@ def render(records: list[dict[str, Any]]) -> tuple[str, list[str]]:
                 line = loaded_line if isinstance(row, Loaded) else line_of
                 lines.append(line(row, found[-1], missed))
         if lines:
-            parts.append(markdown(title, about, head, lines))
+            parts.append(f"## {title}\n\n{about}\n\n{table(head, lines)}")
     return "\n".join(parts), missed
+
+
+def verdict(answers: list[bool | None]) -> str:
+    """`yes` or `no` for each, `-` where nothing is wanted."""
+    return " / ".join({None: "-", True: "yes", False: "**no**"}[answer] for answer in answers)
 
 
 def _noise(record: dict[str, Any]) -> list[str]:

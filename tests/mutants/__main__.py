@@ -38,11 +38,13 @@ def parser() -> argparse.ArgumentParser:
         metavar="PACKAGE",
         help="folders or files of src/murmure: core, laws/noise, ledger/sums.py (all)",
     )
-    add("--sample", type=int, metavar="N", help="how many mutants, each place of the code equally likely (all)")
+    add(
+        "--sample", type=at_least_one, metavar="N", help="how many mutants, each place of the code equally likely (all)"
+    )
     add("--seed", type=int, default=1, metavar="S", help="which sample (1)")
     add("--kinds", type=kinds, default=USUAL, metavar="A,B", help=f"of {', '.join(KINDS)} (all but the last)")
-    add("--least", type=float, metavar="PERCENT", help="exit with 1 if fewer of the mutants were found")
-    add("--json", type=Path, metavar="FILE", help="the report as JSON; - writes it instead of the table")
+    add("--least", type=percent, metavar="PERCENT", help="exit with 1 if fewer of the mutants were found")
+    add("--json", type=output, metavar="FILE", help="the report as JSON; - writes it instead of the table")
     add(
         "--tests",
         nargs="+",
@@ -64,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     add("--map", action="store_true", help="make the map, and judge nothing")
     add("--list", action="store_true", help="list the sample, and judge nothing")
     add("--known", action="store_true", help="report what is known of the sample, and judge nothing")
-    add("--workers", type=int, default=2, metavar="N", help="checkouts that work at once (2)")
+    add("--workers", type=at_least_one, default=2, metavar="N", help="checkouts that work at once (2)")
     add("--cache", type=Path, metavar="FOLDER", help="where the map and the results are kept (.cache/mutants)")
     add("--root", type=Path, default=HERE.parents[2], help=argparse.SUPPRESS)
     return known
@@ -75,6 +77,28 @@ def kinds(text: str) -> tuple[str, ...]:
     if wrong := set(chosen) - set(KINDS):
         raise argparse.ArgumentTypeError(f"{sorted(wrong)[0]!r} is none of {', '.join(KINDS)}")
     return chosen
+
+
+def at_least_one(text: str) -> int:
+    if not (text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number, 1 or more")
+    return int(text)
+
+
+def percent(text: str) -> float:
+    try:
+        if 0 <= float(text) <= 100:
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 100")
+
+
+def output(text: str) -> Path:
+    """Refused now, and not when the campaign has ended."""
+    if not Path(text).parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {str(Path(text).parent)!r}")
+    return Path(text)
 
 
 def main(arguments: list[str] | None = None) -> int:

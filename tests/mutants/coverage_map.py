@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import gzip
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -201,9 +201,10 @@ def write(path: Path, content: Any) -> None:
 
 def test_files(root: Path, wanted: Iterable[str]) -> list[str]:
     """The files of tests in these folders, or these files, from the root of the project."""
-    found: Iterator[Path] = (
-        path
-        for name in wanted
-        for path in ([root / name] if (root / name).is_file() else sorted((root / name).rglob("test_*.py")))
-    )
+    found: list[Path] = []
+    for name in wanted:
+        files = [root / name] if (root / name).is_file() else sorted((root / name).rglob("test_*.py"))
+        if not files:
+            raise FileNotFoundError(f"{name!r} is neither a file of tests nor a folder with some")
+        found += files
     return list(dict.fromkeys(path.relative_to(root).as_posix() for path in found))

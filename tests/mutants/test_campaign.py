@@ -156,6 +156,33 @@ def test_a_suite_that_fails_without_any_mutant_is_refused(toy: Path, capsys: pyt
     assert judgements_or_none(toy) == []
 
 
+WRONG = [
+    (["--sample", "-5"], "'-5' is not a whole number, 1 or more"),
+    (["--sample", "0"], "'0' is not a whole number, 1 or more"),
+    (["--workers", "0"], "'0' is not a whole number, 1 or more"),
+    (["--least", "200"], "'200' is not a number from 0 to 100"),
+    (["--least", "nan"], "'nan' is not a number from 0 to 100"),
+    (["--kinds", "any"], "'any' is none of arithmetic, comparison, logic, constant"),
+    (["--json", "no/such/folder.json"], "there is no folder 'no/such'"),
+    (["--tests", "tests/none"], "'tests/none' is neither a file of tests nor a folder with some"),
+    (["no_such_package"], "'no_such_package' is neither a folder nor a file of src/toy"),
+]
+
+
+@pytest.mark.parametrize(("words", "sentence"), WRONG)
+def test_wrong_words_are_refused_before_anything_runs(
+    words: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    root = make_toy(tmp_path)
+    try:
+        code: Any = main([*words, "--root", str(root)])
+    except SystemExit as stopped:
+        code = stopped.code
+
+    assert code == 2 and sentence in capsys.readouterr().err
+    assert judgements_or_none(root) == []
+
+
 UNSTEADY = """
 import time
 from pathlib import Path

@@ -29,6 +29,7 @@ LOCALE = Path(__file__).parent / "locale"
 NARROW, WIDE = "\u202f", "\u00a0"  # the two spaces at which no line breaks
 WORDLESS = re.compile(r"(\{[^}]*\}|[^\W_]?(?:[^\w{]|_))*")  # no two letters in a row outside braces
 MINUS = "\u2212"
+SPACED_MARK = re.compile(" ([?!;»])")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MONTHS = (
     Phrase("January"),
@@ -89,6 +90,11 @@ def _french_mark(mark: re.Match[str]) -> str:
 @cache
 def catalogue(code: str) -> Catalogue:
     return Catalogue(code)
+
+
+def french_spaces(text: str) -> str:
+    """What somebody typed, as French is set: no line begins with the mark that a plain space was typed before."""
+    return SPACED_MARK.sub("\u202f\\1", text).replace("« ", "«\u202f").replace(" :", "\u00a0:")
 
 
 class Language:

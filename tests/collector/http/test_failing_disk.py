@@ -11,7 +11,7 @@ import pytest
 from tests.collector.documents import CHEATED, document, opened, sent_report
 from tests.collector.http.services import service
 
-from murmure.collector.intake import report_log
+from murmure.collector.intake import report_log, writer
 
 
 def _fails(number: int) -> Any:
@@ -22,7 +22,8 @@ def _fails(number: int) -> Any:
 
 
 def test_a_full_disk_asks_respondents_to_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Single reports and batches; the same requests succeed once there is space, and each report counts once."""
+    """Single reports and batches; the same requests succeed once there is space, and each report counts once. Whoever
+    watches /health is told: until a report is stored again or, where nobody comes back, for a minute."""
     with service(tmp_path) as running:
         record, anyone = opened(running.collector, document(CHEATED)), running.visitor()
         one = sent_report(running.collector, record, "yes")
@@ -37,9 +38,14 @@ def test_a_full_disk_asks_respondents_to_come_back(tmp_path: Path, monkeypatch: 
                 assert (refused.status, refused.json["error"]) == (503, "disk")
                 assert int(refused.headers["retry-after"]) > 0
                 assert str(tmp_path) not in refused.body.decode()
+            assert anyone.ask("GET", "/health").status == 503
+            patch.setattr(writer, "REFUSING_SECONDS", 0)
+            assert anyone.ask("GET", "/health").status == 200
 
+        assert anyone.ask("GET", "/health").status == 503
         for path, body in asked * 2:
             assert anyone.ask("POST", path, body).status in (200, 201)
+        assert anyone.ask("GET", "/health").status == 200
         running.collector.intake.flush()
         assert running.collector.results(record).n == 3
         assert running.collector.refusals(record) == {"disk": 4}

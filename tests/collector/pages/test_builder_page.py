@@ -12,9 +12,10 @@ from tests.collector.http.services import Service, service
 from tests.collector.pages.analyst_surveys import DOCUMENTS
 from tests.collector.pages.people import Person, person
 from tests.collector.pages.small_collector import AGREE, CHEATED, HOURS, OFTEN, document
-from tests.pages.browser import Browser
+from tests.pages.browser import Browser, Size
 from tests.pages.conftest import browser  # noqa: F401
 
+from murmure.collector.pages.shell import text_in
 from murmure.collector.service.builder_advice import builder_advice
 
 EPSILON, MARGIN = "#epsilon", "#margin"
@@ -42,9 +43,9 @@ def author(served: Service, browser: Browser) -> Iterator[Person]:  # noqa: F811
         assert [fault for fault in one.complaints() if "status of 400" not in fault] == []
 
 
-def signed_in(served: Service, browser: Browser, language: str = "en") -> Any:  # noqa: F811
+def signed_in(served: Service, browser: Browser, language: str = "en", size: Size = "desktop") -> Any:  # noqa: F811
     cookie = served.analyst("marie").cookies["murmure_session"]
-    return person(browser, served.address, language, cookies={"murmure_session": cookie})
+    return person(browser, served.address, language, size, cookies={"murmure_session": cookie})
 
 
 def draft(served: Service, survey: dict[str, Any]) -> str:
@@ -118,6 +119,20 @@ def test_the_panel_says_odds_belief_leverage_and_bias(served: Service, author: P
     assert f"counts for up to {told['leverage']:.3g} people" in panel
     assert f"can move by up to {told['forged_1_percent']:.2g} points" in panel
     assert author.read("#advised") == f"Epsilon 1, margin ± {told['margin']:.2g} points"
+
+
+def test_the_advice_on_several_questions_fits_a_french_telephone(served: Service, browser: Browser) -> None:  # noqa: F811
+    """How much a forged report counts for, in words, ran out of its table and made the page scroll sideways."""
+    survey = document(*({**one, "name": f"{one['name']}_in_the_last_twelve_weeks"} for one in (CHEATED, AGREE, HOURS)))
+    with signed_in(served, browser, "fr", "telephone") as one:
+        edit(one, draft(served, survey))
+        rows = one.evaluate("document.querySelectorAll('.advice-table tbody tr').length")
+
+        assert rows == 3 and "fois une personne" in one.read(".advice-table")
+        assert one.overflow() == 0
+        assert one.evaluate(
+            "[...document.querySelectorAll('.advice-table *')].every(a => a.scrollWidth <= a.clientWidth)"
+        )
 
 
 def test_a_margin_that_cannot_be_had_is_refused_beside_its_field(served: Service, author: Person) -> None:
@@ -358,6 +373,8 @@ def test_the_preview_asks_what_the_answering_page_asks(served: Service, author: 
     record = served.collector.open(served.collector.surveys.create(served.collector.analysts.list()[0].number, survey))
     asked = served.visitor().ask("GET", f"/s/{record.id}?lang=fr").body.decode()
 
-    for text in (survey["title"]["fr"], *(question["text"]["fr"] for question in survey["questions"]), "Plutôt oui"):
+    texts = (survey["title"], *(question["text"] for question in survey["questions"]))
+    for text in (*(text_in(one, "fr")[0] for one in texts), "Plutôt oui"):
         assert text in shown and text in asked.replace("&#39;", "'")
+    assert "in steps of 0.1" in shown and "par pas de" in asked
     assert author.do(lambda page: page.get_attribute("#preview", "lang")) == "fr"

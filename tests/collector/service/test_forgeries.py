@@ -178,6 +178,7 @@ def test_what_a_test_saw_names_the_answer_as_people_read_it(tmp_path: Path) -> N
         record = opened(collector, document(CHEATED))
         for _ in range(20):
             store(collector, record, sent_report(collector, record, "yes"))
+        collector.intake.flush()  # tests read what is folded
         check = survey_forgeries(collector, record)
     (word,), (test,) = check.in_words(Language("fr").say)["words"], check.to_dict()["tests"]
 

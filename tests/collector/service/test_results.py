@@ -107,8 +107,31 @@ def test_the_guarantee_names_answers_as_people_read_them(collector: Collector, q
     blocks = section_of(collector.results(record), "What is guaranteed").blocks
     cells = [Language("fr").say(row[2]) for block in blocks if isinstance(block, Table) for row in block.rows]
     quoted = {answer for cell in cells for answer in re.findall("«\u202f(.*?)\u202f»", cell)}
+    asked = {question["text"]["fr"].replace(" ?", "\u202f?") for question in questions if len(questions) > 1}
 
-    assert quoted and quoted <= {"Oui", "Non", "Jamais", "Une fois", "Souvent"}
+    assert quoted and quoted <= {"Oui", "Non", "Jamais", "Une fois", "Souvent", *asked}
+    assert not any(question["name"] in cell for question in questions for cell in cells)
+
+
+def test_the_guarantee_names_numbers_that_can_be_typed(collector: Collector) -> None:
+    """And not the middle of a cell of the grid, with an English decimal point: « 0.00146484 »."""
+    slept = {**HOURS, "high": 12, "step": 0.1, "unit": {"en": "hours", "fr": "heures"}}
+    record = opened(collector, document(slept))
+    honest_reports(collector, record, [7.5], 5)
+    (cell,) = [str(row[2]) for row in table_of(collector.results(record), "What is guaranteed").rows]
+    numbers = {float(number) for number in re.findall(r"([0-9.]+) hours", cell)}
+
+    assert numbers == {0.0, 12.0} and "“" not in cell
+
+
+def test_a_question_without_a_figure_is_named_as_it_was_asked(collector: Collector) -> None:
+    record = opened(collector, document(CHEATED, OFTEN, HOURS, epsilon=1.0, mechanism="smp"))
+    honest_reports(collector, record, [{"cheated": "yes", "often": "once", "hours": 3}], 1)
+    told = texts_of(section_of(collector.results(record), "What the crowd says"))
+    asked = ("Have you ever cheated?", "How often?", "Hours a week?")
+
+    assert sum(f"“{text}”: no figure" in told for text in asked) == 2
+    assert not re.search("(cheated|often|hours): no figure", told)
 
 
 def test_the_guarantee_of_waves_is_that_of_all_of_them(collector: Collector) -> None:

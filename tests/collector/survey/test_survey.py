@@ -9,8 +9,10 @@ import pytest
 from tests.collector.documents import CHEATED, HOURS, OFTEN, SURVEYS, document
 
 import murmure as mu
+from murmure.collector.pages.shell import text_in
 from murmure.collector.survey.errors import SurveyRefused
 from murmure.collector.survey.survey import MAX_EPSILON, Survey
+from murmure.collector.survey.texts import read_texts
 from murmure.plan.public_coins import has_public_coins
 from murmure.show.language import Language
 
@@ -122,11 +124,24 @@ def test_texts_fall_back_to_the_language_that_there_is() -> None:
     survey = Survey.from_dict(document({**CHEATED, "text": {"fr": "Avez-vous triché {?} ?"}}))
     text = survey.questions[0].text
 
-    assert text.in_language("en") == "Avez-vous triché {?} ?"
-    assert Language("en").say(text.phrase) == Language("fr").say(text.phrase) == "Avez-vous triché {?} ?"
+    assert text.in_language("en") == "Avez-vous triché {?}\u202f?"
+    assert Language("en").say(text.phrase) == Language("fr").say(text.phrase) == "Avez-vous triché {?}\u202f?"
 
 
 def test_a_text_is_shown_in_the_language_of_the_reader() -> None:
     title = Survey.from_dict(ONE).title.phrase
 
     assert (Language("en").say(title), Language("fr").say(title)) == ("A survey", "Une enquête")
+
+
+def test_french_marks_do_not_begin_a_line() -> None:
+    """A question mark with a plain space before it, as keyboards write it, stood on a line of its own on telephones.
+    What is stored, and digests of it, are as they were typed."""
+    typed = {"en": "Is it « so » ?", "fr": "Est-ce « vrai » : oui ; non ! peut-être ?"}
+    texts = read_texts(typed, "text", 100)
+    shown = "Est-ce «\u202fvrai\u202f»\u00a0: oui\u202f; non\u202f! peut-être\u202f?"
+
+    assert texts.in_language("fr") == shown and text_in(typed, "fr") == (shown, "fr")
+    assert Language("fr").say(texts.phrase) == shown
+    assert texts.in_language("en") == typed["en"] and text_in(typed, "en") == (typed["en"], "en")
+    assert texts.to_dict() == typed

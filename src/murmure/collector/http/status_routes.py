@@ -30,7 +30,7 @@ class StatusRoutes:
     async def health(self, request: Request) -> Response:
         """503 where reports cannot be stored or counted."""
         intake = self._collector.intake
-        if intake.failure is not None or intake.folding_error is not None:
+        if intake.failure is not None or intake.refusing or intake.folding_error is not None:
             raise RequestRefused("disk", "reports cannot be stored or counted at the moment.")
         return json_answer({"version": __version__})
 

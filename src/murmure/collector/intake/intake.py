@@ -106,6 +106,11 @@ class Intake:
         return self._log.failure
 
     @property
+    def refusing(self) -> bool:
+        """Whether reports could not be stored just now, though the next ones may be."""
+        return self._writer.refusing
+
+    @property
     def folding_error(self) -> Exception | None:
         """Why acknowledged reports are not in the tallies, or None."""
         return self._folding.error

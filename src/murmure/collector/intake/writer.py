@@ -8,8 +8,10 @@ and both are answered after the same fdatasync.
 
 from __future__ import annotations
 
+import math
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise
@@ -27,6 +29,7 @@ MAX_WAITING, MAX_WAITING_BYTES = 200_000, 64 << 20  # arrivals, and bytes of the
 MAX_GROUP, MAX_GROUP_BYTES = 20_000, 16 << 20  # of one commit, or one submission if it has more
 SMALL_GROUP = 40  # up to so many, single lookups are quicker than NumPy
 SECONDS_OF_AN_HOUR = 3600
+REFUSING_SECONDS = 60.0  # so long a commit that failed is news: clients come back within it, if anybody does
 
 Done = Callable[[list[Outcome] | Exception], None]
 
@@ -52,6 +55,7 @@ class Writer:
         self.waiting = 0  # arrivals without an outcome
         self._waiting_bytes = 0
         self._closed = False
+        self._failed_at = -math.inf
         self._thread = threading.Thread(target=self._run, name="murmure-intake-writer", daemon=True)
         self._thread.start()
 
@@ -75,6 +79,11 @@ class Writer:
             self.waiting += len(arrivals)
             self._waiting_bytes += size
             self._queue.put(Submission(arrivals, done, size))
+
+    @property
+    def refusing(self) -> bool:
+        """Whether the last commit failed, as on a full disk, a moment ago; the next one may succeed."""
+        return time.monotonic() - self._failed_at < REFUSING_SECONDS
 
     def knows(self, token: bytes) -> bool:
         """Whether a report of this token was stored; from any thread."""
@@ -136,9 +145,13 @@ class Writer:
             fresh = [arrivals[row] for row in rows]
         if fresh:
             hour = max(self._hour, int(self._clock() // SECONDS_OF_AN_HOUR))
-            position = self._log.prepare()
-            self._log.commit(b"".join(encode_commit(fresh, hour, position)))
-            self._hour = hour
+            try:
+                position = self._log.prepare()
+                self._log.commit(b"".join(encode_commit(fresh, hour, position)))
+            except Exception:
+                self._failed_at = time.monotonic()
+                raise
+            self._hour, self._failed_at = hour, -math.inf
             self._remember(fresh, lookup, rows)
             self._committed()
         if len(submissions) == 1:

@@ -72,6 +72,7 @@ BUILDER = {
     "yes": Phrase("Yes"),
     "no": Phrase("No"),
     "range": Phrase("From {low} to {high}", **slots("low", "high")),
+    "steps": Phrase("in steps of {step}", **slots("step")),
     "choose": Phrase("Choose …"),
     "preview.untexted": Phrase("(not written yet)"),
     "copy.links": Phrase("by invitation"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from murmure.collector.pages.static_files import address, imported_modules
 from murmure.show.html import from_template
-from murmure.show.language import LanguageCode
+from murmure.show.language import LanguageCode, french_spaces
 
 FOLDER = Path(__file__).parent / "templates"
 POLICY = (
@@ -53,4 +53,5 @@ def text_in(texts: Mapping[str, str] | None, lang: LanguageCode) -> tuple[str, s
     """A text of a survey in this language or, where it has none, in another, and which one that is."""
     texts = {code: text for code, text in (texts or {}).items() if text}
     code = lang if lang in texts else next(iter(texts), lang)
-    return texts.get(code, ""), code
+    text = texts.get(code, "")
+    return french_spaces(text) if code == "fr" else text, code

@@ -1,8 +1,9 @@
-"""Answers as people read them, in the place of the values that are counted: “Oui” and not “yes”."""
+"""Answers and questions as people read them, in the place of what is counted: “Oui” and not “yes”, the question and not
+the name of its column, “0 hours” and not the middle of the first cell of a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from murmure.collector.survey.question import NO_YES_LABELS, Question
@@ -17,11 +18,20 @@ def labels_of(question: Question) -> Mapping[str, str]:
 
 
 def with_labels(text: Any, questions: Sequence[Question]) -> Any:
-    """A sentence about answers to one question, with their labels. Two questions may have the same values: a sentence
-    about several stays as it is."""
+    """A sentence about answers, with the questions in the place of their columns. With labels, too, where it is about
+    one question alone: two may have the same values."""
     names = set(_columns(text)) or {question.name for question in questions}
     asked = [question for question in questions if question.name in names]
-    return _relabelled(text, labels_of(asked[0])) if len(asked) == 1 else text
+    return _relabelled(text, _by_name(questions), asked[0] if len(asked) == 1 else None)
+
+
+def with_questions(text: Any, questions: Iterable[Question]) -> Any:
+    """A sentence about columns, with the questions in their place."""
+    return _relabelled(text, _by_name(questions), None)
+
+
+def _by_name(questions: Iterable[Question]) -> Mapping[str, Question]:
+    return {question.name: question for question in questions}
 
 
 def _columns(text: Any) -> Iterator[str]:
@@ -36,13 +46,33 @@ def _columns(text: Any) -> Iterator[str]:
             yield from _columns(value)
 
 
-def _relabelled(text: Any, labels: Mapping[str, str]) -> Any:
+def _relabelled(text: Any, questions: Mapping[str, Question], asked: Question | None) -> Any:
+    """asked: the question that quoted answers belong to."""
     if isinstance(text, Quoted):
-        return Quoted(labels.get(str(text.value), text.value))
+        return text if asked is None else _answer(text, asked)
     if isinstance(text, Several):
-        return Several([_relabelled(item, labels) for item in text.items], text.last, text.between)
+        return Several([_relabelled(item, questions, asked) for item in text.items], text.last, text.between)
     if not isinstance(text, Phrase):
         return text
     make, (kind, template, fields, state) = text.__reduce__()
-    fields = {name: _relabelled(value, labels) for name, value in fields.items()}
+    fields = {
+        field: Quoted(questions[value].text.phrase)
+        if field == "name" and isinstance(value, str) and value in questions
+        else _relabelled(value, questions, asked)
+        for field, value in fields.items()
+    }
     return make(kind, template, fields, state | {"fields": fields})
+
+
+def _answer(quoted: Quoted, question: Question) -> Any:
+    if question.kind != "number":
+        return Quoted(labels_of(question).get(str(quoted.value), quoted.value))
+    try:
+        value = float(quoted.value)
+    except ValueError:  # "below" and "above" of a number are words
+        return quoted
+    steps = round((min(max(value, question.low), question.high) - question.low) / question.step)
+    answer = question.low + steps * question.step
+    if question.unit:
+        return Phrase("{answer:,.6g} {unit}", answer=answer, unit=question.unit.phrase)
+    return Phrase("{answer:,.6g}", answer=answer)

@@ -60,7 +60,11 @@ class SurveyForgeryCheck(ForgeryCheck):
 
     def in_words(self, say: Callable[[str], str]) -> dict[str, Any]:
         """The same for people, in their language: the finding, and what each test compared and saw."""
-        tests = [{"column": t.column, "test": say(t.name), "saw": say(self._saw(t, say))} for t in self.tests]
+        asked = {question.name: say(question.text.phrase) for question in self.questions}
+        tests = [
+            {"column": asked.get(t.column, t.column), "test": say(t.name), "saw": say(self._saw(t, say))}
+            for t in self.tests
+        ]
         return {"sentence": say(self.sentence()), "words": tests}
 
     def _saw(self, test: ForgeryTest, say: Callable[[str], str]) -> str:

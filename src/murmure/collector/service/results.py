@@ -6,14 +6,14 @@ Everything is computed from the tally alone, so it takes as long for a million r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from murmure import __version__
 from murmure.certify.certificate import certify
-from murmure.collector.service.answer_labels import labels_of
+from murmure.collector.service.answer_labels import labels_of, with_questions
 from murmure.collector.service.results_sections import (
     forged_section,
     guarantee_of_survey,
@@ -117,14 +117,17 @@ class SurveyResults(Shown):
         for block in section.blocks:
             if isinstance(block, Intervals):  # a question without figures has no picture, so places say nothing
                 current = questions.get(str(block.title), current)
-            blocks.append(_named(block, current))
+            blocks.append(_named(block, current, questions.values()))
         return Section(Phrase("What the crowd says"), tuple(blocks))
 
 
-def _named(block: Block, question: Question) -> Block:
-    """A picture of the ordinary report with the question as its title, and the labels that people read."""
+def _named(block: Block, question: Question, questions: Collection[Question]) -> Block:
+    """A picture of the ordinary report with the question as its title, and the labels that people read; a note with the
+    questions that it names."""
     if isinstance(block, Fold):
-        return Fold(block.title, tuple(_named(one, question) for one in block.blocks))
+        return Fold(block.title, tuple(_named(one, question, questions) for one in block.blocks))
+    if isinstance(block, Paragraph):
+        return replace(block, text=with_questions(block.text, questions))
     if not isinstance(block, Intervals):
         return block
     labels = labels_of(question)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from murmure.collector.survey.errors import SurveyRefused
 from murmure.core.errors import Phrase, shorten
-from murmure.show.language import NAMES, LanguageCode
+from murmure.show.language import NAMES, LanguageCode, french_spaces
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Texts:
     fr: str = ""
 
     def in_language(self, code: LanguageCode) -> str:
-        return getattr(self, code) or self.en or self.fr
+        texts = {"en": self.en, "fr": french_spaces(self.fr)}
+        return texts[code] or texts["en"] or texts["fr"]
 
     def __bool__(self) -> bool:
         return bool(self.en or self.fr)

@@ -149,10 +149,13 @@ export class AdvicePanel {
 
   table(questions) {
     const rows = Object.entries(questions).map(([name, one]) => element("tr", {},
-      element("th", { scope: "row" }, name),
+      element("th", { scope: "row" }, ...breakable(name)),
       element("td", {}, one.margin === null ? "–" : speech.say(`margin.${one.unit}`, { margin: two(one.margin) })),
       element("td", {}, one.leverage === null ? "–" : speech.say("people", { n: three(one.leverage) }))));
     const heads = ["question", "margin", "forged"].map(name => element("th", { scope: "col" }, speech.say(`table.${name}`)));
     return element("table", { class: "advice-table" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   }
 }
+
+/** A name of exports, which may be broken behind each _. */
+const breakable = name => name.match(/[^_]*_|[^_]+$/g).flatMap((part, i) => (i ? [element("wbr"), part] : [part]));

@@ -29,11 +29,12 @@ function rows(question, at) {
 
 function number(question) {
   const text = TextPair.in(question.text, language) || speech.say("preview.untexted");
-  const field = element("input", { type: "number", "aria-label": text });
+  const field = element("input", { type: "text", inputmode: "decimal", "aria-label": text });
   const [low, high] = [question.low, question.high].map(value => (value === null ? "…" : speech.number(value)));
+  const steps = question.step === 1 ? "" : ` · ${speech.say("steps", { step: speech.number(question.step) })}`;
   return element("div", {},
     element("div", { class: "number-row" }, field, element("span", {}, TextPair.in(question.unit, language))),
-    element("p", { class: "note" }, speech.say("range", { low, high })));
+    element("p", { class: "note" }, speech.say("range", { low, high }), steps));
 }
 
 /** Draw the survey anew: survey() is asked once, before the next frame. */

@@ -2,6 +2,9 @@
 
 import { show } from "./elements.js";
 
+/** As French is set, and as respondents will see it: no line begins with the mark that a plain space was typed before. */
+const frenchSpaces = text => text.replace(/ ([?!;»])/g, "\u202f$1").replaceAll("« ", "«\u202f").replaceAll(" :", "\u00a0:");
+
 export class TextPair {
   constructor(box, value = {}, changed = () => {}) {
     this.fields = [...box.querySelectorAll("[data-lang]")];
@@ -31,6 +34,7 @@ export class TextPair {
 
   /** In this language or, if it is not written, in the other. */
   static in(texts, language) {
-    return texts?.[language] || Object.values(texts ?? {}).find(Boolean) || "";
+    const code = texts?.[language] ? language : Object.keys(texts ?? {}).find(other => texts[other]);
+    return code === "fr" ? frenchSpaces(texts.fr) : texts?.[code] ?? "";
   }
 }
