@@ -203,6 +203,7 @@ SPARK = [
     Added("scan", "RS+FD[GRR] of a DataFrame that is a plain scan of them", 0.3),
     Added("filtered", "RS+FD[GRR] of a DataFrame that is a scan of them, filtered", 0.5),
     Added("jvm", "RS+FD[GRR] of a DataFrame that only Spark can filter: rows pass through the JVM", None),
+    Added("joined", "RS+FD[GRR] of a DataFrame that is joined with a table of thirteen rows", None),
 ]
 
 BUDGETS = [

@@ -182,7 +182,7 @@ def large(bench):
 
 
 def spark(bench):
-    ways = "files", "scan", "filtered", *["jvm"] * bench.large
+    ways = "files", "scan", "filtered", *["jvm", "joined"] * bench.large
     return make_table(bench, SIZES[-1]) + bench.fast("ours_spark.py", str(bench.folder), str(SIZES[-1]), *ways)
 
 

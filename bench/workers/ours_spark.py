@@ -60,11 +60,13 @@ for copy in range(COPIES):
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # whatever is started inherits it
 spark = session("local[1]")
 frame = spark.read.parquet(str(path))
+regions = spark.createDataFrame([(name,) for name in people.labels("region")], "region string")
 sources = {
     "files": path,
     "scan": frame,
     "filtered": frame.where("income > 500 and region <> 'region 11'"),
     "jvm": frame.where("length(region) > 0"),  # all rows, which must go through the JVM
+    "joined": frame.join(regions, "region"),
 }
 sources = {way: source for way, source in sources.items() if way in (sys.argv[3:] or sources)}
 with telling("spark"):

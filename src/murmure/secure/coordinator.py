@@ -118,6 +118,7 @@ class Coordinator:
         self._masking_digest = b""  # what parties sign with their vectors
         self._masking_signatures: dict[int, bytes] = {}
         self._alive: AliveBody | None = None
+        self._agreement_digest = b""  # what parties sign before anybody reveals a share
         # Vectors are added as they come and not kept: a coordinator holds one vector, however many parties there are.
         self._sum = np.zeros(session.encoder.words, np.uint64)
         self._revealed: dict[int, RevealBody] = {}
@@ -310,7 +311,7 @@ class Coordinator:
                 self._masking_signatures[place] = masked.signature
                 self.session.encoder.ring.add(self._sum, masked.words)
             case Kind.AGREE:
-                if message.body != self._joined.agreement_digest(self._shared, self._lists):
+                if message.body != self._agreement_digest:
                     raise RosterDiffers("{place} signed lists other than those it was sent.", place=self._name(place))
                 self._stage_messages[place] = message
             case _:
@@ -457,6 +458,7 @@ class Coordinator:
         self._joined.check_connected(alive)
         dropped = tuple(sorted(set(self._shared) - set(alive)))
         self._alive = AliveBody(alive, dropped, tuple(self._masking_signatures[place] for place in alive))
+        self._agreement_digest = self._joined.agreement_digest(self._shared, self._lists)
         self._advance("agree", alive)
         self._send_all(Kind.ALIVE, self._lists.pack())
 

@@ -83,9 +83,13 @@ class JoinedParties:
 
     def neighbours(self, place: int) -> tuple[int, ...]:
         """With whom this party shares masks, in order."""
-        if self._ring is None:
-            return tuple(other for other in self.members if other != place)
-        return self._ring[place]
+        return self._neighbours[place]
+
+    @cached_property
+    def _neighbours(self) -> Mapping[int, tuple[int, ...]]:
+        if self._ring is not None:
+            return self._ring
+        return {place: (*self.members[:i], *self.members[i + 1 :]) for i, place in enumerate(self.members)}
 
     def holders(self, place: int) -> tuple[int, ...]:
         """Who holds shares of this party's secrets: its neighbours, and on the complete graph itself.

@@ -1,7 +1,8 @@
-"""Floats near the middle of two steps: arithmetic gives what rounding the numbers as text gives."""
+"""Floats near the middle of two steps: arithmetic, text and decimals give the same step."""
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,12 @@ def near_middles(places: int, size: float) -> Any:
     return x[np.abs(x * ten) < 1e15]
 
 
+def exact_step(x: float, places: int) -> int:
+    """The step nearest to the number of 15 digits that x is read as; in the middle, the even one."""
+    digits = Context(prec=40)
+    return int(digits.scaleb(Decimal(f"{x:.15g}"), places).quantize(Decimal(1), ROUND_HALF_EVEN, digits))
+
+
 @pytest.mark.parametrize("places", [0, 1, 3, 6, 12, 14, 18, 22, 25, 30])
 def test_the_nearest_step_is_that_of_fifteen_digits(places: int) -> None:
     ten, compared = float(10**places), 0
@@ -33,4 +40,5 @@ def test_the_nearest_step_is_that_of_fifteen_digits(places: int) -> None:
         compared += len(x)
 
         np.testing.assert_array_equal(found, text)
+        np.testing.assert_array_equal(found, [exact_step(v, places) for v in x.tolist()])
     assert compared > 200

@@ -388,7 +388,9 @@ def steps_by_text(x: Floats, y: Floats, ten: float) -> Floats:
     twice = 2 * np.floor(y) + 1  # the middle, in half steps
     middle = rounded_all(twice / (2 * ten))
     x = rounded_all(x)
-    return np.where(x == middle, np.rint(twice / 2), np.floor(y) + (x > middle))
+    found = np.where(x == middle, np.rint(twice / 2), np.floor(y) + (x > middle))
+    # From 10**14 steps on a middle has 16 digits: a number of 15 is one of the two steps.
+    return np.where(np.abs(y) >= DECADES[-1], np.rint(x * ten), found)
 
 
 def _halves(x: Any) -> tuple[Any, Any]:
