@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import murmure as mu
-from murmure import econometrics
+from murmure import econometrics, learn
 from murmure.core.errors import EmptySource
 from murmure.engines.memory import Memory
 from murmure.engines.sources import number_arrays as arrays
@@ -78,6 +79,30 @@ def test_kept_or_read_again_the_sums_are_the_same(budget: int, threads: int, tmp
     assert kept_reads == (2 if budget == 1 << 30 else len(plans))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_does_not_fit_is_not_held_until_the_last_batch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays are at hand, and an engine may do all their batches before it returns the first."""
+    held, most, columns_of = set[int](), 0, FunctionSums.columns_of
+
+    def watched(statistic: FunctionSums, codes: Any) -> Any:
+        nonlocal most
+        columns = columns_of(statistic, codes)
+        held.add(id(columns))
+        weakref.finalize(columns, held.discard, id(columns))
+        most = max(most, len(held))
+        return columns
+
+    monkeypatch.setattr(FunctionSums, "columns_of", watched)
+    frame = {"y": np.arange(300_000) % 10, "x": np.arange(300_000) % 7 / 2}
+    schema = mu.Schema({name: SCHEMA.column_specs[name] for name in frame})
+    plan = Plan(FunctionSums(schema, "poisson", ("y", "1", "x"), ("0", "1/3"), ("step", "", "0", "0", "2")))
+    batches = list(tasks(plan, frame, mu.Random.seeded(1)))
+    kept = KeptRows(2 * len(batches[0]) * 3 * 8)  # two batches of three columns
+    kept.total(plan, frame, Memory(threads=threads), lambda: batches)
+
+    assert len(batches) >= 5 and most <= 2 + threads and not kept.holds(plan, frame, Memory())
+
+
 def test_tables_are_told_apart(opened: list[Any]) -> None:
     kept, engine, plan = KeptRows(), Memory(), plan_at("0.1", "0.2")
     one, other = rows(1000), rows(1000, seed=2)
@@ -129,7 +154,7 @@ def test_noise_does_not_depend_on_what_is_kept(as_table: bool, monkeypatch: pyte
     frame = pa.table(frame) if as_table else frame
 
     def answers() -> Any:
-        learner = mu.learn.KMeans(2, schema, mu.Central(9.0, delta=1e-6), rng=mu.Random.seeded(3))
+        learner = learn.KMeans(2, schema, mu.Central(9.0, delta=1e-6), rng=mu.Random.seeded(3))
         return learner.fit(frame).answers_
 
     kept = answers()

@@ -7,6 +7,7 @@ table that does not fit is read again for each question, a batch at a time. The 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,18 +68,24 @@ class KeptRows:
         room = self.budget - sum(other.nbytes for other in self._tables.values())
         step = plan.step
 
+        lock = threading.Lock()
+
         def work(task: Any) -> tuple[Any, Total]:
+            """What is kept of a batch, None where it does not fit; and its sums."""
+            nonlocal room
             columns = step.columns_of(task)
-            return columns, step.tally_columns(columns)
+            with lock:  # here and not below: an engine may do all batches before it returns the first
+                room -= columns.nbytes
+                fits = room >= 0
+            return columns if fits else None, step.tally_columns(columns)
 
         out: Total | None = None
         try:
             for columns, part in engine.each(work, with_rows(tasks)):
                 out = part if out is None else out + part
-                room -= columns.nbytes
-                if room < 0:
+                if columns is None:
                     table.batches = None
-                if table.batches is not None:
+                elif table.batches is not None:
                     table.batches.append(columns)
         except BaseException:
             del self._tables[id(table.frame)]
