@@ -185,10 +185,22 @@ def test_every_processor_adds_these_bits(way: str, request: pytest.FixtureReques
 
 def test_few_rows_and_fast_turned_off_take_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert glm_sums.kernels_of_rows(glm_sums.SMALL - 1) is None
+    assert glm_sums.kernels_of_rows(1000, glm_sums.MANY // 1000) is None
     monkeypatch.setattr(glm_sums, "available", lambda: False)
     assert glm_sums.kernels_of_rows(10**9) is None
     x = rows_for("logit", 10)
     assert LOGIT.sums(x, at_of(LOGIT, 0.0), asked("step", True)) is None
+
+
+def test_few_rows_of_many_columns_take_kernels_too(kernels: ModuleType) -> None:
+    """The work decides, and not the rows: 130 columns have 8,515 products a row."""
+    rng, n, p = np.random.default_rng(3), 1000, 130
+    x = np.concatenate([rng.integers(0, 2, (1, n)).astype(float), rng.uniform(-1, 1, (p, n))])
+    at, settings = tuple(rng.normal(0, 0.1, p)), ("step", "", *["0"] * (p + 1))
+    found = LOGIT.sums(x, at, settings)
+
+    assert found is not None and found.tolist() == by_values(LOGIT, x, at, settings).tolist()
+    assert LOGIT.sums(x[:3], at[:2], settings[:5]) is None
 
 
 def test_every_family_has_its_functions_in_one_file() -> None:

@@ -257,8 +257,10 @@ class FamilyRows(RowFunction):
         return stack_sums([*score, *information, *figures], counted=k + k * (k + 1) // 2 + 1 + len(measures))
 
     def sums(self, x: Floats, at: tuple[float, ...], settings: tuple[str, ...]) -> NDArray[Any] | None:
-        kernels = kernels_of_rows(x.shape[1])
-        if kernels is None or settings[0] == "separation":
+        if settings[0] == "separation":
+            return None
+        kernels = kernels_of_rows(x.shape[1], len(self.labels(("",) * len(x), settings)))
+        if kernels is None:
             return None
         return GlmSums(self, kernels, at, settings).of(x)
 

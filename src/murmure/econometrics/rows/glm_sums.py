@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from murmure.econometrics.rows.glm_rows import FamilyRows
 
 NONE = -1  # no such line
+MANY = 1 << 23  # figures of rows: in a few rounds NumPy takes as long for them as loading the kernels
 
 
-def kernels_of_rows(n: int) -> ModuleType | None:
-    """The compiled kernels, when they are installed and n rows are worth loading them."""
-    return importlib.import_module("murmure.econometrics.rows.glm_kernels") if n >= SMALL and available() else None
+def kernels_of_rows(n: int, figures: int = 1) -> ModuleType | None:
+    """The compiled kernels, when they are installed and n rows of so many figures are worth loading them."""
+    worth = n >= SMALL or n * figures >= MANY
+    return importlib.import_module("murmure.econometrics.rows.glm_kernels") if worth and available() else None
 
 
 class GlmSums:
