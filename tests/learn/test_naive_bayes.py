@@ -340,6 +340,15 @@ def test_the_model_tends_to_the_exact_one():
     assert noisy.seeded_ and not exact.seeded_
 
 
+def test_a_table_of_class_and_value_is_as_large_as_a_pair_may_be():
+    """10,000 classes times 10,000 values took gigabytes before it failed."""
+    schema = Schema({"a": Categories(10_000), "y": Categories(10_000)})
+    with pytest.raises(InvalidParameter, match="10,000 times 10,000"):
+        ClassMoments(schema, "y")
+
+    assert ClassMoments(Schema({"a": Categories(1 << 10), "y": Categories(1 << 10)}), "y").width > 1 << 20
+
+
 def test_wrong_settings_are_refused_before_any_row_is_read():
     rows = people(20)
     with pytest.raises(InvalidParameter, match="split"):

@@ -36,7 +36,7 @@ from murmure.core.types import Array, Ints, NumberDomain
 from murmure.laws.kernel_loader import native
 from murmure.laws.tallies import histogram
 from murmure.statistics.base.code_lines import lines_for_kernels
-from murmure.statistics.base.statistic import ProtectableStatistic
+from murmure.statistics.base.statistic import MAX_JOINT_CELLS, ProtectableStatistic
 
 Floats = NDArray[np.float64]
 Split = Literal["best", "equal"]
@@ -92,6 +92,17 @@ class ClassMoments(ProtectableStatistic):
                     name=name,
                     size=self.domain[name].size,
                     max_moment_values=MAX_MOMENT_VALUES,
+                )
+        for name in self.categories:
+            a, b = self.classes, self.domain[name].size
+            if a * b > MAX_JOINT_CELLS:
+                raise InvalidParameter(
+                    "a pair of columns must have at most {most:,} combinations, got {a:,} times {b:,} = {cells:,}.",
+                    hint="give the columns fewer values (fewer cells)",
+                    most=MAX_JOINT_CELLS,
+                    a=a,
+                    b=b,
+                    cells=a * b,
                 )
         if self.split not in ("best", "equal"):
             raise InvalidParameter('ClassMoments.split must be "best" or "equal", got {got}.', got=shorten(self.split))
