@@ -37,6 +37,7 @@ PROBED = {
         "certify/checks/assertions.py": "item",
         "certify/witness_words.py": "tolist",
         "core/batches.py": "__getitem__ columns num_columns",
+        "core/cells/gridded_floats.py": "chunks",
         "core/cells/parsed_dates.py": "categories dt dtype kind tz",
         "core/cells/parsed_columns.py": "array as_py categories chunks codes dtype iloc item kind null_count "
         "num_columns numpy_dtype pyarrow_dtype shape storage to_numpy",
@@ -45,9 +46,11 @@ PROBED = {
         "econometrics/design/inferred_schema.py": "categories dtypes iloc",
         "engines/base/task.py": "num_rows",
         "engines/sources/column_batches.py": "__getitem__ __len__ iloc schema",
+        "engines/sources/number_arrays.py": "dtype",
         "engines/sources/frame_tables.py": "array categories codes collect_batches dtype fetch_record_batch fill_value "
         "kind pyarrow_dtype shape sparse storage to_arrow_reader to_arrow_table tolist",
         "engines/sources/tables.py": "collect_schema column_names names schema",
+        "laws/number_codes.py": "chunks",
         "learn/base.py": "tolist",
         "learn/learner_summary.py": "shape",
         "learn/training_table.py": "__array__ column_names columns dtype iloc names ndim schema toarray",
@@ -66,6 +69,7 @@ PROBED = {
         "collector/client_file.py": "O_NOFOLLOW",
         "collector/client_requests.py": "reason",
         "collector/intake/report_log.py": "fdatasync",
+        "core/helper_thread.py": "register_at_fork",
         "core/random.py": "register_at_fork",
         "core/serving/listening.py": "reason strerror",
         "engines/sources/csv_files.py": "fileobj",

@@ -101,7 +101,7 @@ def test_records_are_the_same(use: Use, monkeypatch: pytest.MonkeyPatch, name: s
         for how in ("compiled", "as usual"):
             for count in (1, 2):
                 use(how)
-                monkeypatch.setattr(hidden_draw, "threads", lambda count=count: count)
+                monkeypatch.setattr(kernel_loader, "cores", lambda count=count: count)
                 assert equal(expected, channel.sample(x, Random.seeded(n))), (how, count, n)
 
 
@@ -113,7 +113,7 @@ def test_two_threads_share_many_people(use: Use, monkeypatch: pytest.MonkeyPatch
     expected = channel.sample(x, Random.seeded(5))
     use("compiled")
     for count in (1, 2):
-        monkeypatch.setattr(hidden_draw, "threads", lambda count=count: count)
+        monkeypatch.setattr(kernel_loader, "cores", lambda count=count: count)
         assert equal(expected, channel.sample(x, Random.seeded(5)))
 
 

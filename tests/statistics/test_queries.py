@@ -384,7 +384,7 @@ def test_several_quantiles_cost_as_much_as_one() -> None:
         (lambda: mu.GroupBy(mu.Mean(AGE), "region"), "must be a domain or a Schema"),
         (lambda: mu.GroupBy(mu.Mean(mu.Integers(0, 9)), REGION), "names none"),
         (lambda: mu.GroupBy(mu.Mean(AGE), mu.Integers(0, 5, "age")), "in one place and"),
-        (lambda: mu.GroupBy(mu.Histogram(mu.Categories(2000, "a")), mu.Categories(2000, "b")), "more than 1048576"),
+        (lambda: mu.GroupBy(mu.Histogram(mu.Categories(2000, "a")), mu.Categories(2000, "b")), "more than 1,048,576"),
         (lambda: mu.Where(mu.Count(AGE), REGION), "one condition"),
         (lambda: mu.Where(mu.Count(AGE), REGION, is_in=("east",)), r"Where\.is_in: .*'east'"),
         (lambda: mu.Where(mu.Count(AGE), REGION, is_in="north"), "must be a tuple"),

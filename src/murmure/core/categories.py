@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import NoneType
 from typing import Any
 
@@ -137,7 +138,11 @@ class Categories(Domain):
         return str(code if isinstance(self.values, int) else self.values[code])
 
     def labels(self) -> list[str]:
-        return [self.label(code) for code in range(self.size)]
+        return list(self._texts)
+
+    @cached_property
+    def _texts(self) -> tuple[str, ...]:
+        return tuple(map(str, range(self.values) if isinstance(self.values, int) else self.values))
 
     def numbers(self) -> Floats | None:
         if isinstance(self.values, int):

@@ -216,7 +216,9 @@ class Schema(Mapping[str, Domain]):
         self.refuse_drafted()
         out: list[Codes | GriddedFloats] = []
         for name, values in select_columns(batch, self.private).items():
-            gridded = gridded_floats(self.columns[name], values)
+            domain = self.columns[name]
+            rounds = isinstance(domain, Decimals) and domain.rounding == "nearest"
+            gridded = gridded_floats(domain, values) if rounds else None
             out.append(self._encode_column(name, values, strict=True)[0] if gridded is None else gridded)
         check_equal_lengths({name: len(codes) for name, codes in zip(self.private, out, strict=True)})
         return tuple(out)

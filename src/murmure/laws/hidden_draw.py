@@ -26,11 +26,12 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import Words64
+from murmure.core.helper_thread import with_helper
 from murmure.core.random import Random, RandomWords
 from murmure.core.types import Array, Floats, Mask
 from murmure.laws.bits import BitsChannel, bits_log_prob, bits_prob, mass_of_set_bits, set_bit
 from murmure.laws.cut import Cut
-from murmure.laws.kernel_loader import kernels_for, native, threads
+from murmure.laws.kernel_loader import as_one_of_several, kernels_for, native, threads
 from murmure.laws.records import Columns, Records, Row, every_outcome
 from murmure.laws.strings import Strings, coins
 from murmure.laws.window import WindowChannel
@@ -270,7 +271,10 @@ class Hidden:
                 part.set_value_bits(bits, x[i], tag, i, part_words[i])
             return bits
 
-        return tag, tuple(draw(i) for i in range(len(self.parts)))
+        each = range(len(self.parts))
+        if kernels_for(n) is None or threads() == 1:
+            return tag, tuple(map(draw, each))
+        return tag, tuple(with_helper(as_one_of_several(draw), each))  # every part has words of its own
 
     def _tag(self, n: int, words: RandomWords) -> Array:
         """Which attribute is real."""

@@ -57,34 +57,62 @@ def threshold_planes(q):
 
 
 @compile_kernel
-def coin_word(block, i, w, width, bits):
-    """64 coins after the main planes: which are yes, and which are open."""
-    yes = np.uint64(0)
-    undecided = ~np.uint64(0)
+def coin_pair(block, i, at, j, next_at, step, bits):
+    """Two words of 64 coins each after the main planes: which are yes, and which are open. (A place without a sign is
+    not looked at to see whether it is negative.)"""
+    yes, next_yes = np.uint64(0), np.uint64(0)
+    undecided, next_undecided = ~np.uint64(0), ~np.uint64(0)
     for plane in range(16):  # one dependent operation a plane: the rest is computed ahead
         bit = bits[plane]
-        drawn = block[i, plane * width + w]
+        drawn, next_drawn = block[i, at], block[j, next_at]
         yes |= undecided & (bit & ~drawn)
+        next_yes |= next_undecided & (bit & ~next_drawn)
         undecided &= ~(bit ^ drawn)
-    return yes, undecided
+        next_undecided &= ~(bit ^ next_drawn)
+        at += step
+        next_at += step
+    return yes, undecided, next_yes, next_undecided
+
+
+@compile_kernel
+def planes(block, out, left, open_words, q):
+    """Coins of probability q, 64 a word, from the main planes at the start of each row of the block. Words still open
+    are listed in left and open_words; returns how many."""
+    width = out.shape[1]
+    step = np.uint64(width)
+    count = 0
+    bits = threshold_planes(q)
+    i, w = 0, 0
+    while i < len(block):
+        j, v = (i, w + 1) if w + 1 < width else (i + 1, 0)
+        alone = j == len(block)  # the last word, where their number is odd
+        if alone:
+            j, v = i, w
+        yes, undecided, next_yes, next_undecided = coin_pair(block, i, np.uint64(w), j, np.uint64(v), step, bits)
+        out[i, w] = yes
+        if undecided:
+            if count < len(open_words):
+                left[count, 0] = i
+                left[count, 1] = w
+                open_words[count] = undecided
+            count += 1
+        out[j, v] = next_yes
+        if next_undecided and not alone:
+            if count < len(open_words):
+                left[count, 0] = j
+                left[count, 1] = v
+                open_words[count] = next_undecided
+            count += 1
+        i, w = (j, v + 1) if v + 1 < width else (j + 1, 0)
+    return count
 
 
 @compile_kernel
 def unary(x, block, out, true_bit, left, open_words, p, q):
-    """Words still open after the main planes are listed in left and open_words; returns how many."""
-    width = out.shape[1]
+    """The same, and the bit of each person's value, which is a coin of probability p."""
+    count = planes(block, out, left, open_words, q)
     last = block.shape[1] - 1
-    count = 0
-    bits = threshold_planes(q)
     for i in range(len(block)):
-        for w in range(width):
-            out[i, w], undecided = coin_word(block, i, w, width, bits)
-            if undecided:
-                if count < len(open_words):
-                    left[count, 0] = i
-                    left[count, 1] = w
-                    open_words[count] = undecided
-                count += 1
         code = np.uint64(x[i])
         word = code >> SIX
         at = code & LOW6
@@ -147,24 +175,6 @@ def hidden_value(x, block, tag, column, step, ends, p, value, coin):
         coin[i] = block[i, 0] < p
         fake = cut_of(block[i, 1], step, per_step, ends)
         value[i] = np.uint64(x[i]) if tag[i] == column else fake
-
-
-@compile_kernel
-def planes(block, out, left, open_words, q):
-    """Coins of probability q, 64 a word; words still open after the main planes are listed, as in `unary`."""
-    width = out.shape[1]
-    count = 0
-    bits = threshold_planes(q)
-    for i in range(len(block)):
-        for w in range(width):
-            out[i, w], undecided = coin_word(block, i, w, width, bits)
-            if undecided:
-                if count < len(open_words):
-                    left[count, 0] = i
-                    left[count, 1] = w
-                    open_words[count] = undecided
-                count += 1
-    return count
 
 
 @compile_kernel

@@ -15,7 +15,7 @@ import pytest
 import murmure as mu
 from murmure.engines.memory import Memory
 from murmure.engines.sources.tables import open_table
-from murmure.laws import hidden_draw
+from murmure.laws import kernel_loader
 from murmure.ledger.currency import Currency
 from murmure.run.tables.estimator import TableTallyStep, _tasks
 from murmure.run.tables.table_format import TableFormat
@@ -435,7 +435,7 @@ def test_seeded_runs_do_not_depend_on_threads(name: str, monkeypatch: pytest.Mon
     tables, sums = [], []
     for count in (1, 2, 3):
         monkeypatch.setattr("murmure.engines.memory.threads", lambda count=count: count)
-        monkeypatch.setattr(hidden_draw, "threads", lambda count=count: min(count, 2))
+        monkeypatch.setattr(kernel_loader, "cores", lambda count=count: count)
         tables.append(mu.sanitise(people(), SOLUTIONS[name], rng=mu.Random.seeded(3)))
         release = mu.run(plan_for(SOLUTIONS[name]), people(), engine=Memory(count), rng=mu.Random.seeded(3))
         sums.append([row[key] for row in release.estimate.to_rows() for key in row if key in ("share", "value")])

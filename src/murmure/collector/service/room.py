@@ -19,6 +19,7 @@ from murmure.core.estimates.method_words import EXACT_INVERSION
 from murmure.core.types import Affine
 
 MAX_PICTURED = 8  # answers
+MAX_LONG_PICTURED, LONG = 6, 24  # where one has more letters than this: each may need two lines
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,10 @@ class Room:
     @property
     def pictured(self) -> list[RoomFigure]:
         """The first answers of the question, as many as a projector has room for."""
-        return [self.headline] if self.headline is not None else self.figures[:MAX_PICTURED]
+        if self.headline is not None:
+            return [self.headline]
+        long = any(len(str(figure.label)) > LONG for figure in self.figures)
+        return self.figures[: MAX_LONG_PICTURED if long else MAX_PICTURED]
 
     @property
     def holds_exactly(self) -> bool:

@@ -39,8 +39,9 @@ class GriddedFloats:
 
 
 def gridded_floats(domain: Any, values: Any) -> GriddedFloats | None:
-    """The column, if it is Arrow's doubles, none of them missing, and each of them in a domain that rounds; or None."""
-    if getattr(domain, "rounding", None) != "nearest" or not is_arrow(values) or str(values.type) != "double":
+    """The column, if it is Arrow's doubles, none of them missing, and each of them in the domain (decimals that are
+    rounded to the nearest); or None."""
+    if not is_arrow(values) or str(values.type) != "double":
         return None
     if not len(values) or values.null_count or hasattr(values, "chunks"):
         return None

@@ -167,7 +167,7 @@ class FrequencyOracle(Randomiser):
         """Whether the truth is likelier than a lie in the integers of the law."""
         return self.supports.p > self.supports.q
 
-    @property
+    @cached_property
     def supported(self) -> Fraction | None:
         """How many cells every report supports; None where that is random.
 
