@@ -272,6 +272,15 @@ def test_column_sums_are_sums_of_columns(use: Use, n: int, how: str) -> None:
     assert tallies._carry_save(packed, 100).tolist() == expected  # also where so few rows are unpacked
 
 
+@pytest.mark.parametrize("size", [3, 256, 257, 1000])
+def test_bytes_are_counted_whatever_the_number_of_values(use: Use, size: int) -> None:
+    """Reports on a thousand values, or on 256 and nobody, may all be small and come as bytes."""
+    codes = (np.arange(tallies.BLOCK + 3) % min(size, 256)).astype(np.uint8)
+    for how in ("reference", "compiled"):
+        use(how)
+        assert tallies.histogram(codes, size).tolist() == np.bincount(codes, minlength=size).tolist()
+
+
 @pytest.mark.parametrize("n", [0, 1, 3, 5, 8192, 70_001])
 def test_histograms_count(use: Use, n: int) -> None:
     """Every code is counted once, compiled or not, in one byte or in eight."""
