@@ -6,6 +6,7 @@ Every refusal is a MurmureError that says what, whose, what was wanted and what 
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import duckdb
@@ -620,3 +621,14 @@ def test_labels_and_numbers() -> None:
     assert WEIGHTS.labels()[:2] == ["5", "15"] and WEIGHTS.numbers().tolist() == [5 + 10 * i for i in range(10)]
     assert Categories([1, 2.5]).numbers().tolist() == [1.0, 2.5]
     assert hash(LABELS) == hash(Categories(["never", "once", "often"], column="drinks"))
+
+
+@pytest.mark.parametrize("domain", [Categories(10_000), LABELS])
+def test_a_domain_travels_without_what_it_made_of_itself(domain: Categories) -> None:
+    """Labels are written out once and kept; a plan that goes to Spark's workers does not carry them."""
+    fresh = len(pickle.dumps(Categories(domain.values, column=domain.column)))
+    assert domain.labels() == [str(v) for v in (range(10_000) if domain.values == 10_000 else domain.values)]
+    domain.labels().clear()
+
+    assert len(pickle.dumps(domain)) == fresh and len(domain.labels()) == domain.size
+    assert pickle.loads(pickle.dumps(domain)) == domain

@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import murmure as mu
-from murmure.core.errors import EmptySource
+from murmure.core.errors import EmptySource, InvalidParameter
 from murmure.core.random import Random
 from murmure.engines.sources import spark_scans
-from murmure.engines.sources.row_groups import read_groups
+from murmure.engines.sources.row_groups import read_groups, row_groups
 from murmure.engines.sources.spark_scans import scanned_groups
+from murmure.engines.sources.tables import open_table
 
+RNG = Random.secure()
 NAN, INF = float("nan"), float("inf")
 D = decimal.Decimal
 DAYS = [(1, 1, 1), (1582, 10, 4), (1969, 12, 31), None, (2020, 2, 29), (2024, 1, 1), (9999, 12, 31)]
@@ -229,3 +231,20 @@ def test_an_error_names_the_row_of_the_file(spark: Any, tmp_path: Path) -> None:
         mu.run(plan, frame.where("age > 200"), mu.Spark(spark))
 
     assert mu.run(plan, frame.where("age > 17 and age < 100"), mu.Spark(spark)).estimate.mean.tolist() == [3.0]
+
+
+def test_a_file_that_was_replaced_meanwhile_is_refused(tmp_path: Path) -> None:
+    """The driver lists the row groups, workers read them later: fewer rows, other groups, or one more column."""
+    path = tmp_path / "rows.parquet"
+    pq.write_table(TABLE, path, row_group_size=700)
+    groups = row_groups(open_table(path))
+    assert groups is not None
+
+    def read() -> int:
+        return sum(located.task.batch.num_rows for located in read_groups(list(groups.groups), groups.schema, RNG))
+
+    assert read() == ROWS
+    for other, size in ((TABLE.slice(1), 700), (TABLE, 701), (TABLE.append_column("more", TABLE["i"]), 700)):
+        pq.write_table(other, path, row_group_size=size)
+        with pytest.raises(InvalidParameter, match="was replaced after the run had begun"):
+            read()

@@ -140,6 +140,9 @@ class Categories(Domain):
     def labels(self) -> list[str]:
         return list(self._texts)
 
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in vars(self).items() if name != "_texts"}  # which others can make too
+
     @cached_property
     def _texts(self) -> tuple[str, ...]:
         return tuple(map(str, range(self.values) if isinstance(self.values, int) else self.values))

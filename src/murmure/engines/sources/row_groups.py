@@ -57,6 +57,7 @@ class RowGroup:
     rows_before: int
     rows: int
     source: str  # the file's name, where there are several
+    footer: tuple[int, ...]  # of the file when it was looked at: another one would have other row groups
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def row_groups(table: TableReader) -> RowGroups | None:
             rows = metadata.row_group(number).num_rows
             if rows:
                 source = path.name if len(table.paths) > 1 else ""
-                groups.append(RowGroup(i, str(path.resolve()), number, rows_before, rows, source))
+                groups.append(RowGroup(i, str(path.resolve()), number, rows_before, rows, source, _footer(metadata)))
             rows_before += rows
     with parquet_file(table.paths[0], _text_columns(table.schema)) as file:
         first = file.schema_arrow
@@ -117,6 +118,12 @@ def read_groups(
     for group in groups:
         try:
             with parquet_file(group.path, _text_columns(schema)) as file:
+                if _footer(file.metadata) != group.footer:
+                    raise InvalidParameter(
+                        "{path!r} was replaced after the run had begun: rows could be missing, or counted twice.",
+                        hint="run again, once nothing writes to the files any more",
+                        path=group.path,
+                    )
                 rows_before = group.rows_before
                 batches = file.iter_batches(ROWS, [group.number], schema.names, use_threads=False)
                 for i, batch in enumerate(batches):
@@ -142,6 +149,11 @@ def read_groups(
                 path=group.path,
                 error=shorten(str(error), 160),
             ) from error
+
+
+def _footer(metadata: Any) -> tuple[int, ...]:
+    """What tells a file from another one that took its place: rows, row groups, and the bytes that describe them."""
+    return metadata.num_rows, metadata.num_row_groups, metadata.serialized_size
 
 
 def _text_columns(schema: Any) -> list[str]:
