@@ -444,6 +444,21 @@ def test_a_link_that_was_used_asks_nothing(visit: Start, collector: SmallCollect
     assert one.do(lambda page: page.is_hidden("#answering")) and collector.bodies == []
 
 
+def test_a_link_that_was_not_given_out_asks_nothing(visit: Start, collector: SmallCollector) -> None:
+    """One letter of it was mistyped, perhaps: a report drawn for it would be sent, refused, and drawn again for the
+    right link, and two reports tell more than one. The right link is then answered."""
+    collector.unknown.add(TOKEN[::-1])
+    one = visit("invited", token=TOKEN[::-1])
+
+    assert "did not give out this link" in one.text("#problem")
+    assert one.do(lambda page: page.is_hidden("#answering")) and "body" not in one.kept()
+    one.go(collector.link("invited", token=TOKEN))
+    one.choose(1)
+    one.randomise()
+    one.send()
+    assert [json.loads(body)["token"] for body in collector.bodies] == [TOKEN]
+
+
 def test_a_page_that_was_reloaded_says_one_thing_about_what_it_remembers(visit: Start) -> None:
     one = visit("yesno")
     one.choose(1)

@@ -221,6 +221,9 @@ PROBLEMS = {
         "This link has been used: a report was sent with it, perhaps from another browser of yours. That one counts, "
         "so nothing is asked here. If it was not you, ask the person who sent you the link for a new one."
     ),
+    "link.unknown": Phrase(
+        "The collector did not give out this link. Check that the address is complete, or ask for a new link."
+    ),
     "plan.missing": Phrase(
         "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
     ),
@@ -306,7 +309,7 @@ ONE_WAVE = {  # several waves are answered by marks that the device keeps
     "fitting.none",
 }
 COINS = {"coins", "coins.unreachable", "coins.not-open", "coins.unknown-link", "coins.waiting", "refused.no-coins"}
-PERSONAL = {"link.token", "link.used"}
+PERSONAL = {"link.token", "link.used", "link.unknown"}
 
 
 def answer_words(
