@@ -611,7 +611,7 @@ def test_the_picture_counts_what_the_law_draws(visit: Start, name: str, lines: l
 @pytest.mark.parametrize(
     ("name", "start"),
     [
-        ("smp", "One of your 3 answers, drawn by lot, is randomised and sent."),
+        ("smp", "One of your 3 answers, drawn by lot, is randomised and sent. The rest stays here."),
         ("spl", "Each of your 3 answers is randomised separately, and all are sent."),
         ("rsfd", "One of your 3 answers, drawn by lot, is randomised. Made-up answers are sent for the others"),
     ],

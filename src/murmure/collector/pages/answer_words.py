@@ -56,10 +56,10 @@ PICTURE = {
     "fits": Phrase("{n} will send a report that does not", **N),
     "fit.about": Phrase("Half of all possible reports fit each answer."),
     "sampled": Phrase(
-        "One of your {count} answers, drawn by lot, is randomised and sent. The others stay here.", **_slots("count")
+        "One of your {count} answers, drawn by lot, is randomised and sent. The rest stays here.", **_slots("count")
     ),
     "sampled.some": Phrase(
-        "{n} of your {count} answers, drawn by lot, are randomised and sent. The others stay here.",
+        "{n} of your {count} answers, drawn by lot, are randomised and sent. The rest stays here.",
         **_slots("n", "count"),
     ),
     "joint": Phrase("Each of your {count} answers is randomised separately, and all are sent.", **_slots("count")),
