@@ -373,6 +373,7 @@ def test_a_refusal_is_said_in_words_with_a_way_out(
     one.reload()
 
     assert words in one.text("#problem")
+    assert "can delete it" not in one.text("#problem"), "it is gone already"
     assert not one.visible("#answering"), "a second draw would cost epsilon again"
     assert "body" not in one.kept()
 

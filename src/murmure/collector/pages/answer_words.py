@@ -174,12 +174,10 @@ REFUSALS = {
         "Not counted: another report has already been sent with this link, perhaps from another of your browsers. "
         "That one counts. If it was not you, ask the person who sent you the link for a new one."
     ),
-    "refused.not-open": Phrase(
-        "Not counted: the survey is closed. The report has not been stored, and you can delete it from this device."
-    ),
+    "refused.not-open": Phrase("Not counted: the survey is closed. The report has not been stored."),
     "refused.not-open.asked": Phrase(
         "The survey is closed. This report was sent before, and no answer came back: if it arrived in time it was "
-        "counted, otherwise not. You can delete it from this device."
+        "counted, otherwise not."
     ),
     "refused.other-plan": Phrase(
         "Not counted: this report was made for a different plan from the one the collector now uses. Nothing was "
