@@ -866,6 +866,7 @@ def test_pages_load_no_comments_and_the_client_keeps_its_own() -> None:
     code = {path: text for path, text in files.items() if path.startswith("static/")}
 
     assert [path for path, text in code.items() if re.search(r"(^|[;,{})]) *// [^\"'`\n]*$", text, re.M)] == []
+    assert [path for path, text in code.items() if "/*" in text] == [], "also those of several lines"
     assert "http://www.w3.org/2000/svg" in code["static/elements.js"]
     assert "// " in files["client/plan.js"]
 

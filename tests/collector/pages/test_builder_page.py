@@ -118,7 +118,7 @@ def test_the_panel_says_odds_belief_leverage_and_bias(served: Service, author: P
 
     assert "by a factor of at most 2.72" in panel and "at most 74% sure" in panel
     assert f"counts for up to {bound(told['leverage'], 3)} people" in panel
-    assert f"can move by up to {bound(told['forged_1_percent'])} points" in panel
+    assert f"can move by up to {bound(told['forged_1_percent'], 3)} points" in panel
     assert author.read("#advised") == f"Epsilon 1, margin ± {told['margin']:.2g} points"
 
 

@@ -136,7 +136,7 @@ export class AdvicePanel {
 
   forged(each) {
     const worst = each.filter(one => one.leverage).sort((a, b) => b.leverage - a.leverage)[0];
-    return speech.say(`forged.${worst.unit}`, { moved: speech.bound(worst.forged_1_percent, 2) });
+    return speech.say(`forged.${worst.unit}`, { moved: speech.bound(worst.forged_1_percent) });
   }
 
   sentence(text) {

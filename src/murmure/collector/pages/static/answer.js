@@ -85,8 +85,8 @@ async function start() {
       if (personal && !TOKEN.test(link.t ?? "")) throw new Stop(speech, "link.token");
     }
     const plan = await loadPlan(survey, link, speech);
-    const against = personal && !record ? await linkProblem(survey.id, link.t) : null;
-    if (against !== null) throw new Stop(speech, against);
+    const problem = personal && !record && await linkProblem(survey.id, link.t);
+    if (problem) throw new Stop(speech, problem);
     const memoised = survey.waves > 1 ? (await import("../client/memoised.js")).MemoisedClient : null;
     const view = new ReportView(plan, survey, store, speech);
     if (record?.received) view.receipt();

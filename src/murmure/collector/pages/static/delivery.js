@@ -53,8 +53,7 @@ export async function askCoins(id, token) {
  * links, and what is drawn for it would be sent and not counted. null: nothing is said against it. */
 export async function linkProblem(id, token) {
   const { json } = await post(`/api/surveys/${id}/link`, JSON.stringify({ token }));
-  if (json?.used === true) return "link.used";
-  return json?.error === "unknown-link" ? "link.unknown" : null;
+  return json?.used === true ? "link.used" : json?.error === "unknown-link" ? "link.unknown" : null;
 }
 
 export class Delivery {

@@ -19,9 +19,9 @@ export class Speech {
     return new Intl.NumberFormat(this.language, options).format(value).replace("-", "−"); // a minus, as elsewhere on the pages
   }
 
-  /** A bound of three digits, or two, rounded up: "at most 2.72" must be true. */
-  bound(value, significant = 3) {
-    const digits = Math.max(0, significant - 1 - Math.floor(Math.log10(value)));
+  /** A bound of three digits, rounded up: "at most 2.72" must be true. */
+  bound(value) {
+    const digits = Math.max(0, 2 - Math.floor(Math.log10(value)));
     const up = Math.ceil(value * 10 ** digits - 1e-9) / 10 ** digits;
     return this.number(up, { maximumFractionDigits: digits });
   }
