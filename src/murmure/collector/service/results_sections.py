@@ -108,16 +108,16 @@ def _folded(head: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[B
 
 def _margin(question: Question, half: float, most: float | None = None) -> Phrase:
     """most: a figure cannot move further, and what is said is a bound."""
-    said = short if most is None else bound
+    rounded = short if most is None else bound
     half = half if most is None else min(half, most)
     width = question.high - question.low if question.by_mean else 1.0
     if most is None and half >= NO_MARGIN * width:
         return Phrase("says nothing yet")
     if question.by_mean and question.unit:
-        return Phrase("± {half} {unit}", half=said(half), unit=question.unit.phrase)
+        return Phrase("± {half} {unit}", half=rounded(half), unit=question.unit.phrase)
     if question.by_mean:
-        return Phrase("± {half}", half=said(half))
-    return Phrase("± {points} points", points=said(100 * half))
+        return Phrase("± {half}", half=rounded(half))
+    return Phrase("± {points} points", points=rounded(100 * half))
 
 
 # -- what is guaranteed
