@@ -15,7 +15,7 @@ from tests.collector.http.services import Service, service
 
 from murmure.collector.client import SurveyClient
 from murmure.collector.client_requests import CollectorRefusal
-from murmure.core.errors import PlanRefused
+from murmure.core.errors import InvalidParameter, PlanRefused
 from murmure.plan.browser_client import client_digest, client_folder, client_modules
 
 KEY = bytes(range(32))
@@ -118,3 +118,20 @@ def test_an_invitation_that_nobody_gave_out_is_refused(real: Service) -> None:
         SurveyClient(link).answer("yes")
 
     assert refusal.value.code == "unknown-link"
+    assert real.collector.refusals(record) == {}, "no report was sent"
+
+
+def test_for_an_invitation_that_was_used_nothing_is_drawn(real: Service, tmp_path: Path) -> None:
+    """By another program: the collector would see a second report, and not count it."""
+    record = opened(real.collector, SURVEYS["invitations"][0])
+    link = f"{real.address}/s/{record.id}#p={record.plan.digest[:16]}&t={token_for(real.collector, record)}"
+    file = tmp_path / "answer.json"
+
+    assert SurveyClient(link).answer("yes").stored == "now"
+    for client in (SurveyClient(link), SurveyClient(link, file=file)):
+        with pytest.raises(CollectorRefusal) as refusal:
+            client.answer("no")
+        assert refusal.value.code == "spent"
+        with pytest.raises(InvalidParameter, match="no report to send"):
+            client.send()
+    assert real.collector.refusals(record) == {}

@@ -161,6 +161,8 @@ class SurveyClient:
             if survey.get("link") != "open":
                 raise InvalidParameter("this survey takes one-time links only, and this link has no token (t=).")
             self._token = fresh_key()[:16].hex()
+        if survey.get("link") == "invitations":
+            self._refuse_used_link()
         self._keep()  # before coins are asked for: nobody tries tokens until the coins suit them
         try:
             report = self._report(plan, survey["survey"], answers)
@@ -173,6 +175,18 @@ class SurveyClient:
         self._pending = {"token": self._token, "wave": wave, "plan": plan.digest, "report": report}
         self._keep()
         return self._send()
+
+    def _refuse_used_link(self) -> None:
+        """For a link that has sent its report, or was not given out, nothing is drawn: the collector would see a report
+        that it does not count, and another one tells more."""
+        body = json.dumps({"token": self._token}).encode()
+        if self._requests.post(f"/api/surveys/{self.id}/link", body, "used")["used"]:
+            raise CollectorRefusal(
+                "this link to survey {id} has already sent a report ({code}).",
+                hint="nothing was drawn: the report that came first is kept",
+                id=self.id,
+                code="spent",
+            )
 
     def send(self) -> SurveyReceipt:
         """Send the report that was drawn, until it is acknowledged."""

@@ -145,6 +145,7 @@ class SmallCollector:
         self.states: dict[str, str] = {}
         self.waves: dict[str, int] = {}
         self.used: set[str] = set()  # tokens of links that were used before
+        self.unknown: set[str] = set()  # tokens that were not given out
         self.bodies: list[bytes] = []  # of every POST of a report, also those that were refused
         self.stored: dict[tuple[str, int, str], Any] = {}
         self.coin_tokens: list[str] = []
@@ -240,6 +241,8 @@ def handler_of(collector: SmallCollector) -> type[BaseHTTPRequestHandler]:
             api = API.fullmatch(self.path)
             if api is None:
                 self.json(404, refusal("not-found", 404))
+            elif api[2] == "link" and json.loads(raw)["token"] in collector.unknown:
+                self.json(403, refusal("unknown-link", 403))
             elif api[2] == "link":
                 self.json(200, {"ok": True, "used": json.loads(raw)["token"] in collector.used})
             elif collector.faults:

@@ -373,6 +373,7 @@ def test_a_refusal_is_said_in_words_with_a_way_out(
     one.reload()
 
     assert words in one.text("#problem")
+    assert "can delete it" not in one.text("#problem"), "it is gone already"
     assert not one.visible("#answering"), "a second draw would cost epsilon again"
     assert "body" not in one.kept()
 
@@ -442,6 +443,21 @@ def test_a_link_that_was_used_asks_nothing(visit: Start, collector: SmallCollect
 
     assert "This link has been used" in one.text("#problem")
     assert one.do(lambda page: page.is_hidden("#answering")) and collector.bodies == []
+
+
+def test_a_link_that_was_not_given_out_asks_nothing(visit: Start, collector: SmallCollector) -> None:
+    """One letter of it was mistyped, perhaps: a report drawn for it would be sent, refused, and drawn again for the
+    right link, and two reports tell more than one. The right link is then answered."""
+    collector.unknown.add(TOKEN[::-1])
+    one = visit("invited", token=TOKEN[::-1])
+
+    assert "did not give out this link" in one.text("#problem")
+    assert one.do(lambda page: page.is_hidden("#answering")) and "body" not in one.kept()
+    one.go(collector.link("invited", token=TOKEN))
+    one.choose(1)
+    one.randomise()
+    one.send()
+    assert [json.loads(body)["token"] for body in collector.bodies] == [TOKEN]
 
 
 def test_a_page_that_was_reloaded_says_one_thing_about_what_it_remembers(visit: Start) -> None:
@@ -596,7 +612,7 @@ def test_the_picture_counts_what_the_law_draws(visit: Start, name: str, lines: l
 @pytest.mark.parametrize(
     ("name", "start"),
     [
-        ("smp", "One of your 3 answers, drawn by lot, is randomised and sent."),
+        ("smp", "One of your 3 answers, drawn by lot, is randomised and sent. The rest stays here."),
         ("spl", "Each of your 3 answers is randomised separately, and all are sent."),
         ("rsfd", "One of your 3 answers, drawn by lot, is randomised. Made-up answers are sent for the others"),
     ],
@@ -850,6 +866,7 @@ def test_pages_load_no_comments_and_the_client_keeps_its_own() -> None:
     code = {path: text for path, text in files.items() if path.startswith("static/")}
 
     assert [path for path, text in code.items() if re.search(r"(^|[;,{})]) *// [^\"'`\n]*$", text, re.M)] == []
+    assert [path for path, text in code.items() if "/*" in text] == [], "also those of several lines"
     assert "http://www.w3.org/2000/svg" in code["static/elements.js"]
     assert "// " in files["client/plan.js"]
 

@@ -17,6 +17,7 @@ from tests.pages.conftest import browser  # noqa: F401
 
 from murmure.collector.pages.shell import text_in
 from murmure.collector.service.builder_advice import builder_advice
+from murmure.collector.service.short_numbers import bound
 
 EPSILON, MARGIN = "#epsilon", "#margin"
 ON_FOOT, EMPTY = OFTEN["options"][0], {"value": "", "label": {"en": "", "fr": ""}}
@@ -116,8 +117,8 @@ def test_the_panel_says_odds_belief_leverage_and_bias(served: Service, author: P
     told, panel = builder_advice(survey, epsilon=1.0), author.read("#advice-body")
 
     assert "by a factor of at most 2.72" in panel and "at most 74% sure" in panel
-    assert f"counts for up to {told['leverage']:.3g} people" in panel
-    assert f"can move by up to {told['forged_1_percent']:.2g} points" in panel
+    assert f"counts for up to {bound(told['leverage'], 3)} people" in panel
+    assert f"can move by up to {bound(told['forged_1_percent'], 3)} points" in panel
     assert author.read("#advised") == f"Epsilon 1, margin ± {told['margin']:.2g} points"
 
 

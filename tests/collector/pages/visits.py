@@ -51,6 +51,7 @@ def collector(served: SmallCollector) -> SmallCollector:
     """Nothing has arrived yet; what browsers keep is deleted by `visit`."""
     served.bodies.clear()
     served.used.clear()
+    served.unknown.clear()
     served.stored.clear()
     served.faults.clear()
     served.states.clear()

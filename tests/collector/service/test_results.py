@@ -18,7 +18,9 @@ from murmure.certify.leverage import leverage
 from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.results import SurveyResults
-from murmure.collector.service.results_sections import expected_margins, odds_text
+from murmure.collector.service.results_sections import expected_margins, forged_section, odds_text
+from murmure.collector.service.short_numbers import bound
+from murmure.collector.survey.survey import Survey
 from murmure.show.document import Facts, Intervals, Section, Table
 from murmure.show.language import Language
 
@@ -70,8 +72,37 @@ def test_the_builder_and_the_results_tell_the_same_bias(collector: Collector) ->
     table = table_of(collector.results(record), "What forged answers could do")
     told = builder_advice(asked, epsilon=1.0)["questions"]["often"]["forged_1_percent"]
 
-    assert str(table.rows[0][2]) == f"± {told:.2g} points"
+    assert str(table.rows[0][2]) == f"± {bound(told)} points"
     assert told == pytest.approx(leverage(record.plan.person).bias)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("n", [200, 500, 700])
+def test_what_forged_reports_could_do_is_never_rounded_down(epsilon: float, n: int) -> None:
+    """1.58198 people are not "up to 1.58", nor are 7.91 points "at most 7.9"."""
+    asked = Survey.from_dict(document(CHEATED, epsilon=epsilon))
+    one = asked.plan.leverage()[""]
+    section = forged_section(asked.questions, asked.plan, n, None)
+    (table,) = [block for block in section.blocks if isinstance(block, Table)]
+    _, people, *moved = [str(cell) for cell in table.rows[0]]
+
+    assert one.largest <= float(people.split()[0]) < 1.01 * one.largest
+    for cell, head in zip(moved, table.head[2:], strict=True):
+        forged, said = int(str(head).split()[0]), float(cell.split()[1])
+        assert 100 * one.bias * forged / n - 1e-9 <= said < 110 * one.bias * forged / n
+
+
+def test_numbers_of_a_large_range_are_said_in_full(collector: Collector) -> None:
+    """Pay of 0 to 5,000 euros: not ± 9.3e+02."""
+    euros = {"en": "euros", "fr": "euros"}
+    pay = {"name": "pay", "kind": "number", "text": {"en": "Pay?"}, "low": 0, "high": 5000, "step": 1, "unit": euros}
+    record = opened(collector, document(pay))
+    honest_reports(collector, record, [1000, 2500], 60)
+    results = collector.results(record)
+    tables = [table_of(results, title) for title in ("How the intervals will shrink", "What forged answers could do")]
+    cells = [str(cell) for table in tables for row in table.rows for cell in row]
+
+    assert sum("euros" in cell for cell in cells) > 3 and not any("e+" in cell for cell in cells)
 
 
 def test_intervals_are_expected_to_shrink_from_the_estimated_variance(collector: Collector) -> None:

@@ -290,6 +290,7 @@ KINDS = {
     "yes-no": (YES_NO, "yes"),
     "scale": (document(OFTEN), "once"),
     "number": (document(HOURS), 12),
+    "large number": (document({**HOURS, "high": 5000}), 1200),
     "number first of several": (document(HOURS, CHEATED), {"hours": 7, "cheated": "no"}),
     "several": (document(CHEATED, OFTEN, HOURS), {"cheated": "no", "often": "often", "hours": 3}),
     "fakes": (document(CHEATED, OFTEN, mechanism="rsfd-oue-z"), {"cheated": "no", "often": "often"}),
@@ -312,6 +313,24 @@ def test_every_kind_of_question_has_its_words(kind: str, n: int) -> None:
         words = text(shown, language)  # type: ignore[arg-type]
         assert "nan" not in words.lower().split() and "inf" not in words.lower().split() and "{" not in words
     assert "attacks its own reports" in text(shown, "en")
+
+
+def test_large_numbers_are_said_in_full() -> None:
+    """From the back of the room: between 220 and 3,050, not 3.05e+03."""
+    survey, answer = KINDS["large number"]
+    words = RoomWords(room_of(survey, [answer] * 60))
+    ends = [str(words.value(value)) for value in words.room.range]
+    said = [str(words.headline), str(words.best), str(words.forging()), *ends]
+
+    assert ends == ["0", "5,000"] and not any("e+" in one for one in said)
+
+
+def test_what_forgers_could_do_is_never_rounded_down() -> None:
+    """Three of 200 move a share by 2.25 points: not "by up to 2"."""
+    words = RoomWords(room_from_tally(YES_NO, 200, [98, 102]))
+
+    assert words.attack.forged == pytest.approx(0.0225)
+    assert "by up to 2.3 points on average" in str(words.forging())
 
 
 def test_there_is_nothing_to_see_before_a_report_is_about_the_question() -> None:

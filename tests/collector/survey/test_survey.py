@@ -120,6 +120,15 @@ def test_what_cannot_be_asked_is_refused_by_field(name: str) -> None:
     assert refused.value.where == where
 
 
+def test_answers_that_are_one_are_shown_with_the_reason() -> None:
+    """Not "must be a list of different answers (...), got nothing."."""
+    with pytest.raises(SurveyRefused) as refused:
+        Survey.from_dict(document(options("1", "01")))
+
+    assert str(refused.value.message).endswith("must be a list of different answers, got ['1', '01'].")
+    assert "labels must differ" in str(refused.value.hint)
+
+
 def test_texts_fall_back_to_the_language_that_there_is() -> None:
     survey = Survey.from_dict(document({**CHEATED, "text": {"fr": "Avez-vous triché {?} ?"}}))
     text = survey.questions[0].text

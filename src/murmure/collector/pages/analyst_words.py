@@ -91,7 +91,7 @@ ADVICE = {
     "driver": Phrase("you chose this"),
     "follows": Phrase("follows from the other"),
     "odds": Phrase(
-        "Somebody who reads a report can change the odds between two answers by a factor of at most {odds}.",
+        "Reading a report can change the odds between two answers by a factor of at most {odds}.",
         **slots("odds"),
     ),
     "belief": Phrase(

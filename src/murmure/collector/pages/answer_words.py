@@ -56,10 +56,10 @@ PICTURE = {
     "fits": Phrase("{n} will send a report that does not", **N),
     "fit.about": Phrase("Half of all possible reports fit each answer."),
     "sampled": Phrase(
-        "One of your {count} answers, drawn by lot, is randomised and sent. The others stay here.", **_slots("count")
+        "One of your {count} answers, drawn by lot, is randomised and sent. The rest stays here.", **_slots("count")
     ),
     "sampled.some": Phrase(
-        "{n} of your {count} answers, drawn by lot, are randomised and sent. The others stay here.",
+        "{n} of your {count} answers, drawn by lot, are randomised and sent. The rest stays here.",
         **_slots("n", "count"),
     ),
     "joint": Phrase("Each of your {count} answers is randomised separately, and all are sent.", **_slots("count")),
@@ -174,12 +174,10 @@ REFUSALS = {
         "Not counted: another report has already been sent with this link, perhaps from another of your browsers. "
         "That one counts. If it was not you, ask the person who sent you the link for a new one."
     ),
-    "refused.not-open": Phrase(
-        "Not counted: the survey is closed. The report has not been stored, and you can delete it from this device."
-    ),
+    "refused.not-open": Phrase("Not counted: the survey is closed. The report has not been stored."),
     "refused.not-open.asked": Phrase(
         "The survey is closed. This report was sent before, and no answer came back: if it arrived in time it was "
-        "counted, otherwise not. You can delete it from this device."
+        "counted, otherwise not."
     ),
     "refused.other-plan": Phrase(
         "Not counted: this report was made for a different plan from the one the collector now uses. Nothing was "
@@ -220,6 +218,9 @@ PROBLEMS = {
     "link.used": Phrase(
         "This link has been used: a report was sent with it, perhaps from another browser of yours. That one counts, "
         "so nothing is asked here. If it was not you, ask the person who sent you the link for a new one."
+    ),
+    "link.unknown": Phrase(
+        "The collector did not give out this link. Check that the address is complete, or ask for a new link."
     ),
     "plan.missing": Phrase(
         "The plan could not be loaded, so nothing can be randomised. Check the connection, then reload."
@@ -306,7 +307,7 @@ ONE_WAVE = {  # several waves are answered by marks that the device keeps
     "fitting.none",
 }
 COINS = {"coins", "coins.unreachable", "coins.not-open", "coins.unknown-link", "coins.waiting", "refused.no-coins"}
-PERSONAL = {"link.token", "link.used"}
+PERSONAL = {"link.token", "link.used", "link.unknown"}
 
 
 def answer_words(

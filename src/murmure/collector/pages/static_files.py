@@ -24,7 +24,7 @@ from murmure.show.html import style_sheet
 FOLDER = Path(__file__).parent / "static"
 KINDS = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 IMPORT = re.compile(r'^(?:import|export)\b[^;"]*"(\.{1,2}/[^"]+)"', re.MULTILINE)  # at the start of a line: no comment
-COMMENT = re.compile(r"^ *(?://.*|/\*.*\*/)\n", re.MULTILINE)  # a whole line of it
+COMMENT = re.compile(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.MULTILINE)  # whole lines of it
 REMARK = re.compile(r"(?<=[;,{})]) +// [^\"'`\n]*$", re.MULTILINE)  # at the end of a line, and in no text
 FOREVER = "public, max-age=31536000, immutable"
 

@@ -132,7 +132,7 @@ class Analysts:
             raise RequestRefused(
                 "forbidden",
                 "this set-up link is no longer valid.",
-                hint="murmure serve prints one when it starts, as long as there is no analyst",
+                hint="the command murmure serve prints one when it starts, as long as there is no analyst",
             )
 
     # -- sessions

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from murmure.collector.service.answer_labels import with_labels
+from murmure.collector.service.short_numbers import bound, short
 from murmure.collector.survey.question import Question
 from murmure.core.errors import Phrase, Plural
 from murmure.core.estimates.column_estimates import Estimates
@@ -76,7 +77,7 @@ def forged_section(questions: Sequence[Question], plan: Plan, n: int, registered
             continue
         width = question.high - question.low if question.by_mean else 1.0
         moved = (_margin(question, one.bias * width * count / n, width) for count in counts)
-        rows.append((question.text.phrase, Phrase("{n:.3g} people", n=one.largest), *moved))
+        rows.append((question.text.phrase, Phrase("{n} people", n=bound(one.largest, 3)), *moved))
     about = Phrase(
         "If this many reports are forged, a figure moves by at most this much. A careful forger cannot be told from "
         "an honest person; the tests for forgeries find only careless ones."
@@ -106,17 +107,17 @@ def _folded(head: tuple[str, ...], rows: tuple[tuple[Any, ...], ...]) -> tuple[B
 
 
 def _margin(question: Question, half: float, most: float | None = None) -> Phrase:
-    """most: a figure cannot move further."""
+    """most: a figure cannot move further, and what is said is a bound."""
+    rounded = short if most is None else bound
     half = half if most is None else min(half, most)
     width = question.high - question.low if question.by_mean else 1.0
     if most is None and half >= NO_MARGIN * width:
         return Phrase("says nothing yet")
     if question.by_mean and question.unit:
-        return Phrase("± {half:.2g} {unit}", half=half, unit=question.unit.phrase)
+        return Phrase("± {half} {unit}", half=rounded(half), unit=question.unit.phrase)
     if question.by_mean:
-        return Phrase("± {half:.2g}", half=half)
-    points = 100 * half
-    return Phrase("± {points:.3g} points" if points >= 99.5 else "± {points:.2g} points", points=points)
+        return Phrase("± {half}", half=rounded(half))
+    return Phrase("± {points} points", points=rounded(100 * half))
 
 
 # -- what is guaranteed

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from murmure.collector.service.results import LEVEL
 from murmure.collector.service.room import Room, RoomFigure
 from murmure.collector.service.room_attack import RepeatedGuess, RoomAttack
+from murmure.collector.service.short_numbers import bound, short
 from murmure.core.errors import Phrase, Plural
 from murmure.show.document import Block, Document, Facts, IntervalRow, Intervals, Section, Table, paragraphs, sentences
 
@@ -26,7 +27,7 @@ class RoomWords:
 
     def value(self, value: float) -> Phrase:
         if self.room.question.by_mean:
-            return Phrase("{value:.3g}", value=value)
+            return short(value, 3)
         return Phrase("{share:.0%}", share=value)
 
     def span(self, figure: RoomFigure) -> Phrase:
@@ -213,29 +214,29 @@ class RoomWords:
         assert attack.counts_for is not None and attack.forged is not None
         out = [
             Phrase(
-                "A forger sends what suits, whatever the coin says. That counts for up to {people:.3g} people who "
+                "A forger sends what suits, whatever the coin says. That counts for up to {people} people who "
                 "change their answers.",
-                people=attack.counts_for,
+                people=bound(attack.counts_for, 3),
             )
         ]
         if by_mean:
             out.append(
                 Plural(
-                    "{n} of {all} moves the mean by up to {moved:.2g} on average.",
-                    "{n} of {all} move the mean by up to {moved:.2g} on average.",
+                    "{n} of {all} moves the mean by up to {moved} on average.",
+                    "{n} of {all} move the mean by up to {moved} on average.",
                     n=attack.forgers,
                     all=self.room.n,
-                    moved=attack.forged,
+                    moved=bound(attack.forged),
                 )
             )
         else:
             out.append(
                 Plural(
-                    "{n} of {all} moves a share by up to {moved:.0f} points on average.",
-                    "{n} of {all} move a share by up to {moved:.0f} points on average.",
+                    "{n} of {all} moves a share by up to {moved} points on average.",
+                    "{n} of {all} move a share by up to {moved} points on average.",
                     n=attack.forgers,
                     all=self.room.n,
-                    moved=100 * attack.forged,
+                    moved=bound(100 * attack.forged),
                 )
             )
         return sentences(*out, Phrase("Nobody can prove that a coin was tossed."))

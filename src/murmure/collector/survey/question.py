@@ -119,7 +119,8 @@ def _options(value: Any, where: str) -> tuple[Option, ...]:
     try:
         Categories([option.value for option in options])  # "1" and "01" are one answer, and "nan" is none
     except MurmureError as error:
-        raise SurveyRefused(where, Phrase("a list of different answers ({why})", why=error.message), None) from None
+        values = [option.value for option in options]
+        raise SurveyRefused(where, Phrase("a list of different answers"), values, error.message) from None
     return tuple(options)
 
 

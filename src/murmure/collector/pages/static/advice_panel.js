@@ -121,7 +121,7 @@ export class AdvicePanel {
       element("p", { class: "big" }, element("b", {}, `± ${two(advice.margin)}`), element("span", {}, whole(speech.say(`precise.${unit}`, precise)))),
       ...(useless ? [paragraph(speech.say("useless"), "warning")] : []),
       ...(many ? [this.table(questions)] : []),
-      ...(advice.leverage ? [paragraph(`${speech.say("forged", { n: three(advice.leverage) })} ${this.forged(each)}`)] : []),
+      ...(advice.leverage ? [paragraph(`${speech.say("forged", { n: speech.bound(advice.leverage) })} ${this.forged(each)}`)] : []),
     ];
   }
 
@@ -136,7 +136,7 @@ export class AdvicePanel {
 
   forged(each) {
     const worst = each.filter(one => one.leverage).sort((a, b) => b.leverage - a.leverage)[0];
-    return speech.say(`forged.${worst.unit}`, { moved: two(worst.forged_1_percent) });
+    return speech.say(`forged.${worst.unit}`, { moved: speech.bound(worst.forged_1_percent) });
   }
 
   sentence(text) {
@@ -151,7 +151,7 @@ export class AdvicePanel {
     const rows = Object.entries(questions).map(([name, one]) => element("tr", {},
       element("th", { scope: "row" }, ...breakable(name)),
       element("td", {}, one.margin === null ? "–" : speech.say(`margin.${one.unit}`, { margin: two(one.margin) })),
-      element("td", {}, one.leverage === null ? "–" : speech.say("people", { n: three(one.leverage) }))));
+      element("td", {}, one.leverage === null ? "–" : speech.say("people", { n: speech.bound(one.leverage) }))));
     const heads = ["question", "margin", "forged"].map(name => element("th", { scope: "col" }, speech.say(`table.${name}`)));
     return element("table", { class: "advice-table" }, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   }

@@ -3,7 +3,7 @@
 
 import { Plan } from "../client/plan.js";
 import { Answering } from "./answering.js";
-import { linkUsed } from "./delivery.js";
+import { linkProblem } from "./delivery.js";
 import { DeviceStore } from "./device_store.js";
 import { byId, show } from "./elements.js";
 import { ReportView, Stop, refusalText, showReceipt, tellProblem } from "./report_view.js";
@@ -85,7 +85,8 @@ async function start() {
       if (personal && !TOKEN.test(link.t ?? "")) throw new Stop(speech, "link.token");
     }
     const plan = await loadPlan(survey, link, speech);
-    if (personal && !record && await linkUsed(survey.id, link.t)) throw new Stop(speech, "link.used");
+    const problem = personal && !record && await linkProblem(survey.id, link.t);
+    if (problem) throw new Stop(speech, problem);
     const memoised = survey.waves > 1 ? (await import("../client/memoised.js")).MemoisedClient : null;
     const view = new ReportView(plan, survey, store, speech);
     if (record?.received) view.receipt();

@@ -49,10 +49,11 @@ export async function askCoins(id, token) {
   throw Object.assign(new Error(json?.message), { code: json?.error ?? "unreachable" });
 }
 
-/** Whether a personal link has sent its report, as far as the collector says: then nobody is asked once more. */
-export async function linkUsed(id, token) {
+/** Why nobody is asked by a personal link, as far as the collector says: it has sent its report, or is not one of its
+ * links, and what is drawn for it would be sent and not counted. null: nothing is said against it. */
+export async function linkProblem(id, token) {
   const { json } = await post(`/api/surveys/${id}/link`, JSON.stringify({ token }));
-  return json?.used === true;
+  return json?.used === true ? "link.used" : json?.error === "unknown-link" ? "link.unknown" : null;
 }
 
 export class Delivery {
