@@ -65,6 +65,8 @@ def method_explained(method: str) -> str:
         return Phrase("{method} (every report and every two answers were compared)", method=method)
     if "closed form" in method:
         return Phrase("{method} (a formula of the probabilities)", method=method)
+    if method.startswith("largest over public draws"):
+        return Phrase("{method} (the worst case over which columns were drawn)", method=method)
     return method
 
 

@@ -42,6 +42,10 @@ class Phrase(str):
         message.template, message.fields = template, fields
         return message
 
+    def with_fields(self, **fields: Any) -> Self:
+        """The same sentence with other values in these places."""
+        return type(self)(self.template, **self.fields | fields)
+
     def translated(self, translate: Callable[[str], str]) -> str:
         """The template in another language."""
         return translate(self.template)
@@ -65,6 +69,9 @@ class Plural(Phrase):
         phrase = super().__new__(cls, one if n == 1 else many, n=n, **fields)
         phrase.one, phrase.many = one, many
         return phrase
+
+    def with_fields(self, **fields: Any) -> Self:
+        return type(self)(self.one, self.many, **self.fields | fields)
 
     def translated(self, translate: Callable[[str], str]) -> str:
         plural = getattr(translate, "plural", None)  # a catalogue knows the rule of its language

@@ -16,6 +16,7 @@ from tests.run.tables.question_plans import PLANS, reports
 
 import murmure as mu
 from murmure.attacks import detect_forgeries
+from murmure.attacks.person.forgery import detection
 from murmure.collector.service import forgeries
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.errors import RequestRefused
@@ -184,3 +185,16 @@ def test_what_a_test_saw_names_the_answer_as_people_read_it(tmp_path: Path) -> N
 
     assert re.search("«\u202f(Oui|Non)\u202f»", word["saw"])
     assert re.search("'(yes|no)'", test["saw"])  # for machines, as it is counted
+
+
+def test_one_report_supports_and_several_support() -> None:
+    """A sentence about how many reports support an answer keeps its number when the answer's label is put in."""
+    randomiser, saw = mu.GRR(mu.Categories(["no", "yes", "both"]), 1.0), {}
+    for count in (1, 2):
+        tally = np.array([count, 20, 20 - count])
+        reports = np.repeat([0, 1, 2], tally)
+        (test,) = (t for t in detection.tests_of(randomiser, reports, tally) if "no answers explain" in t.name)
+        saw[count] = test.saw.with_fields(value="Oui").render(Language("fr").say)
+
+    assert saw[1].startswith("1 réponse soutient «\u202fOui\u202f»")
+    assert saw[2].startswith("2 réponses soutiennent «\u202fOui\u202f»")

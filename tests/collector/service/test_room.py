@@ -339,3 +339,13 @@ def test_there_is_nothing_to_see_before_a_report_is_about_the_question() -> None
     rooms = [Room.of(room_of(survey, [answer], seed).results) for seed in range(20)]
 
     assert None in rooms and any(rooms)
+
+
+@pytest.mark.parametrize(
+    ("of_100", "said"), [(99.4, "99 in 100"), (99.6, "more than 99 in 100"), (100.0, "more than 99")]
+)
+def test_a_guess_is_never_said_to_be_certain(of_100: float, said: str) -> None:
+    """At a large epsilon a report proves nothing all the same."""
+    words = RoomWords(room_from_tally(YES_NO, 25, [12, 13]))
+
+    assert str(words.rate(of_100)).startswith(said)

@@ -45,7 +45,10 @@ def as_refusal(error: MurmureError) -> RequestRefused:
     """Any other error of ours about what was sent: a bad request, with its own sentences."""
     if isinstance(error, RequestRefused):
         return error
-    if isinstance(error, IntakeFailed | CollectorFailed | CannotWrite):  # paths and reasons are for those who run it
+    # Paths and reasons are for those who run it.
+    if isinstance(error, CannotWrite):
+        return RequestRefused("disk", "the file cannot be written at the moment.", hint="try again later")
+    if isinstance(error, IntakeFailed | CollectorFailed):
         code = "busy" if isinstance(error, IntakeBusy | IntakeClosed) else "disk"
         return RequestRefused(
             code, "nothing can be stored at the moment.", hint="send it again: it was not acknowledged"

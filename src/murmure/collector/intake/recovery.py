@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from itertools import zip_longest
 from pathlib import Path
+from typing import BinaryIO
 
 from murmure.collector.intake.errors import LogDamaged
 from murmure.collector.intake.frames import decode, later_frames
@@ -62,6 +63,7 @@ def _check_header(segment: Segment, start: bytes) -> None:
 
 def _whole_part(segment: Segment, position: int, following: Segment | None) -> int:
     """The position after the last whole frame, cut off there unless that would lose acknowledged reports."""
+    begin = position - segment.start
     with segment.path.open("r+b") as file:
         while position < segment.end:
             file.seek(position - segment.start)
@@ -81,8 +83,19 @@ def _whole_part(segment: Segment, position: int, following: Segment | None) -> i
         # Of a process that was killed before fdatasync, the last commit may be in the system's memory alone. From now
         # on a second sending of these reports is acknowledged.
         if following is None:
+            _write_again(file, begin, position - segment.start)
             os.fsync(file.fileno())
     return position
+
+
+def _write_again(file: BinaryIO, begin: int, end: int) -> None:
+    """After a write that failed, a system may take what it kept in memory for written, and a sync does nothing."""
+    for place in range(begin, end, READ_BYTES):
+        file.seek(place)
+        part = file.read(min(READ_BYTES, end - place))
+        file.seek(place)
+        file.write(part)
+    file.flush()
 
 
 def _interrupted(rest: bytes, place: int, position: int) -> bool:

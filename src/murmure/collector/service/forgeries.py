@@ -73,7 +73,7 @@ class SurveyForgeryCheck(ForgeryCheck):
         labels = next((labels_of(question) for question in self.questions if test.column in ("", question.name)), {})
         if not isinstance(test.saw, Phrase) or str(value) not in labels:
             return test.saw
-        return Phrase(test.saw.template, **test.saw.fields | {"value": say(labels[str(value)])})
+        return test.saw.with_fields(value=say(labels[str(value)]))
 
 
 def survey_forgeries(

@@ -95,7 +95,7 @@ class SurveyResults(Shown):
 
     def _facts(self) -> Iterator[tuple[str, Any]]:
         survey = self.record.survey
-        yield Phrase("answers"), Number(self.n)
+        yield Phrase("answer") if self.n == 1 else Phrase("answers"), Number(self.n)
         yield Phrase("answers expected"), Number(survey.people)
         if survey.memoised:
             yield Phrase("wave"), Phrase("{wave} of {waves}", wave=self.wave, waves=survey.waves)

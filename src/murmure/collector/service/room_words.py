@@ -126,6 +126,8 @@ class RoomWords:
     def rate(self, of_100: float) -> Phrase:
         if 0 < of_100 < SMALL:
             return Phrase("{n:.2g} in 100", n=of_100)
+        if of_100 >= 99.5:  # of a report that proves nothing, it is never all of them
+            return Phrase("more than 99 in 100")
         return Phrase("{n:.0f} in 100", n=of_100)
 
     def guessing(self) -> list[Phrase]:

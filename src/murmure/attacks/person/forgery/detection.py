@@ -260,15 +260,21 @@ def _outside(tally: Ints, n: int, least: Floats, most: Floats, label: Any = None
     low, high = binomial_at_most(tally, n, least), binomial_at_least(tally, n, most)
     tail = np.minimum(low, high)
     at = int(np.argmin(tail))
-    numbers = {"count": int(tally[at]), "least": n * float(least[at]), "most": n * float(most[at])}
+    count, expected = int(tally[at]), {"least": n * float(least[at]), "most": n * float(most[at])}
     if label is None:
         name = Phrase("reports that are too many or too few")
-        saw = Phrase("report {y} in {count:,} reports; {least:,.0f} to {most:,.0f} are expected", y=at, **numbers)
+        saw = Phrase(
+            "report {y} in {count:,} reports; {least:,.0f} to {most:,.0f} are expected", y=at, count=count, **expected
+        )
     else:
         name = Phrase("counts that no answers explain")
         value = label(at)
-        saw = Phrase(
-            "{count:,} reports support {value!r}; {least:,.0f} to {most:,.0f} are expected", value=value, **numbers
+        saw = Plural(
+            "{n:,} report supports {value!r}; {least:,.0f} to {most:,.0f} are expected",
+            "{n:,} reports support {value!r}; {least:,.0f} to {most:,.0f} are expected",
+            n=count,
+            value=value,
+            **expected,
         )
     return ForgeryTest(name, saw, float(min(1.0, 2 * len(tally) * tail[at])))
 

@@ -93,6 +93,7 @@ export class AdvicePanel {
     this.fault("margin", refusal.where === "margin" ? refusal.beside : "");
     this.fault("epsilon", refusal.where === "epsilon" ? refusal.beside : "");
     this.latest = null; // figures of another survey
+    this.fields[this.driver === "margin" ? "epsilon" : "margin"].value = "";
     byId("advice-body").replaceChildren(paragraph(refusal.message, "note"));
     show(byId("advice-how"), false);
   }
