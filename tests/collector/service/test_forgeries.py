@@ -194,7 +194,7 @@ def test_one_report_supports_and_several_support() -> None:
         tally = np.array([count, 20, 20 - count])
         reports = np.repeat([0, 1, 2], tally)
         (test,) = (t for t in detection.tests_of(randomiser, reports, tally) if "no answers explain" in t.name)
-        saw[count] = test.saw.with_fields(value="Oui").render(Language("fr").say)
+        saw[count] = Language("fr").say(test.saw.with_fields(value="Oui"))
 
     assert saw[1].startswith("1 réponse soutient «\u202fOui\u202f»")
     assert saw[2].startswith("2 réponses soutiennent «\u202fOui\u202f»")
