@@ -10,7 +10,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate
-from murmure.core.estimates.forged_reports import set_aside, turned_round
+from murmure.core.estimates.forged_reports import added, exchanged, set_aside, turned_round
 
 THREE = mu.Categories(["never", "once", "often"])
 TEN = mu.Integers(0, 9)
@@ -215,6 +215,33 @@ def test_means_are_covered_under_the_worst_attack(mechanism: Any, target: Any, n
             wide, plain = high - low, estimate.interval(target=target)[0]
             assert wide >= plain[1] - plain[0] and low >= 0 and high <= 9
         assert missed <= 1
+
+
+COARSE = mu.Interval(0.0, 9.0, cells=3)  # a value may have moved by 1.5
+
+
+@pytest.mark.parametrize("target", ["fixed", "superpopulation"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        *(of(domain, 2.0) for of in (mu.Hybrid, mu.Duchi, mu.Piecewise, mu.GRR, mu.OUE) for domain in (TEN, COARSE)),
+        mu.SUE(TEN, 2.0),
+    ],
+    ids=lambda mechanism: f"{type(mechanism).__name__} {mechanism.domain.size}",
+)
+def test_one_forged_report_among_many_widens_a_mean_by_little(mechanism: Any, target: Any) -> None:
+    """On both sides, by more than nothing and by less than a quarter (people may vary more than they seemed to)."""
+    n = 20_000
+    values = np.repeat([2, 3, 4, 9], n // 4)
+    plan = mu.Plan(mu.Mean(mechanism.domain), person=mechanism)
+    tally = mechanism.tally(mechanism.report(values.tolist(), mu.Random.seeded(1)))
+    estimate = plan.statistic.finish(mechanism.estimate(tally, n))
+    (low, high), (wide_low, wide_high) = (estimate.interval(target=target, forged=m)[0] for m in (0, 1))
+
+    assert wide_high - wide_low < 1.25 * (high - low)
+    for case in (added, exchanged):
+        ((wide_low, wide_high),), _ = case(estimate.estimator, 1, 0.95, target, False)
+        assert wide_low < low and high < wide_high
 
 
 def test_columns() -> None:
