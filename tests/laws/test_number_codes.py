@@ -138,7 +138,7 @@ def test_lenient_codes_are_those_of_the_domains(order: str, special: list[float]
 
 
 def test_a_table_that_lies_in_rows_is_read_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its columns are views of one array; in others, and in a part of it with a gap, each column is read alone."""
+    """Its columns are views of one array; what lies elsewhere, or with a gap, is read column by column."""
     names: list[str] = []
 
     class Watched:
@@ -147,7 +147,8 @@ def test_a_table_that_lies_in_rows_is_read_in_one_go(monkeypatch: pytest.MonkeyP
             return getattr(kernels, name)
 
     monkeypatch.setattr(number_codes, "kernels_for_pieces", lambda n: Watched())
-    table = np.random.default_rng(3).uniform(-5.0, 5.0, (1000, 4))
+    table, y = np.split(np.random.default_rng(3).uniform(-5.0, 5.0, (1000, 5)), [4], axis=1)
+    table, y = table.copy(), y[:, 0].copy()
     for taken, read in (
         (table.T, ["matrix_codes"]),
         (table[::2].T, ["matrix_codes"]),
@@ -155,6 +156,10 @@ def test_a_table_that_lies_in_rows_is_read_in_one_go(monkeypatch: pytest.MonkeyP
         (table[:, ::2].T, ["interval_codes"] * 2),
         (np.asfortranarray(table).T, ["interval_codes"] * 4),
         (table[:, :1].T, ["interval_codes"]),
+        ([*table.T, y], ["matrix_codes", "interval_codes"]),  # rows and answers
+        ([y, *table.T], ["interval_codes", "matrix_codes"]),
+        ([*table[:, :2].T, y, *table[:, 2:].T], ["matrix_codes", "interval_codes", "matrix_codes"]),
+        (table.T[::-1], ["interval_codes"] * 4),
     ):
         schema = Schema({f"x{j}": Interval(-5.0, 5.0) for j in range(len(taken))})
         names.clear()

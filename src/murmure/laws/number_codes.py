@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,23 +49,35 @@ def _codes_of_floats(schema: Schema, columns: Mapping[str, Any]) -> dict[str, Co
     kind = max(kind_of_codes(domain.size) for domain in domains)
     out, odd = np.empty((len(floats), rows), kind), np.zeros(len(floats), np.int64)
     grids = [grid_of(domain) for domain in domains]
-    table = _table_of(list(floats.values()))
-    if table is not None:
-        kernels.matrix_codes(table, *map(np.array, zip(*grids, strict=True)), out, odd)
-    else:
-        for j, (numbers, grid) in enumerate(zip(floats.values(), grids, strict=True)):
-            odd[j] = kernels.interval_codes(numbers, *grid, -np.inf, np.inf, out[j])
+    numbers = list(floats.values())
+    for part in _tables_in(numbers):
+        if part.stop - part.start > 1:
+            each = map(np.array, zip(*grids[part], strict=True))
+            kernels.matrix_codes(_table_of(numbers[part]), *each, out[part], odd[part])
+        else:
+            j = part.start
+            odd[j] = kernels.interval_codes(numbers[j], *grids[j], -np.inf, np.inf, out[j])
     # A column with a number that is missing, or next to the edge of a cell, is left to the domain.
     return {name: codes for name, codes, special in zip(floats, out, odd, strict=True) if not special}
 
 
-def _table_of(columns: list[Floats]) -> Floats | None:
-    """The table that lies in rows and has these columns; None: they lie apart, or one after the other."""
-    first = columns[0]
+def _tables_in(columns: list[Floats]) -> Iterator[slice]:
+    """The columns in their order, cut wherever one does not lie beside the one before in every row."""
     at = [column.__array_interface__["data"][0] for column in columns]
-    together = all(b - a == first.itemsize for a, b in pairwise(at)) and len({c.strides for c in columns}) == 1
-    if len(columns) < 2 or not together:
-        return None
+    start = 0
+    for j in range(1, len(columns) + 1):
+        if (
+            j == len(columns)
+            or at[j] - at[j - 1] != columns[j].itemsize
+            or columns[j].strides != columns[j - 1].strides
+        ):
+            yield slice(start, j)
+            start = j
+
+
+def _table_of(columns: list[Floats]) -> Floats:
+    """The table that has these columns beside one another."""
+    first = columns[0]
     return np.lib.stride_tricks.as_strided(first, (len(first), len(columns)), (*first.strides, first.itemsize))
 
 
