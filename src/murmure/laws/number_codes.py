@@ -49,14 +49,14 @@ def _codes_of_floats(schema: Schema, columns: Mapping[str, Any]) -> dict[str, Co
     kind = max(kind_of_codes(domain.size) for domain in domains)
     out, odd = np.empty((len(floats), rows), kind), np.zeros(len(floats), np.int64)
     grids = [grid_of(domain) for domain in domains]
-    numbers = list(floats.values())
-    for part in _tables_in(numbers):
+    arrays = list(floats.values())
+    for part in _tables_in(arrays):
         if part.stop - part.start > 1:
             each = map(np.array, zip(*grids[part], strict=True))
-            kernels.matrix_codes(_table_of(numbers[part]), *each, out[part], odd[part])
+            kernels.matrix_codes(_table_of(arrays[part]), *each, out[part], odd[part])
         else:
             j = part.start
-            odd[j] = kernels.interval_codes(numbers[j], *grids[j], -np.inf, np.inf, out[j])
+            odd[j] = kernels.interval_codes(arrays[j], *grids[j], -np.inf, np.inf, out[j])
     # A column with a number that is missing, or next to the edge of a cell, is left to the domain.
     return {name: codes for name, codes, special in zip(floats, out, odd, strict=True) if not special}
 
