@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ from murmure.central.exponential import Exponential
 from murmure.central.permute_and_flip import PermuteAndFlip
 from murmure.central.staircase import Staircase
 from murmure.certify.checks.assertions import CheckFailed
-from murmure.certify.checks.noise import check_noise
+from murmure.certify.checks.noise import check_noise, worst_loss
 from murmure.core.blocks import Block
 from murmure.laws.noise.digits import Digits, DigitTable, digits
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
@@ -148,6 +149,45 @@ def test_a_staircase_that_charges_a_vector_once_is_refused() -> None:
     with pytest.raises(CheckFailed, match=r"loses 5\.99"):
         check_noise((Careless(3.0), (Block("pair", 2, 12, 100),)))
     check_noise((Careless(3.0), (Block("one", 1, 12, 144),)))
+
+
+def moves_of(total: int, entries: int, longest: int) -> Iterator[tuple[int, ...]]:
+    """Every way to divide a move over at most so many entries, the longest first."""
+    if total == 0:
+        yield ()
+    elif entries:
+        for first in range(min(total, longest), 0, -1):
+            yield from ((first, *rest) for rest in moves_of(total - first, entries - 1, first))
+
+
+@pytest.mark.parametrize(
+    ("law", "is_linear"),
+    [
+        (digits(Fraction(1, 2)), True),
+        (StaircaseLaw.of(Fraction(1), 4, 2), False),
+        (StaircaseLaw.of(Fraction(1), 3, 1), False),
+        (StaircaseLaw.of(Fraction(2), 6, 3), False),
+    ],
+)
+def test_the_largest_loss_is_that_of_some_move_that_the_norms_allow(law: Any, is_linear: bool) -> None:
+    """Never more than any division of the moves loses. And as much, if one entry may move far and the others by one.
+
+    Where a move by two loses twice as much as one by one, as of Laplace noise, all divisions lose the same.
+    """
+    z = np.arange(-100, 100)
+    loss = [float(np.abs(law.log_prob(z) - law.log_prob(z + d)).max()) for d in range(9)]
+    for moves in range(1, 9):
+        for width in range(1, 6):
+            losses = [(sum(d * d for d in ds), sum(loss[d] for d in ds)) for ds in moves_of(moves, width, moves)]
+            count = min(width, moves)
+            far = moves - count + 1
+            for squares in sorted({square for square, _ in losses}):
+                largest = max(lost for square, lost in losses if square <= squares)
+                found = worst_loss(law, moves, squares, width)
+
+                assert found <= largest + 1e-9
+                if is_linear or squares == far**2 + count - 1:
+                    assert largest == pytest.approx(found, rel=1e-9)
 
 
 @pytest.mark.parametrize("choice", [Exponential, PermuteAndFlip])

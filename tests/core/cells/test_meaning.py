@@ -100,6 +100,35 @@ def test_a_parser_that_is_off_by_one_unit_changes_nothing(x: Decimal) -> None:
         assert meaning(off) == meaning(str(x)) == near + 0.0
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.1, 0.3), (-0.3, -0.1), (-1.1, 2.3), (1e-5, 999999.99999)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda *bounds: Interval(*bounds, cells=7),
+        lambda *bounds: Decimals(*bounds, 5, rounding="nearest"),
+        lambda *bounds: Interval(*bounds, cells=7, outside="clamp"),
+    ],
+    ids=["Interval", "Decimals", "Interval, clamp"],
+)
+def test_a_number_beside_a_bound_is_outside_if_its_meaning_is(make: Any, low: float, high: float) -> None:
+    """Off by a unit in the last place it is the bound; one in the fifteenth digit is beyond it, or within."""
+    domain = make(low, high)
+    numbers = [(low + high) / 2, -math.inf, math.inf, low - 1e-3, high + 1e-3, -1e300, 1e300]
+    for bound in (low, high):
+        off = Decimal(1).scaleb(Decimal(repr(bound)).adjusted() - 14)
+        numbers += [float(Decimal(repr(bound)) + i * off) for i in (-1, 0, 1)]
+        numbers += [math.nextafter(bound, -math.inf), math.nextafter(bound, math.inf)]
+    outside = [not low <= meaning(x) <= high for x in numbers]
+    codes = [domain.encode([min(max(meaning(x), low), high)])[0] for x in numbers]
+
+    parsed = domain.parse(np.array(numbers))
+    found = parsed.outside_mask if domain.outside == "refuse" else parsed.clamped
+    assert outside == found.tolist()
+    assert [code for code, out in zip(codes, outside, strict=True) if not out] == parsed.codes[~found].tolist()
+    if domain.outside == "clamp":
+        assert codes == parsed.codes.tolist()
+
+
 @given(
     st.lists(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.decimals(), max_size=6)
 )
