@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import murmure as mu
@@ -198,6 +199,52 @@ def test_every_condition_is_weighed_as_listing_the_domain_weighs_it(seed: int) -
         enough = 5000 * len(POINTS)
         found = first_problem([(1, asked)], enough)
         assert found is None, (text, found)  # every value of the domain is common enough by then
+
+
+TWO_VALUED = mu.Schema(
+    {
+        "x": mu.Integers(0, 1000),
+        "yes": mu.Integers(0, 1),
+        "debt": mu.Integers(-1, 0),
+        "tenth": mu.Decimals(0, "0.1", places=1),
+        "loss": mu.Decimals("-0.1", 0, places=1),
+        "grade": mu.Integers(3, 4),  # never 0: it picks out nobody
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [n for k in (1, 2, 3) for n in itertools.combinations(("yes", "debt", "tenth", "loss", "grade"), k)],
+    ids=str,
+)
+def test_a_product_with_columns_of_two_values_picks_out_where_none_is_0(names: tuple[str, ...]) -> None:
+    """Whichever of the two values is the 0, and to the last row."""
+    asked = conditions_of(mu.Sums(TWO_VALUED, ("x * " + " * ".join(names),)))
+    codes = dict(zip(names, np.indices((2,) * len(names)).reshape(len(names), -1), strict=True))
+    numbers = {name: [float(v) for v in TWO_VALUED[name].numbers()] for name in names}
+    expected = np.all([np.array(numbers[name])[codes[name]] != 0 for name in names], axis=0)
+    share = Fraction(int(expected.sum()), expected.size)
+    if share == 1:
+        assert not asked.conditions
+        return
+    region = asked.conditions[-1].region
+
+    assert region is not None and region.share == share
+    assert region.holds(codes).tolist() == expected.tolist()
+    least = MINIMUM_CELL / share
+    assert first_problem([(1, asked)], int(least) - 1) is not None
+    assert first_problem([(1, asked)], int(least)) is None
+
+
+def test_a_product_with_a_column_is_the_condition_that_names_its_other_value() -> None:
+    """Nothing is learned from the difference of the two; from a product and its rest, no more than from either."""
+    for name, other in (("yes", "1"), ("debt", "-1"), ("tenth", "0.1"), ("loss", "-0.1")):
+        product, named = f"x * {name}", f"x * ({name} == {other})"
+        one, two = (conditions_of(mu.Sums(TWO_VALUED, (text,))).conditions[-1].region for text in (product, named))
+
+        assert one is not None and two is not None and one.key == two.key
+        assert judged(product, named, rows=10, schema=TWO_VALUED) is None
 
 
 # -- what people ask for -----------------------------------------------------------------------------------------------
