@@ -320,6 +320,8 @@ def test_what_cannot_be_listed_is_refused() -> None:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 S = schema_of()
+# Columns of more values than are listed one by one: a cell is known by its share alone.
+WIDE = mu.Schema({"code": mu.Integers(0, 4999), "day": mu.Integers(0, 5999), "ward": mu.Categories(["A", "B", "C"])})
 
 
 @pytest.mark.parametrize(
@@ -334,6 +336,13 @@ S = schema_of()
         (mu.GroupBy(mu.Mean(S["x"]), by=S["id"]), 200),
         (mu.GroupBy(mu.Count(S["x"]), by=mu.Schema({"ward": S["ward"], "age": S["age"]})), 246),
         (mu.GroupBy(mu.Histogram(S["ward"]), by=S["age"]), 246),
+        (mu.Histogram(WIDE["code"]), 5000),
+        (mu.Marginals(WIDE), 6000),
+        (mu.Pair(WIDE, "ward", "code"), 15_000),
+        (mu.GroupBy(mu.Count(WIDE["ward"]), by=WIDE["code"]), 5000),
+        (mu.GroupBy(mu.Histogram(WIDE["ward"]), by=WIDE["code"]), 15_000),
+        (mu.GroupBy(mu.Histogram(WIDE["code"]), by=WIDE["ward"]), 15_000),
+        (mu.GroupBy(mu.Histogram(WIDE["day"]), by=WIDE["ward"]), 18_000),
     ],
     ids=lambda held: type(held).__name__ if not isinstance(held, int) else str(held),
 )
@@ -342,6 +351,14 @@ def test_cells_of_tables_and_groups_are_conditions(statistic: Any, cells: int) -
     for rows in (5 * cells - 1, 5 * cells):
         found = first_problem([(1, conditions_of(statistic))], rows)
         assert (found is None) == (rows == 5 * cells)
+
+
+def test_cells_of_a_wide_column_within_parts_of_the_same_column_are_refused() -> None:
+    """What is left of each cell is not known, so the safe answer: whatever the number of rows."""
+    asked = conditions_of(mu.Where(mu.Histogram(WIDE["code"]), WIDE["code"], between=(0, 2499)))
+    found = first_problem([(1, asked)], 10**9)
+
+    assert found is not None and found.kind == "unknown"
 
 
 def test_where_is_a_condition() -> None:
