@@ -27,14 +27,14 @@ import murmure as mu
 import murmure.learn
 import murmure.statistics
 from murmure.attacks.audits.audit_gates import AuditFailed, RecordingGate, ReplayGate
-from murmure.attacks.audits.neighbours import Neighbours, neighbours
+from murmure.attacks.audits.neighbours import ROWS, Neighbours, neighbours
 from murmure.attacks.audits.replay_audit import Audit, replay_audit
 from murmure.catalogue import load
 from murmure.central.base.gate import Gate
 from murmure.core.blocks import Block, Cost
 from murmure.core.column import Column
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, MurmureError
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.plan.plan import Plan
@@ -238,6 +238,55 @@ def test_neighbours_differ_in_one_person() -> None:
     assert isinstance(neighbours(Integers(0, 3))[40].data, list)
     with pytest.raises(InvalidParameter, match="relation must be"):
         neighbours(SCHEMA, "attribute")  # type: ignore[arg-type]
+
+
+EVERY_KIND = Schema(
+    {
+        "age": Integers(18, 99),
+        "debt": Integers(-5, 0),
+        "size": Interval(-2.0, 3.0, cells=50),
+        "dose": load("Decimals")(0, "2.5", places=1),
+        "smoker": Categories(["no", "yes"]),
+        "region": Categories(3),
+        "well": Categories([False, True]),
+        "admitted": load("Dates")("2024-01", "2024-12", unit="month"),
+    }
+)
+ENDS = {"age": (18, 99), "debt": (-5, 0), "size": (-2.0, 3.0), "dose": (0.0, 2.5), "smoker": ("no", "yes")}
+ENDS |= {"region": (0, 2), "well": (False, True), "admitted": ("2024-01", "2024-12")}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_neighbours_hold_the_cells_that_their_names_say(seed: int) -> None:
+    """The lowest row is at the lower bound in every column, and so on: defects show at the bounds, and beyond them."""
+    pairs = {pair.name: pair.neighbour for pair in neighbours(EVERY_KIND, seed=seed)}
+    one = {name.removeprefix("empty: "): table for name, table in pairs.items() if name.startswith("empty: ")}
+    row = {kind: {n: cells[0] for n, cells in one[f"{kind} row added"].items()} for kind in ROWS}
+
+    assert row["lowest"] == {name: low for name, (low, high) in ENDS.items()}
+    assert row["highest"] == {name: high for name, (low, high) in ENDS.items()}
+    assert all(row["corner"][name] in ends for name, ends in ENDS.items())
+    assert all(cell is None or cell != cell for cell in row["missing"].values())
+    for name in EVERY_KIND:
+        domain: Any = EVERY_KIND[name]
+        typical, beyond = row["typical"][name], row["infinite"][name]
+        if isinstance(domain, Categories):
+            assert typical in domain.labels() or typical in range(3)
+            assert beyond not in domain.labels() and beyond not in range(3)
+        else:
+            assert domain.low <= typical <= domain.high
+            assert not domain.low <= beyond <= domain.high
+        with pytest.raises(MurmureError):
+            domain.encode([row["unreadable"][name]])
+
+
+def test_neighbours_at_corners_are_at_both_ends_and_independently_so() -> None:
+    """Eight columns, 40 seeds: each column is at both ends, and no two are always at the same one, but for 1e-9."""
+    found = [next(p for p in neighbours(EVERY_KIND, seed=s) if p.name == "empty: corner row added") for s in range(40)]
+    high = np.array([[pair.neighbour[name][0] == ENDS[name][1] for name in EVERY_KIND] for pair in found])
+
+    assert len({tuple(column) for column in high.T} | {tuple(~column) for column in high.T}) == 2 * len(ENDS)
+    assert (high.sum(axis=0) > 0).all() and (high.sum(axis=0) < 40).all()
 
 
 def repr_all(cells: list[Any]) -> list[str]:

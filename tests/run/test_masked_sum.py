@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import murmure as mu
@@ -118,12 +120,42 @@ def test_what_parties_bring_is_checked() -> None:
         mu.run(plan, TABLES)
     with pytest.raises(InvalidParameter, match="5 parties, got 4"):
         mu.run(plan, TABLES[:4])
-    with pytest.raises(InvalidParameter, match="a list of frames"):
-        mu.run(plan, TABLES[0])
     with pytest.raises(EmptySource, match="party 1"):
         mu.run(plan, [{name: [] for name in TABLES[0]}, *TABLES[1:]])
     with pytest.raises(TooFewParties):
         mu.run(mu.Plan(mu.Sum(SCHEMA["age"]), parties=mu.PairwiseMasks(5)), [None, None, None, *TABLES[3:]])
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        TABLES[0],
+        dict(enumerate(TABLES)),
+        pd.DataFrame({str(i): [1, 2] for i in range(5)}),
+        np.zeros((5, 3)),
+        set(range(5)),
+        "party",
+        b"party",
+        (table for table in TABLES),
+        5,
+    ],
+    ids=lambda frames: type(frames).__name__,
+)
+def test_what_is_no_list_of_frames_is_refused_though_it_has_as_many_parts(frames: Any) -> None:
+    """One table of five columns, say, is not five parties: nobody's rows are read, and no generator is used up."""
+    drawn = Random.seeded(1)
+    with pytest.raises(InvalidParameter, match="a list of frames, one for each party"):
+        mu.run(mu.Plan(mu.Sum(SCHEMA["age"]), parties=mu.PairwiseMasks(5)), frames, rng=drawn)
+
+    assert drawn.words(4).tolist() == Random.seeded(1).words(4).tolist()
+    assert not isinstance(frames, Iterator) or next(frames) is TABLES[0]
+
+
+def test_a_tuple_of_frames_is_a_list_of_frames() -> None:
+    plan = mu.Plan(mu.Sum(SCHEMA["age"]), parties=mu.PairwiseMasks(5))
+    listed, held = (mu.run(plan, frames, rows_are_public=True).estimate for frames in (TABLES, tuple(TABLES)))
+
+    assert listed.mean.tolist() == held.mean.tolist()
 
 
 def test_what_cannot_stand_between_parties_is_refused() -> None:

@@ -31,6 +31,14 @@ def test_numbers_in_sentences(value: float, spec: str, english: str, french: str
     assert (EN.say(phrase), FR.say(phrase)) == (english, french)
 
 
+def test_whole_numbers_have_all_their_digits() -> None:
+    """Sums and bounds may be larger than 2**53, beyond which a float would write another number."""
+    for whole in (2**53 + 1, 3**70, -(10**30) - 1):
+        assert EN.number(whole) == f"{whole:,}"
+        assert int(FR.number(whole).replace("\u202f", "")) == whole
+    assert (EN.number(7), EN.number(7, 2), FR.number(1234, 1)) == ("7", "7.00", "1\u202f234,0")
+
+
 def test_numbers_with_digits() -> None:
     assert (EN.percent(0.05), FR.percent(0.05)) == ("5.0%", "5,0\u202f%")
     assert (EN.small(1e-6), FR.small(2.5e-7)) == ("10⁻⁶", "2,5\u202f·\u202f10⁻⁷")

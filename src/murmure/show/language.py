@@ -171,7 +171,9 @@ class Language:
         return text.replace("inf", "∞").replace("nan", "-")
 
     def number(self, value: float | Fraction, digits: int = 0) -> str:
-        """With so many decimals, thousands grouped."""
+        """With so many decimals, thousands grouped; a whole number with all its digits."""
+        if isinstance(value, int) and not digits:
+            return self.marks(f"{value:,}")
         return self.marks(f"{float(value) if isinstance(value, Fraction) else value:,.{digits}f}")
 
     def percent(self, share: float, digits: int = 1) -> str:

@@ -7,6 +7,7 @@ import math
 import os
 import time
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from tests.attacks.audits.randomisers import generalised, staircase_by_rejection
 from tests.listing import listed
 
 import murmure as mu
-from murmure.attacks.audits.audit import look_sizes
+from murmure.attacks.audits.audit import _Run, look_sizes
 from murmure.attacks.audits.audit_result import AuditResult
 
 
@@ -197,6 +198,39 @@ def test_alpha_is_divided_over_looks_pairs_and_directions() -> None:
         assert sum(row.level for row in look.rows) == pytest.approx(look.level)
         assert len(look.rows) == 3 * 2
     assert sum(look.level for look in result.looks) < 0.05
+
+
+@pytest.mark.parametrize("coins", [1, 2, 63, 64, 65, 127, 128, 129, 250, 1000])
+def test_every_coin_counts_one_and_is_a_bit_of_its_own(coins: int) -> None:
+    """If every bit drawn says heads, so does every coin; if one bit in 64 does, no more coins than bits; if none, none.
+
+    The bound of a look (coin_bound) holds for fair coins: one that always fell the same way would make it too large.
+    """
+    words = -(-coins // 64)
+
+    def heads(bits: int) -> int:
+        drawn: list[int] = []
+
+        def draw(n: int) -> Any:
+            drawn.append(n)
+            return np.full(n, bits, np.uint64)
+
+        found = _Run._heads(SimpleNamespace(rng=SimpleNamespace(words=draw)), coins)  # type: ignore[arg-type]
+        assert drawn == [words]
+        return found
+
+    assert heads(2**64 - 1) == coins
+    assert heads(0) == 0
+    by_bit = [heads(1 << bit) for bit in range(64)]
+    assert sum(by_bit) == coins and set(by_bit) <= {words - 1, words}
+
+
+def test_a_look_divides_its_reports_by_fair_coins() -> None:
+    """250 coins a look, 40 seeded audits: heads lie beyond 4.4 standard deviations with probability 1e-5."""
+    rows = [_audit(mu.GRR(mu.Categories(2), 1.0), samples=250, seed=s).looks[0].rows[0].hits for s in range(40)]
+
+    assert {hits.m + hits.n for hits in rows} == {250}
+    assert abs(sum(hits.m - 125 for hits in rows)) < 4.4 * math.sqrt(40 * 250) / 2
 
 
 def test_too_few_samples_give_no_number() -> None:

@@ -6,6 +6,7 @@ import html
 import json
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.run.report.pages import flat, read, report_html, untranslated
 import murmure as mu
 from murmure.catalogue import load
 from murmure.run.report.certificate_words import max_certainty
+from murmure.run.report.guarantee_section import _moved
+from murmure.show.cells import written
 from murmure.show.chart import scale_of, window
 from murmure.show.document import IntervalRow, Intervals
 from murmure.show.language import Language
@@ -173,6 +176,28 @@ def test_what_one_person_can_change() -> None:
     assert "two rows" not in english and f"about {release.estimate.n} rows" in english  # several rows of a person
     without = said(report_html(release))[0]  # the certificate knows the unit too
     assert "protected unit one person with at most 2 rows" in without
+
+
+@pytest.mark.parametrize(
+    "squared", [1, 2, 3, 4, 50, 99, 10_000, 10_001, 100_000_019_800_001, 2**50 + 1, 2**80, 2**81, 2**122 - 1, 3**70]
+)
+def test_a_euclidean_length_is_never_shown_too_short(squared: int) -> None:
+    """A whole one as it is; others at most a hundredth too long, and beyond 13 digits at most 1."""
+    shown = flat(written(_moved(squared, "l2"), Language("en"))).replace(",", "")
+
+    length, step = Fraction(shown), Fraction(1, 100) if squared < 10**26 else 1
+    assert length**2 == squared or (length - step) ** 2 < squared < length**2
+    assert ("." in shown) == (math.isqrt(squared) ** 2 != squared < 10**26)
+
+
+def test_what_one_person_can_change_in_euclidean_length() -> None:
+    """The roots of what the plan has: with two who change places, sqrt(2) rounded up."""
+    plan, release = made(mu.Histogram(SCHEMA["region"]), mu.DiscreteGaussian(rho=0.5), relation="replace")
+    english, french = said(report_html(release, plan=plan))
+
+    assert plan.bound.sensitivities() == (2,)
+    assert "one row moves it by (Euclidean)" in english
+    assert " 3 1.42 1.41 " in english and " 3 1,42 1,41 " in french  # the noise's is sqrt(2), to the nearest
 
 
 def test_delta_is_a_bound_on_guesses() -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import murmure as mu
@@ -200,6 +201,52 @@ def test_every_condition_is_weighed_as_listing_the_domain_weighs_it(seed: int) -
         assert found is None, (text, found)  # every value of the domain is common enough by then
 
 
+TWO_VALUED = mu.Schema(
+    {
+        "x": mu.Integers(0, 1000),
+        "yes": mu.Integers(0, 1),
+        "debt": mu.Integers(-1, 0),
+        "tenth": mu.Decimals(0, "0.1", places=1),
+        "loss": mu.Decimals("-0.1", 0, places=1),
+        "grade": mu.Integers(3, 4),  # never 0: it picks out nobody
+    }
+)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [n for k in (1, 2, 3) for n in itertools.combinations(("yes", "debt", "tenth", "loss", "grade"), k)],
+    ids=str,
+)
+def test_a_product_with_columns_of_two_values_picks_out_where_none_is_0(names: tuple[str, ...]) -> None:
+    """Whichever of the two values is the 0, and to the last row."""
+    asked = conditions_of(mu.Sums(TWO_VALUED, ("x * " + " * ".join(names),)))
+    codes = dict(zip(names, np.indices((2,) * len(names)).reshape(len(names), -1), strict=True))
+    numbers = {name: [float(v) for v in TWO_VALUED[name].numbers()] for name in names}
+    expected = np.all([np.array(numbers[name])[codes[name]] != 0 for name in names], axis=0)
+    share = Fraction(int(expected.sum()), expected.size)
+    if share == 1:
+        assert not asked.conditions
+        return
+    region = asked.conditions[-1].region
+
+    assert region is not None and region.share == share
+    assert region.holds(codes).tolist() == expected.tolist()
+    least = MINIMUM_CELL / share
+    assert first_problem([(1, asked)], int(least) - 1) is not None
+    assert first_problem([(1, asked)], int(least)) is None
+
+
+def test_a_product_with_a_column_is_the_condition_that_names_its_other_value() -> None:
+    """Nothing is learned from the difference of the two; from a product and its rest, no more than from either."""
+    for name, other in (("yes", "1"), ("debt", "-1"), ("tenth", "0.1"), ("loss", "-0.1")):
+        product, named = f"x * {name}", f"x * ({name} == {other})"
+        one, two = (conditions_of(mu.Sums(TWO_VALUED, (text,))).conditions[-1].region for text in (product, named))
+
+        assert one is not None and two is not None and one.key == two.key
+        assert judged(product, named, rows=10, schema=TWO_VALUED) is None
+
+
 # -- what people ask for -----------------------------------------------------------------------------------------------
 
 
@@ -273,6 +320,8 @@ def test_what_cannot_be_listed_is_refused() -> None:
 # -- cells -------------------------------------------------------------------------------------------------------------
 
 S = schema_of()
+# Columns of more values than are listed one by one: a cell is known by its share alone.
+WIDE = mu.Schema({"code": mu.Integers(0, 4999), "day": mu.Integers(0, 5999), "ward": mu.Categories(["A", "B", "C"])})
 
 
 @pytest.mark.parametrize(
@@ -287,6 +336,13 @@ S = schema_of()
         (mu.GroupBy(mu.Mean(S["x"]), by=S["id"]), 200),
         (mu.GroupBy(mu.Count(S["x"]), by=mu.Schema({"ward": S["ward"], "age": S["age"]})), 246),
         (mu.GroupBy(mu.Histogram(S["ward"]), by=S["age"]), 246),
+        (mu.Histogram(WIDE["code"]), 5000),
+        (mu.Marginals(WIDE), 6000),
+        (mu.Pair(WIDE, "ward", "code"), 15_000),
+        (mu.GroupBy(mu.Count(WIDE["ward"]), by=WIDE["code"]), 5000),
+        (mu.GroupBy(mu.Histogram(WIDE["ward"]), by=WIDE["code"]), 15_000),
+        (mu.GroupBy(mu.Histogram(WIDE["code"]), by=WIDE["ward"]), 15_000),
+        (mu.GroupBy(mu.Histogram(WIDE["day"]), by=WIDE["ward"]), 18_000),
     ],
     ids=lambda held: type(held).__name__ if not isinstance(held, int) else str(held),
 )
@@ -295,6 +351,14 @@ def test_cells_of_tables_and_groups_are_conditions(statistic: Any, cells: int) -
     for rows in (5 * cells - 1, 5 * cells):
         found = first_problem([(1, conditions_of(statistic))], rows)
         assert (found is None) == (rows == 5 * cells)
+
+
+def test_cells_of_a_wide_column_within_parts_of_the_same_column_are_refused() -> None:
+    """What is left of each cell is not known, so the safe answer: whatever the number of rows."""
+    asked = conditions_of(mu.Where(mu.Histogram(WIDE["code"]), WIDE["code"], between=(0, 2499)))
+    found = first_problem([(1, asked)], 10**9)
+
+    assert found is not None and found.kind == "unknown"
 
 
 def test_where_is_a_condition() -> None:

@@ -217,9 +217,11 @@ def _block_title(name: str) -> str:
 
 def _moved(sensitivity: int, norm: str) -> Number:
     """In L1 a whole number; in L2 the square root of one, rounded up."""
-    if norm == "l1" or math.isqrt(sensitivity) ** 2 == sensitivity:
-        return Number(sensitivity if norm == "l1" else math.isqrt(sensitivity))
-    return Number(math.ceil(100 * math.sqrt(sensitivity)) / 100, "fixed", 2)
+    root = math.isqrt(sensitivity)
+    if norm == "l1" or root**2 == sensitivity:
+        return Number(sensitivity if norm == "l1" else root)
+    hundredths = math.isqrt(100**2 * sensitivity) + 1  # a float's root of a large number may be rounded down
+    return Number(hundredths / 100, "fixed", 2) if hundredths < 10**15 else Number(root + 1)
 
 
 def _three_digits(variance: float) -> Number:
