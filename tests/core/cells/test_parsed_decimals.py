@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 from murmure.core.cells import parsed_decimals
+from murmure.core.domain import Decimals
 
 
 def near_middles(places: int, size: float) -> Any:
@@ -42,3 +44,22 @@ def test_the_nearest_step_is_that_of_fifteen_digits(places: int) -> None:
         np.testing.assert_array_equal(found, text)
         np.testing.assert_array_equal(found, [exact_step(v, places) for v in x.tolist()])
     assert compared > 200
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "refuse"])
+@pytest.mark.parametrize(("low", "high"), [("-0.4", "0.7"), ("0.3", "1.2"), (-1, "0.5")])
+def test_a_number_in_digits_has_the_code_of_its_fraction(low: Any, high: Any, rounding: Any) -> None:
+    """The nearest step, of two the even one, the nearest bound beyond; outside and longer as the fraction is."""
+    domain = Decimals(low, high, 1, rounding=rounding)
+    far = [(sign * v, s) for sign in (-1, 1) for v, s in ((1, 90), (1, -90), (10**90, 90), (5 * 10**90, 91), (0, 90))]
+    for v, s in [(v, s) for s in (-1, 0, 1, 2, 3) for v in range(-140, 141)] + far:
+        value = Fraction(v) / Fraction(10) ** s
+        steps = value * 10
+        if not domain.low_exact <= value <= domain.high_exact:
+            status = parsed_decimals.OUTSIDE
+        else:
+            is_step = steps.denominator == 1
+            status = parsed_decimals.INSIDE if is_step or rounding == "nearest" else parsed_decimals.LONGER
+        code = min(max(round(steps) - domain.first, 0), domain.size - 1)
+
+        assert (code, status) == parsed_decimals.code_of(domain, v, s, rounding == "nearest"), value

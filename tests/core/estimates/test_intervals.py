@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special  # type: ignore[import-untyped, unused-ignore]
 
-from murmure.core.estimates import intervals
+from murmure.core.estimates import exact_inversion, intervals
 from murmure.core.estimates.intervals import (
     clopper_pearson_mapped,
     exact_fixed,
@@ -317,6 +317,33 @@ def test_exact_inversion_is_fast_and_shares_the_work() -> None:
 
     assert elapsed < 1.0
     assert exact_fixed(distinct[many], 2000, P, Q, 0.95).tolist() == bounds[many].tolist()
+
+
+@pytest.mark.parametrize("N", [1000, 10**5, 10**6])
+@pytest.mark.parametrize(("p", "q"), [(P, Q), (0.5, 0.01), (0.52, 0.48), (1.0, 0.25), (0.5, 0.0)])
+def test_exact_inversion_evaluates_few_tails(N: int, p: float, q: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ends of eight counts together: at most twelve times, where halving the range needs 20 or, for 10^6, 40.
+
+    From the ends of the range the same ends are found, in at most twice what halving takes.
+    """
+    tails, left = exact_inversion._at_least, 0
+
+    def counted(*given: Any) -> Floats:
+        nonlocal left
+        left -= 1
+        assert left >= 0
+        return tails(*given)
+
+    monkeypatch.setattr(exact_inversion, "_at_least", counted)
+    o, ps, qs = np.rint(N * np.linspace(q, p, 8)).astype(np.int64), np.full(8, p), np.full(8, q)
+    for level in (0.5, 0.95, 0.9999):
+        left = 12
+        ends = exact_fixed(o, N, p, q, level)
+        for guess in ((0.0, 0.0), (1.0, 1.0), (1.0, 0.0)):
+            left = 4 * N.bit_length()
+            found = exact_inversion.accepted_counts(o, N, ps, qs, (1 - level) / 2, np.tile(guess, (8, 1)))
+
+            assert ends == pytest.approx(found / N, abs=1e-12)
 
 
 # ---- score

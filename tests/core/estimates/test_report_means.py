@@ -104,3 +104,20 @@ def test_limits_together() -> None:
 
     assert ends.tolist() == [5.0, 15.0]
     assert mover(10.0, np.array([10.0, 10.0]), 10.0, np.array([6.0, 14.0])).tolist() == [6.0, 14.0]
+
+
+@pytest.mark.parametrize("n", [1, 5, 60, 3000])
+@pytest.mark.parametrize("domain", [mu.Integers(3, 9), mu.Interval(0.0, 1.0, cells=8)], ids=repr)
+def test_a_mean_of_true_shares_is_that_of_true_answers(domain: Any, n: int) -> None:
+    """For these people both are known but for the grid; for others, as uncertain as the mean of a sample is."""
+    x = np.random.default_rng(n).choice(domain.numbers(), n).tolist()
+    shares = mu.run(mu.Plan(mu.Marginals(mu.Schema({"x": domain}))), {"x": x}).estimate.means["x"]
+    mean = mu.run(mu.Plan(mu.Mean(domain)), x).estimate
+    rounding = domain.scale()[2]
+
+    expected = [max(np.mean(x) - rounding, domain.low), min(np.mean(x) + rounding, domain.high)]
+    assert expected == pytest.approx(shares.interval(target="fixed")[0], abs=1e-12)
+    assert expected == pytest.approx(mean.interval(target="fixed")[0], abs=1e-12)
+    (low, high), (other_low, other_high) = (of.interval(target="superpopulation")[0] for of in (shares, mean))
+    assert low < expected[0] and expected[1] < high
+    assert high - low - 2 * rounding == pytest.approx(other_high - other_low - 2 * rounding, rel=0.1)

@@ -171,6 +171,49 @@ def test_scales_that_cannot_be_drawn_are_refused() -> None:
         StaircaseLaw.of(Fraction(1, 100), 1 << 50, 1 << 49)
 
 
+RATES = {"good": [(1, 1), (1, 1 << 52), ((1 << 62) - 1, 1)], "bad": [(0, 1), (1, 0), (-1, 1), (1, -1), (-1, -1)]}
+RATES["bad"] += [(1, (1 << 52) + 1), (1 << 62, 1)]
+ALL = HALF_WORD
+UNEVEN = [(4, 2, ALL), (4, 4, ALL - 1), (4, 2, ALL // 2 - 1), (1 << 52, 1, 1 << 62)]
+
+
+@pytest.mark.parametrize(
+    ("law", "good", "bad"),
+    [
+        *((law, RATES["good"], RATES["bad"]) for law in (DiscreteLaplaceLaw, ExponentialLaw, PermuteAndFlipLaw)),
+        (
+            DiscreteGaussianLaw,
+            [(1, 1, 1), ((1 << 44) + 1, 1, 1), (1, 1, 1 << 37)],
+            [
+                (0, 1, 1),
+                (1, 0, 1),
+                (1, 1, 0),
+                (-1, 1, 1),
+                (1, -1, 1),
+                (1, 1, -1),
+                ((1 << 44) + 2, 1, 1),
+                (1, 1, 65 << 31),
+            ],
+        ),
+        (
+            lambda *numbers: StaircaseLaw(*numbers, stairs=calibrated(Fraction(1), 1, 1)),
+            [(1, 1, ALL), (4, 4, ALL), (4, 2, ALL // 2), (4, 2, ALL - 1), (1 << 51, 1, 1 << 12)],
+            [(4, 0, 1), (4, -1, 1), (4, 5, ALL), (0, 0, 1), (4, 2, 0), (4, 2, ALL + 1), (4, 4, ALL + 1), *UNEVEN],
+        ),
+    ],
+)
+def test_a_law_holds_positive_numbers_up_to_its_limits(law: Any, good: Any, bad: Any) -> None:
+    """The largest are taken, and the next are refused in words: beyond them 64 bits would not hold a product.
+
+    And the upper side of a stair is not less likely than the lower one; where it is the whole stair, it is all.
+    """
+    for numbers in good:
+        assert law(*numbers).integers()
+    for numbers in bad:
+        with pytest.raises(InvalidParameter):
+            law(*numbers)
+
+
 def test_a_rate_is_rounded_down_to_one_that_can_be_drawn() -> None:
     """The exact law's rate is at most the one asked for, within 2**-50; simple rates are kept."""
     assert at_rate(Fraction(1, 1000)) == DiscreteLaplaceLaw(1, 1000)

@@ -63,8 +63,9 @@ def _first(N: int, guess: Floats, step: Ints, chance: Callable[[Ints, Ints], Flo
             line = a + (b - a) * (-va / (vb - va))
         # a fiftieth of the range towards its middle: the next value then often closes the range from the other side
         line = line + np.where(line < (a + b) / 2, 1, -1) * (b - a) / 50
-        # with a value on one side only, double steps away from it
+        # with a value on one side only, double steps away from it; halve where they would pass what is known
         alone = np.where(yes, f - step[open_], f + step[open_])
+        alone = np.where((a >= 0) & (b < N) & ((alone <= a) | (alone >= b)), (a + b) // 2, alone)
         next_f[open_] = np.where(both, np.rint(np.where(both, line, 0.0)), alone).astype(np.int64)
         step[open_] *= 2
     return high

@@ -34,7 +34,8 @@ class ChoiceByScores:
     def __post_init__(self) -> None:
         if not (0 < self.t <= MAX_DENOMINATOR and 0 < self.s < 1 << 62):
             raise InvalidParameter(
-                "a choice at rate {number:.3g} per unit of score cannot be drawn.", number=self.s / self.t
+                "a choice at rate {number:.3g} per unit of score cannot be drawn.",
+                number=self.s / self.t if self.t else math.inf,
             )
 
     @property

@@ -35,7 +35,7 @@ class DiscreteLaplaceLaw(BatchedNoise):
             raise InvalidParameter(
                 "discrete Laplace noise of scale {number:.3g} was asked for; up to 2**52 can be drawn.",
                 hint="a larger epsilon, fewer rows for each person, or a coarser grid of the statistic",
-                number=self.t / self.s,
+                number=self.t / self.s if self.s else math.inf,
             )
 
     @property

@@ -1,0 +1,54 @@
+"""A server that another thread may stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from typing import Any
+
+import pytest
+import uvicorn
+
+from murmure.core.serving.stoppable_server import StoppableServer
+
+
+async def nothing(scope: Any, receive: Any, send: Any) -> None:
+    """An application that is never asked."""
+
+
+def quiet() -> uvicorn.Config:
+    return uvicorn.Config(nothing, lifespan="off", log_config=None)
+
+
+@pytest.mark.parametrize("exits", [False, True])
+@pytest.mark.parametrize("stops", [False, True])
+def test_it_stops_once_either_side_says_so(exits: bool, stops: bool) -> None:
+    """uvicorn itself (a signal, a limit of requests), or the thread that holds `stopping`."""
+    stopping = threading.Event()
+    server = StoppableServer(quiet(), stopping)
+    server.should_exit = exits
+    if stops:
+        stopping.set()
+
+    assert (exits or stops) == asyncio.run(server.on_tick(1))
+
+
+def test_another_thread_stops_it() -> None:
+    """What is to happen before happens once, while the socket still listens; then serving is over."""
+    stopping, before = threading.Event(), []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def last_words() -> None:
+            before.append(socket.create_connection(listening.getsockname(), timeout=5))
+
+        server = StoppableServer(quiet(), stopping, last_words)
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([listening])), daemon=True)
+        thread.start()
+        assert before == [] and thread.is_alive()
+        stopping.set()
+        thread.join(timeout=5)
+
+        assert not thread.is_alive()
+        (connection,) = before
+        connection.close()
