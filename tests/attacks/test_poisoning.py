@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.local.test_spread import oracles
 
 import murmure as mu
 from murmure.attacks import detect_forgeries, poisoning, recover_shares
-from murmure.attacks.person.forgery.detection import bernstein, usual_ones
+from murmure.attacks.person.forgery.detection import _supports_in_all, bernstein, usual_ones
 from murmure.attacks.person.forgery.forged_reports import differences, forger_of, ones_law
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate
+from murmure.local.unary import PackedOracle
 
 K = mu.Categories(16)
 ORACLES = (mu.GRR, mu.SUE, mu.OUE, mu.OLH, mu.BLH, mu.SubsetSelection, mu.HadamardResponse)
@@ -239,6 +241,26 @@ def test_pairs_of_honest_values(mechanism: Any) -> None:
     for x, u, v in itertools.permutations(range(k), 3):
         assert means[x, u, v] == pytest.approx(float(s.cov_false), abs=1e-12)
         assert means[u, u, v] == pytest.approx(float(s.cov_true), abs=1e-12)
+
+
+@pytest.mark.parametrize("oracle", [p for p in oracles() if getattr(p.values[0], "supported", 1) is None])
+@pytest.mark.parametrize("apart", [0, 25, -25, 120])
+def test_the_values_that_reports_support_are_judged_by_the_spread_of_their_number(oracle: Any, apart: int) -> None:
+    """Bernstein's bound, at the variance that the covariances of all values add up to for whoever varies most."""
+    n, k, supports, slope = 400, oracle.domain.size, oracle.supports, float(oracle.affine().slope[0])
+    mean = float(supports.p + (k - 1) * supports.q)
+    variances = []
+    for f in np.eye(k):
+        cov = oracle.cross(f).copy()
+        np.fill_diagonal(cov, oracle.variance(f, 1) * slope**2)
+        variances.append(cov.sum())
+    largest = 1.0 if isinstance(oracle, PackedOracle) else max(mean, k - mean)
+    tally = np.zeros(k, np.int64)
+    tally[0] = round(n * mean) + apart
+    excess = abs(tally[0] - n * mean)
+    expected = 2 * math.exp(-(excess**2) / (2 * (n * max(variances) + largest * excess / 3)))
+
+    assert _supports_in_all(oracle, n, tally).p_value == pytest.approx(min(1.0, expected), rel=1e-9)
 
 
 def test_bernstein_bounds_the_binomial_tail() -> None:

@@ -86,6 +86,22 @@ def test_sums_are_exact(tmp_path: Path) -> None:
     assert ledger.left("patients").epsilon < 1e-15
 
 
+def test_what_is_left_is_written_with_all_its_digits(place: str) -> None:
+    """Read back it is the same numbers: nobody asks for more than there is. Without a delta there is one currency."""
+    ledger = Ledger(place)
+    ledger.set_budget("patients", 1.0)
+    ledger.set_budget("nurses", 2.0, delta=1e-6)
+    for dataset in ("patients", "nurses"):
+        pay(ledger.account(dataset), 0.1)
+    pure, both = ledger.left("patients"), ledger.left("nurses")
+
+    assert (
+        str(pure).startswith("epsilon ") and float(str(pure).removeprefix("epsilon ")) == pure.epsilon and not pure.rho
+    )
+    epsilon, rho = str(both).removeprefix("epsilon ").split(", or rho ")
+    assert Remaining(float(epsilon), float(rho)) == both
+
+
 def test_without_delta_only_pure_epsilon_counts(place: str) -> None:
     ledger = Ledger(place)
     ledger.set_budget("patients", 1.0)

@@ -90,19 +90,25 @@ def test_matching_is_a_loop_over_people(oracle: str, again: bool) -> None:
         assert got == pytest.approx(wanted, abs=1e-12)
 
 
-@pytest.mark.skipif(not available(), reason="Numba is not installed")
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 127, 128, 129, 150, 192])
 @pytest.mark.parametrize("oracle", ["GRR", "OUE"])
-def test_the_kernels_count_what_the_reference_counts(oracle: str) -> None:
-    """With people in several words, values that nobody holds, and entries that are missing."""
-    codes = population(150, 3)
+def test_both_ways_count_who_agrees_with_exactly_these_entries(oracle: str, n: int, compiled: bool) -> None:
+    """With people who fill their words of 64 or not, values that nobody holds, and entries that are missing."""
+    if compiled and not available():
+        pytest.skip("Numba is not installed")
+    codes = population(n, 3)
     codes[codes[:, 5] == 4, 5] = 0
     rng = mu.Random.seeded(2)
-    column = reported_columns(Surveys.draw(rng, 5, 6), 150, 6, True, rng)
+    column = reported_columns(Surveys.draw(rng, 5, 6), n, 6, True, rng)
     people = Candidates(codes, SIZES)
     for profiles in sampled_profiles(channels(oracle, 0.7), codes, column, rng):
-        slow, fast = (people.patterns(profiles, compiled=c) for c in (False, True))
+        wanted = np.zeros((1 << 5, n), np.int64)
+        for person in codes:
+            agrees = profiles.agrees(np.broadcast_to(person, codes.shape))
+            wanted[agrees @ (1 << np.arange(5)), np.arange(n)] += 1
 
-        assert (slow == fast).all() and (slow.sum(axis=0) == 150).all() and (slow >= 0).all()
+        assert people.patterns(profiles, compiled).tolist() == wanted.tolist()
 
 
 def test_ties_are_a_chance() -> None:

@@ -7,7 +7,9 @@ import html
 import itertools
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from tests.run.report.pages import flat, read, report_html, untranslated
 
 import murmure as mu
 from murmure.local import adp, rsfd, smp, spl
+from murmure.run.report.guarantee_section import _witness
 from murmure.run.report.report import write_report
 from murmure.run.tables.sanitiser import Receipt
 from murmure.show.chart import Scale, scale_of
@@ -133,6 +136,28 @@ def test_columns_without_figures_say_why() -> None:
     assert flat(reading.text["en"]).count("no figure: reports near a bound can only err inward") == 2
     assert flat(reading.text["fr"]).count("aucun chiffre : près d’une borne") == 2
     assert "BoundedLaplace" in page
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "told"),
+    [
+        (0.25, "is 1.28 times likelier from “yes” than from “no”."),
+        (6.5, "is 665.14 times likelier from “yes” than from “no”."),
+        (7.0, "is 1,097 times likelier from “yes” than from “no”."),
+        (50.0, f"is {math.exp(50):,.0f} times likelier from “yes” than from “no”."),
+        (50.01, "tells “yes” from “no”."),
+        (750.0, "tells “yes” from “no”."),  # e**epsilon is no float
+    ],
+)
+def test_odds_of_the_most_telling_report(epsilon: float, told: str) -> None:
+    """e**epsilon, as a number while people can read one; of many fresh reports together there is no single one."""
+    certificate = replace(mu.certify(mu.GRR(mu.Categories(["no", "yes"]), 1.0)), epsilon=epsilon)
+    content: Any = SimpleNamespace(of_records=False)
+    several = replace(certificate, method="any number of fresh reports")
+
+    assert str(_witness(content, certificate)) == f"The most telling report {told}"
+    assert str(_witness(content, several)) == "The most telling report tells “yes” from “no”."
+    assert _witness(content, replace(certificate, epsilon=math.inf)) is None
 
 
 def test_numbers_have_means() -> None:

@@ -306,23 +306,13 @@ def bernstein(excess: Any, variance: float, largest: float) -> Any:
 def _supports_in_all(mechanism: FrequencyOracle, n: int, tally: Ints) -> ForgeryTest:
     s, k = mechanism.supports, mechanism.domain.size
     mean = float(s.p + (k - 1) * s.q)
-    variance = s.p * (1 - s.p) + (k - 1) * s.q * (1 - s.q)
-    variance += 2 * (k - 1) * s.cov_true + (k - 1) * (k - 2) * s.cov_false
+    variance = float(np.max(mechanism.spread(np.ones(k))))  # whatever people hold
     # Independent bits are n k numbers of at most 1 each; otherwise a report is one number of at most k.
     largest = 1.0 if _independent_bits(mechanism) else max(k - mean, mean)
     found = float(tally.sum())
-    chance = 2 * float(bernstein(abs(found - n * mean), n * _spread(mechanism, float(variance)), largest))
+    chance = 2 * float(bernstein(abs(found - n * mean), n * variance, largest))
     saw = Phrase("{mean:.4g} values a report; {expected:.4g} are expected", mean=found / n, expected=mean)
     return ForgeryTest(Phrase("values that reports support"), saw, min(1.0, chance))
-
-
-def _spread(mechanism: Any, variance: float) -> float:
-    """The variance of how many values a report supports; where `supports` has no covariances, that of any value."""
-    k = mechanism.domain.size
-    if _independent_bits(mechanism) or isinstance(mechanism, LocalHashing):
-        return variance
-    each = mechanism.spread(np.ones(k))
-    return float(np.max(each))
 
 
 def _repeated(reports: Array, likeliest: float) -> ForgeryTest:
