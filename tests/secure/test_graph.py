@@ -265,6 +265,40 @@ def test_a_ring_that_passes_the_check_hangs_together_whoever_colludes() -> None:
     assert passed > 10 and refused > 10
 
 
+# Many parties, of whom hardly anybody vanishes: the corrupt can fill two gaps before they can outvote a threshold.
+GAPS_DECIDE = [(500, 200, 0), (1000, 600, 0), (3000, 900, 0), (10_000, 4000, 1), (100_000, 10_000, 1)]
+
+
+@pytest.mark.parametrize("n, corrupt, dropped", [*GAPS_DECIDE, (40, 4, 8), (1000, 50, 330)])
+def test_the_degree_is_the_least_at_which_two_gaps_hold_more_survivors_than_colluders(n, corrupt, dropped):
+    """Recomputed from the hypergeometric law in whole numbers; n * n is more than there are pairs of gaps."""
+    held = graph_parameters(n, corrupt, dropped, True, SECURITY_AGAINST_TRIES)
+    free = graph_parameters(n, corrupt, dropped, False, SECURITY_AGAINST_TRIES)
+
+    def most(marked, k, bits):  # of k places, at most, but for a chance of 2**-bits of any two gaps
+        ways, all_ways, x = 0, math.comb(n, k), k
+        while (ways := ways + math.comb(marked, x) * math.comb(n - marked, k - x)) * n * n << bits <= all_ways:
+            x -= 1
+        return x
+
+    def gaps_hold(k):
+        return k - most(dropped, k, 20) > most(corrupt, k, SECURITY_AGAINST_TRIES)
+
+    if (n, corrupt, dropped) not in GAPS_DECIDE:
+        assert held == free and gaps_hold(held[0])
+        return
+    assert free < held
+    assert [gaps_hold(k) for k in range(free[0], held[0] + 1, 2)] == [False] * ((held[0] - free[0]) // 2) + [True]
+
+
+@pytest.mark.parametrize("n, corrupt, dropped", GAPS_DECIDE[:4])
+def test_a_list_of_everybody_passes_the_check(n: int, corrupt: int, dropped: int) -> None:
+    """Nobody vanished, so nobody may say that the coordinator chose who did."""
+    degree, _ = graph_parameters(n, corrupt, dropped, True, SECURITY_AGAINST_TRIES)
+
+    assert not can_split(np.ones(n, bool), degree, max_colluders_in_gaps(n, corrupt, degree, SECURITY_AGAINST_TRIES))
+
+
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 2, 5), (100, 5, 33), (300, 30, 60), (1000, 50, 330)])
 def test_chance_alone_passes_the_check(n: int, corrupt: int, dropped: int) -> None:
     """200 lists of survivors, dropped by chance: fails for one in 5,000 if the degree were at its bound of 2**-20."""
