@@ -87,8 +87,30 @@ def test_the_ring_falls_apart_no_more_often_than_is_counted():
 
 
 def test_a_ring_with_more_neighbours_than_bad_parties_cannot_fall_apart():
+    """With as many bad parties as neighbours it can, where k/2 of them stand in each of two places."""
     assert _stays_connected(100, 12, 11)
     assert not _stays_connected(100, 2, 11)
+    for n in range(5, 40):
+        for k in range(2, min(n - 2, 12), 2):
+            assert _stays_connected(n, k, k - 1) and _stays_connected(n, k, 0)
+            pairs = Fraction(n * (n - k - 1), 2)
+            assert _stays_connected(n, k, k) == (pairs / math.comb(n, k) < Fraction(1, 1 << SECURITY_BITS))
+
+
+def test_the_least_degree_is_looked_for_up_to_everybody_and_no_further():
+    """Exactly where 2 t >= k + corrupt + 2 and dropouts leave t of k = n - 2 neighbours, and no fewer would do."""
+    assert graph_parameters(6, 0, 1) == (4, 3) and graph_parameters(6, 2, 0) == (4, 4)
+    assert graph_parameters(5, 0, 0) == (2, 2) == graph_parameters(4, 0, 0)
+    for few in ((3, 0, 0), (6, 3, 0), (4, 0, 1)):
+        with pytest.raises(InvalidParameter, match="is safe"):
+            graph_parameters(*few)
+
+
+def test_nine_tenths_of_corrupt_and_twice_dropped_are_not_too_many():
+    """The border of the reference belongs to what is looked at, and one party more does not."""
+    assert graph_parameters(1000, 100, 400)[0] < 998
+    with pytest.raises(InvalidParameter, match=r"0\.9"):
+        graph_parameters(1000, 101, 400)
 
 
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 20, 17), (20, 9, 9)])
@@ -247,22 +269,55 @@ def _split(living: list[bool], degree: int, honest: list[bool]) -> bool:
 def test_a_ring_that_passes_the_check_hangs_together_whoever_colludes() -> None:
     """All ways to choose up to `limit` colluders on small rings: none of them parts a list that was let through.
 
-    And a list that was not let through can be parted: by as many colluders as there may be, standing in two gaps.
+    And some way parts each list that was not let through.
     """
     rng = np.random.default_rng(5)
     passed = refused = 0
-    for _ in range(80):
+    for _ in range(120):
         n, degree, limit = int(rng.integers(7, 12)), int(rng.choice([2, 4])), int(rng.integers(0, 4))
         living = rng.random(n) < 0.85
         places = np.flatnonzero(living).tolist()
-        ways = itertools.combinations(places, min(limit, len(places)))
+        ways = itertools.chain.from_iterable(itertools.combinations(places, k) for k in range(limit + 1))
         parted = any(_split(living.tolist(), degree, [i not in chosen for i in range(n)]) for chosen in ways)
-        if can_split(living, degree, limit):
-            refused += 1
-        else:
-            passed += 1
-            assert not parted
+        refused, passed = refused + parted, passed + (not parted)
+
+        assert can_split(living, degree, limit) == parted
     assert passed > 10 and refused > 10
+
+
+# Many parties, of whom hardly anybody vanishes: the corrupt can fill two gaps before they can outvote a threshold.
+GAPS_DECIDE = [(500, 200, 0), (1000, 600, 0), (3000, 900, 0), (10_000, 4000, 1), (30_000, 12_000, 6)]
+GAPS_DECIDE += [(100_000, 10_000, 1), (100_000, 25_000, 5)]
+
+
+@pytest.mark.parametrize("n, corrupt, dropped", [*GAPS_DECIDE, (40, 4, 8), (1000, 50, 330)])
+def test_the_degree_is_the_least_at_which_two_gaps_hold_more_survivors_than_colluders(n, corrupt, dropped):
+    """Recomputed from the hypergeometric law in whole numbers; n * n is more than there are pairs of gaps."""
+    held = graph_parameters(n, corrupt, dropped, True, SECURITY_AGAINST_TRIES)
+    free = graph_parameters(n, corrupt, dropped, False, SECURITY_AGAINST_TRIES)
+
+    def most(marked, k, bits):  # of k places, at most, but for a chance of 2**-bits of any two gaps
+        ways, all_ways, x = 0, math.comb(n, k), k
+        while (ways := ways + math.comb(marked, x) * math.comb(n - marked, k - x)) * n * n << bits <= all_ways:
+            x -= 1
+        return x
+
+    def gaps_hold(k):
+        return k - most(dropped, k, 20) > most(corrupt, k, SECURITY_AGAINST_TRIES)
+
+    if (n, corrupt, dropped) not in GAPS_DECIDE:
+        assert held == free and gaps_hold(held[0])
+        return
+    assert free < held
+    assert [gaps_hold(k) for k in range(free[0], held[0] + 1, 2)] == [False] * ((held[0] - free[0]) // 2) + [True]
+
+
+@pytest.mark.parametrize("n, corrupt, dropped", GAPS_DECIDE[:4])
+def test_a_list_of_everybody_passes_the_check(n: int, corrupt: int, dropped: int) -> None:
+    """Nobody vanished, so nobody may say that the coordinator chose who did."""
+    degree, _ = graph_parameters(n, corrupt, dropped, True, SECURITY_AGAINST_TRIES)
+
+    assert not can_split(np.ones(n, bool), degree, max_colluders_in_gaps(n, corrupt, degree, SECURITY_AGAINST_TRIES))
 
 
 @pytest.mark.parametrize("n, corrupt, dropped", [(40, 2, 5), (100, 5, 33), (300, 30, 60), (1000, 50, 330)])

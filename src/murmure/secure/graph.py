@@ -147,7 +147,7 @@ def can_split(survives: NDArray[np.bool_], degree: int, limit: int) -> bool:
     starts = np.flatnonzero(in_gap <= limit)
     for at, i in enumerate(starts.tolist()):
         j = starts[at + 1 :]
-        j = j[(j - i >= half) & (i + n - j >= half) & (in_gap[i] + in_gap[j] <= limit)]
+        j = j[in_gap[i] + in_gap[j] <= limit]
         if ((running[j] > running[i + half]) & (running[i + n] > running[j + half])).any():
             return True
     return False

@@ -66,3 +66,16 @@ def test_exchanging_two_rows_moves_the_products_by_no_more_than_stated(i: int, n
         assert (part**2).sum(axis=1).max() <= block.l2
         assert np.abs(moved).sum(axis=2).max() <= block.sensitivity("l1", "replace")
         assert (moved**2).sum(axis=2).max() <= block.sensitivity("l2", "replace")
+
+
+@pytest.mark.parametrize(("shape", "radius"), [("ball", 0.9), ("ball", 0.5), ("diamond", 0.8), ("diamond", 0.3)])
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_in_a_shape_some_row_of_a_fine_grid_moves_the_products_by_nearly_all_that_is_stated(
+    shape: str, radius: float, norm: Any
+) -> None:
+    """Rounding to the grid and to the shape costs two per cent at most: no bound is proved too generously."""
+    fine = mu.Schema({"a": mu.Integers(0, 128), "b": mu.Integers(0, 128), "y": mu.Categories(2)})
+    ((block, part),) = moves(Scatter(fine, "y", shape=shape, radius=radius, bits=9, norm=norm))
+
+    assert 0.98 * block.l1 < np.abs(part).sum(axis=1).max() <= block.l1
+    assert 0.98 * block.l2 < (part**2).sum(axis=1).max() <= block.l2

@@ -157,7 +157,7 @@ def product_block(
         corner = b * b * (design.box_squares + outcome**2) ** 2 + more * (sum(c**4 for c in design.caps) + outcome**4)
         l2 = min(spread, corner) // 2
     # Replacing a row adds one vector and removes another; see the top of gram.py for both bounds.
-    swap_l1 = min(2 * l1, _half_up((2 * a - b) * 2 * S + b * M * M))
+    swap_l1 = _half_up((2 * a - b) * 2 * S + b * M * M)
     swap_l2 = min(4 * l2, 2 * l2 if more >= 0 else b * b * S * S)
     # Cauchy: |s|_1^2 <= width |s|_2^2, and |s|_1 is a whole number
     l1 = min(l1, math.isqrt(width * l2))
