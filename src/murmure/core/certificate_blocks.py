@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 from murmure.core.errors import shorten
@@ -65,8 +66,8 @@ def method_explained(method: str) -> str:
         return Phrase("{method} (every report and every two answers were compared)", method=method)
     if "closed form" in method:
         return Phrase("{method} (a formula of the probabilities)", method=method)
-    if method.startswith("largest over public draws"):
-        return Phrase("{method} (the worst case over which columns were drawn)", method=method)
+    if re.fullmatch(r"largest over public draws of \d+", method):
+        return Phrase("worst case over which columns were drawn")
     return method
 
 

@@ -144,7 +144,7 @@ class Local(Privacy):
     >>> print(model.guarantees_["collector"])
     epsilon = 4, delta = 0
       protects: the record of one person (replace: what somebody holds is exchanged for anything else)
-      computed by: largest over public draws of 1
+      computed by: worst case over which columns were drawn
       public: the 16 answers 0 to 15 of column 'smoker and age'; the mechanism and its integers; who
         takes part
       witness, the report that tells most: the report (smoker and age: 15) is 54.6 times likelier from
