@@ -246,7 +246,7 @@ def test_pairs_of_honest_values(mechanism: Any) -> None:
 @pytest.mark.parametrize("oracle", [p for p in oracles() if getattr(p.values[0], "supported", 1) is None])
 @pytest.mark.parametrize("apart", [0, 25, -25, 120])
 def test_the_values_that_reports_support_are_judged_by_the_spread_of_their_number(oracle: Any, apart: int) -> None:
-    """Bernstein's bound, at the variance that the covariances of all values add up to for whoever varies most."""
+    """Bernstein's bound, at the largest variance that a person's answer can give: the covariances of all values."""
     n, k, supports, slope = 400, oracle.domain.size, oracle.supports, float(oracle.affine().slope[0])
     mean = float(supports.p + (k - 1) * supports.q)
     variances = []

@@ -22,7 +22,7 @@ def histogram(codes: Array, size: int) -> Ints:
         kernels.histogram(codes, counts)
         return np.asarray(counts.sum(axis=0))
     out = np.zeros(size, np.int64)
-    bytes_hold_all = codes.dtype == np.uint8 and size <= 256  # and a table of both is no larger than all pairs of bytes
+    bytes_hold_all = codes.dtype == np.uint8 and size <= 256  # so a table of pairs has 65,536 entries at most
     whole = len(codes) // 2 * 2 if bytes_hold_all and len(codes) >= BLOCK else 0
     for a in range(0, whole, 4 * BLOCK):  # two codes of a byte each are one of two bytes: half as many steps
         pairs = np.ascontiguousarray(codes[a : min(a + 4 * BLOCK, whole)]).view(np.uint16)

@@ -146,7 +146,7 @@ def test_columns_without_figures_say_why() -> None:
         (7.0, "is 1,097 times likelier from “yes” than from “no”."),
         (50.0, f"is {math.exp(50):,.0f} times likelier from “yes” than from “no”."),
         (50.01, "tells “yes” from “no”."),
-        (750.0, "tells “yes” from “no”."),  # e**epsilon is no float
+        (750.0, "tells “yes” from “no”."),  # e**epsilon is too large for a float
     ],
 )
 def test_odds_of_the_most_telling_report(epsilon: float, told: str) -> None:

@@ -12,7 +12,7 @@ LARGEST = 1
 
 
 def estimate(counts: list[float], floor: float) -> ClustersEstimate:
-    """Everybody of cluster i stands at (i / 4, -i / 4)."""
+    """Everybody in cluster i lies at (i / 4, -i / 4)."""
     n = np.array(counts, float)
     at = np.arange(len(n))[:, None] * [0.25, -0.25]
     return ClustersEstimate(n, n[:, None] * at, floor, [])
