@@ -143,9 +143,11 @@ def test_a_margin_that_cannot_be_had_is_refused_beside_its_field(served: Service
 
     assert "with 500 answers" in author.read("[data-field=margin] .fault")
     assert author.do(lambda page: page.get_attribute(MARGIN, "aria-invalid")) == "true"
+    assert author.do(lambda page: page.input_value(EPSILON)) == ""  # no epsilon follows from such a margin
     author.write(MARGIN, "12")
     author.wait("[data-field=margin] .fault", "hidden")
     assert author.do(lambda page: page.get_attribute(MARGIN, "aria-invalid")) == "false"
+    assert author.do(lambda page: page.input_value(EPSILON)) != ""
 
 
 # -- errors, and drafts ------------------------------------------------------------------------------------------------
