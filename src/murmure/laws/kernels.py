@@ -499,10 +499,11 @@ def matrix_codes(x, low, times, cells, close, out, odd):
     """interval_codes of every column of a table that lies in rows; odd: the columns in which a number was special."""
     columns = np.empty((x.shape[1], TILE))
     for a in range(0, len(x), TILE):
-        rows = min(TILE, len(x) - a)
+        tile = x[a : a + TILE]
+        rows = len(tile)
         for i in range(rows):
             for j in range(x.shape[1]):
-                columns[j, i] = x[a + i, j]
+                columns[j, i] = tile[i, j]
         for j in range(x.shape[1]):
             codes = out[j, a : a + rows]
             odd[j] |= interval_codes(columns[j, :rows], low[j], times[j], cells[j], close[j], -np.inf, np.inf, codes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +16,13 @@ MAX_LINE_VALUES = 1 << 15  # values of a column whose codes are read in two byte
 Lines = NDArray[np.int16]
 
 
-def lines_for_kernels(columns: Sequence[Array], domains: Sequence[Any]) -> tuple[ModuleType, Lines] | None:
-    """The kernels and one line of codes for each column; None where NumPy adds: few rows, or a fine column."""
+def lines_for_kernels(columns: Sequence[Array], values: int) -> tuple[ModuleType, Lines] | None:
+    """The kernels and one line of codes for each column; None where NumPy adds: few rows, or a fine column.
+
+    values: how many the finest of these columns can have.
+    """
     kernels = sum_kernels_for(len(columns[0])) if len(columns) else None
-    if kernels is None or max(domain.size for domain in domains) >= MAX_LINE_VALUES:
+    if kernels is None or values >= MAX_LINE_VALUES:
         return None
     return kernels, code_lines(columns)
 

@@ -95,7 +95,7 @@ class ProductSums(DesignStatistic):
         if indicators or any(self.centre) or self.side != design.width + 1:
             return False
         taken = (*design.features, self.target)
-        found = lines_for_kernels([x[names.index(name)] for name in taken], [axis.domain for axis in axes])
+        found = lines_for_kernels([x[names.index(name)] for name in taken], max(axis.domain.size for axis in axes))
         if found is None:
             return False
         kernels, lines = found

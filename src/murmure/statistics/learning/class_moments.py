@@ -215,7 +215,8 @@ class ClassMoments(ProtectableStatistic):
 
     def _sums_of_numbers(self, codes: dict[str, Array]) -> dict[str, tuple[Ints, Ints]] | None:
         """The two sums of every number for every class from compiled kernels; None: NumPy adds."""
-        taken = lines_for_kernels([codes[name] for name in self.numbers], [self.domain[name] for name in self.numbers])
+        values = max((self.domain[name].size for name in self.numbers), default=0)
+        taken = lines_for_kernels([codes[name] for name in self.numbers], values)
         if taken is None or any(moments.shift for moments in self.moments.values()):
             return None
         kernels, lines = taken

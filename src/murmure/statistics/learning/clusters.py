@@ -91,7 +91,7 @@ class Clusters(ProtectableStatistic):
                 reach=reach,
             )
 
-    @property
+    @cached_property
     def tops(self) -> tuple[int, ...]:
         return tuple(self.domain[name].size - 1 for name in self.domain.private)
 
@@ -188,22 +188,27 @@ class Clusters(ProtectableStatistic):
 
         reach: offsets that are longer, in |r|_1 (absolute) or |r|_2, are cut to it (cluster_moves.py); 0: none is.
         """
-        found = lines_for_kernels(x, [self.domain[name] for name in self.domain.private])
-        far = 2 * max(abs(v) for row in (*self.centres, self.corner) for v in row)
-        # Squared distances must be exact. (Those of Clusters are less |x|**2, and smaller.)
-        if found is None or len(self.tops) * far * far >= EXACT:
+        found = lines_for_kernels(x, max(self.tops) + 1) if self._squares_are_exact else None
+        if found is None:
             return None
         kernels, lines = found
         k, d = len(self.centres), len(lines)
-        slope, at = self._plane
-        scales, tops = np.array(self.scales, float), np.array(self.tops, float)
         counts, whole = np.zeros((2, k), np.int64)
         sums, cut = np.zeros((2, k, d), np.int64)
-        centres = np.array(self.centres, float)
-        kernels.clusters(
-            lines, tops, slope, at[:, 0], scales, centres, float(reach), absolute, counts, whole, sums, cut
-        )
+        kernels.clusters(lines, *self._floats, float(reach), absolute, counts, whole, sums, cut)
         return AddedClusters(counts, whole, 2 * sums - whole[:, None] * np.array(self.tops), cut)
+
+    @cached_property
+    def _squares_are_exact(self) -> bool:
+        """Of distances. (Those of Clusters are less |x|**2, and smaller.)"""
+        far = 2 * max(abs(v) for row in (*self.centres, self.corner) for v in row)
+        return len(self.tops) * far * far < EXACT
+
+    @cached_property
+    def _floats(self) -> tuple[Floats, ...]:
+        """What the kernels read."""
+        slope, at = self._plane
+        return np.array(self.tops, float), slope, at[:, 0], np.array(self.scales, float), np.array(self.centres, float)
 
     def interpret(self, noisy: NoisySum) -> ClustersEstimate:
         sums = np.stack([noisy[f"{name}: sum"] for name in self.domain.private], axis=1).astype(float)
