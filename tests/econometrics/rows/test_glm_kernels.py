@@ -104,14 +104,14 @@ def test_values_of_every_size_are_rounded_as_the_grid_says(kernels: ModuleType) 
         v[:9] = [5e-324, -5e-324, 2.0**-63, 3 * 2.0**-63, 2.0**top, -(2.0**top), 0.0, -0.0, 1 - 2.0**-53]
         block = np.zeros((kernels.FIGURES + 1, kernels.BLOCK))
         block[-1], parts, room = v, np.zeros((4, 1), np.int64), np.empty(2 * kernels.PIECE)
-        none, tail = (-1,) * 6, np.array([kernels.FIGURES])
-        assert kernels.add(np.zeros((1, kernels.BLOCK)), block, kernels.BLOCK, *none, tail, parts, room)
+        none, tail, x = (-1,) * 6, np.array([kernels.FIGURES]), np.zeros((1, 0))
+        assert kernels.add(np.zeros((1, kernels.BLOCK)), block, kernels.BLOCK, *none, tail, parts, room, x, 0)
 
         assert whole_of(parts)[0] == whole_numbers(v[:, None]).sum()
         block[-1, 5] = math.nextafter(2.0**61, math.inf)
-        assert not kernels.add(np.zeros((1, kernels.BLOCK)), block, kernels.BLOCK, *none, tail, parts, room)
+        assert not kernels.add(np.zeros((1, kernels.BLOCK)), block, kernels.BLOCK, *none, tail, parts, room, x, 0)
         block[-1, 5] = math.nan
-        assert not kernels.add(np.zeros((1, kernels.BLOCK)), block, kernels.BLOCK, *none, tail, parts, room)
+        assert not kernels.add(np.zeros((1, kernels.BLOCK)), block, kernels.BLOCK, *none, tail, parts, room, x, 0)
 
 
 @pytest.mark.parametrize("name", ["logit", "nb2", "beta"])

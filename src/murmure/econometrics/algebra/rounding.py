@@ -64,14 +64,17 @@ def log_float(v: Any) -> float:
 
 def rounded(v: Any, bits: int = 64) -> Fraction:
     """v to this number of significant bits, ties to even."""
-    v = Fraction(v)
+    v = v if isinstance(v, Fraction) else Fraction(v)
     if not v:
         return v
+    # v 2^-e = up / down has `bits` bits, or one more. Whole numbers, since fractions look for common divisors.
     e = abs(v.numerator).bit_length() - v.denominator.bit_length() - bits
-    unit = Fraction(2) ** e  # v / unit has `bits` bits, or one more
-    if abs(v) / unit >= 1 << bits:
-        unit *= 2
-    return round(v / unit) * unit
+    up, down = v.numerator << max(-e, 0), v.denominator << max(e, 0)
+    if abs(up) >= down << bits:
+        e, down = e + 1, down << 1
+    whole, rest = divmod(up, down)
+    whole += 2 * rest + (whole & 1) > down  # ties to even
+    return Fraction(whole << e) if e >= 0 else Fraction(whole, 1 << -e)
 
 
 DIGITS_40 = Context(prec=40, rounding=ROUND_HALF_EVEN, Emin=-999999, Emax=999999, traps=[])

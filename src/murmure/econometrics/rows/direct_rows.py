@@ -69,7 +69,7 @@ class DirectRows:
         terms = Terms(self.domain)
         numbers = [read_expression(text, terms) for text in expressions]
         values = terms.values(terms.dependencies(numbers), self.codes)
-        return [FunctionSums._floats(values[k], terms[k].unit, self.n) for k in numbers]
+        return [FunctionSums._floats(values[k], terms[k], self.n) for k in numbers]
 
     def sums(self, statistic: Any) -> Any:
         """The exact estimate of a statistic, from all rows."""

@@ -21,6 +21,7 @@ Failure Time Data, 2nd ed. 2002, section 2.2.2 (scale e^eta); beta: Ferrari and 
 A function takes y, eta and public constants, which follow from theta. It returns u and w; then, where theta is
 estimated, dl/d theta, - d^2 l/d eta d theta and - d^2 l/d theta^2; then the figures of the row in the order of its
 Family: the log-likelihood, (y - mu)^2 / V(mu) and the deviance where they are added up, and what else the family has.
+Functions of a first guess stand at the end.
 There are no branches: `choose` takes one of two values, so that Numba can compute several rows at a time.
 """
 
@@ -47,6 +48,7 @@ from murmure.econometrics.algebra.elementary import (
 
 MAX_ODDS = 5.54062238439351e34  # e^80: (y - mu)^2 / V(mu) is cut here, so that it can be added up
 STIRLING_FROM = 24.0  # from here on Stirling's series is as accurate as floats
+EULER = 0.5772156649015329  # -E[log y] of the exponential law of scale one
 MAX_THETA = 60.0  # rows cannot determine a shape near e^60, and e^theta does not overflow
 
 Constants = tuple[float, ...]
@@ -202,6 +204,45 @@ def beta(y: Any, eta: Any, constants: Any) -> Any:
     second = first + phi * phi * (psi1 - mu * mu * a1 - nu * nu * b1)
     llf = gamma_phi - log_gamma(a) - log_gamma(b) + (a - 1.0) * log_y + (b - 1.0) * log_rest
     return u, w, first, -cross, -second, llf
+
+
+# -- where steps begin: y, the offset; w times the response, the weight w, and what the null model needs ---------------
+
+
+def first_of_binary(y: Any, offset: Any, constants: Any) -> Any:
+    """A step from b = 0, which regresses 4 (y - 1/2) on z for the logit; for the probit up to a factor."""
+    return 0.25 * (4.0 * (y - 0.5)), 0.25, y
+
+
+def first_of_counts(y: Any, offset: Any, constants: Any) -> Any:
+    mu = y + 0.1
+    response = log(mu) + (y - mu) / mu - offset
+    held = choose(offset > 40.0, 40.0, choose(offset < -40.0, -40.0, offset))
+    return mu * response, mu, y, y * offset, exp(held), log_factorial(y)
+
+
+def first_of_gamma(y: Any, offset: Any, constants: Any) -> Any:
+    return log(y) - offset, 1.0, y
+
+
+def first_of_inverse(y: Any, offset: Any, constants: Any) -> Any:
+    w = y * y
+    return w * (1.0 / y), w, y
+
+
+def first_of_exponential(y: Any, offset: Any, constants: Any) -> Any:
+    """Least squares of log y, shifted by its mean in the exponential law."""
+    return log(y) + EULER, 1.0, y
+
+
+def first_of_weibull(y: Any, offset: Any, constants: Any) -> Any:
+    response = log(y) + EULER
+    return response, 1.0, response * response
+
+
+def first_of_beta(y: Any, offset: Any, constants: Any) -> Any:
+    response = log(y) - log1p(-y)
+    return response, 1.0, response * response
 
 
 def _bounded(theta: float) -> float:

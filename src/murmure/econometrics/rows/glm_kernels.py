@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic, overload, register_jitable
 
 from murmure.econometrics.algebra import elementary
@@ -55,8 +56,23 @@ def _float_of(context, bits):
     return types.float64(types.int64), generate
 
 
+def _ask_for(context, column, i):
+    """The processor begins to read column[i] from memory, and goes on."""
+
+    def generate(_context, builder, signature, args):
+        entry = builder.gep(_context.make_array(signature.args[0])(_context, builder, args[0]).data, [args[1]])
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(ask, [builder.bitcast(entry, byte), word(0), word(3), word(1)])  # to read, into the first cache
+        return _context.get_dummy_value()
+
+    return types.void(column, i), generate
+
+
 _bits: Any = intrinsic(_bits_of)
 _float: Any = intrinsic(_float_of)
+_prefetch: Any = intrinsic(_ask_for)
 INLINE: Any = {"forceinline": True, "error_model": "numpy"}
 
 
@@ -101,31 +117,24 @@ def load(columns, first, start, scales, at, cap, offset, z, block):
     rows = min(BLOCK, columns.shape[1] - start)
     over = np.int64(0)
     y, eta, capped = block[Y], block[ETA], block[AT_CAP]
+    part = columns[:, start : start + rows]
     for i in range(rows):
-        y[i] = columns[0, start + i] * scales[0]
+        y[i] = part[0, i] * scales[0]
     for j in range(len(z)):
-        line, column, scale = z[j], columns[first + j], scales[1 + j]
+        line, column, scale, b = z[j], part[first + j], scales[1 + j], at[j]
         for i in range(rows):
-            v = column[start + i] * scale
+            v = column[i] * scale
             line[i] = v
             over |= ONE_BITS - _bits(abs(v))
-    for j in range(len(at)):
-        line, b = z[j], at[j]
-        if j == 0:
-            for i in range(rows):
-                eta[i] = line[i] * b
-        else:
-            for i in range(rows):
-                eta[i] += line[i] * b
-    if len(at):
-        if offset:
-            for i in range(rows):
-                eta[i] += columns[1, start + i]
+            eta[i] = v * b if j == 0 else eta[i] + v * b
+    if offset:
         for i in range(rows):
-            v = eta[i]
-            cut = cap if v > cap else (-cap if v < -cap else v)
-            eta[i] = cut
-            capped[i] = 0.0 if cut == v else 1.0
+            eta[i] += part[1, i]
+    for i in range(rows):
+        v = eta[i]
+        cut = cap if v > cap else (-cap if v < -cap else v)
+        eta[i] = cut
+        capped[i] = 0.0 if cut == v else 1.0
     return over >= 0
 
 
@@ -157,20 +166,20 @@ def _family_kernel(point, sources):
 
 
 @njit(nogil=True, **INLINE)
-def _add_narrow(v, rows, parts, f):
+def _add_narrow(v, parts, f):
     low, high = np.int64(0), np.int64(0)
-    for i in range(rows):
+    for i in range(PIECE):
         h = v[i] + FRACTION
         high += _bits(h)
         low += _bits((v[i] - (h - FRACTION)) + REST)
-    parts[0, f] += low - rows * REST_BITS
-    parts[1, f] += high - rows * FRACTION_BITS
+    parts[0, f] += low - PIECE * REST_BITS
+    parts[1, f] += high - PIECE * FRACTION_BITS
 
 
 @njit(nogil=True, **INLINE)
-def _add_wide(v, rows, parts, f):
+def _add_wide(v, parts, f):
     low, high, up, top = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    for i in range(rows):
+    for i in range(PIECE):
         w = v[i] * DOWN + WHOLE
         top += _bits(w)
         rest = v[i] - (w - WHOLE) * UP
@@ -180,44 +189,44 @@ def _add_wide(v, rows, parts, f):
         h = rest + FRACTION
         high += _bits(h)
         low += _bits((rest - (h - FRACTION)) + REST)
-    parts[0, f] += low - rows * REST_BITS
-    parts[1, f] += high - rows * FRACTION_BITS
-    parts[2, f] += up - rows * WHOLE_BITS
-    parts[3, f] += top - rows * WHOLE_BITS
+    parts[0, f] += low - PIECE * REST_BITS
+    parts[1, f] += high - PIECE * FRACTION_BITS
+    parts[2, f] += up - PIECE * WHOLE_BITS
+    parts[3, f] += top - PIECE * WHOLE_BITS
 
 
 @njit(nogil=True, **INLINE)
-def _add_product_narrow(u, z, rows, parts, f):
+def _add_product_narrow(u, z, parts, f):
     low, high = np.int64(0), np.int64(0)
-    for i in range(rows):
+    for i in range(PIECE):
         v = u[i] * z[i]
         h = v + FRACTION
         high += _bits(h)
         low += _bits((v - (h - FRACTION)) + REST)
-    parts[0, f] += low - rows * REST_BITS
-    parts[1, f] += high - rows * FRACTION_BITS
+    parts[0, f] += low - PIECE * REST_BITS
+    parts[1, f] += high - PIECE * FRACTION_BITS
 
 
-@njit(nogil=True, error_model="numpy")
-def _add(v, rows, parts, f, narrow):
+@njit(nogil=True, **INLINE)
+def _add(v, parts, f, narrow):
     if narrow:
-        _add_narrow(v, rows, parts, f)
+        _add_narrow(v, parts, f)
     else:
-        _add_wide(v, rows, parts, f)
+        _add_wide(v, parts, f)
 
 
-@njit(nogil=True, error_model="numpy")
-def _add_product(u, z, rows, parts, f, narrow, room):
+@njit(nogil=True, **INLINE)
+def _add_product(u, z, parts, f, narrow, room):
     if narrow:
-        _add_product_narrow(u, z, rows, parts, f)
+        _add_product_narrow(u, z, parts, f)
     else:
-        for i in range(rows):
+        for i in range(PIECE):
             room[i] = u[i] * z[i]
-        _add_wide(room, rows, parts, f)
+        _add_wide(room, parts, f)
 
 
 @compile_kernel
-def add(z, block, rows, score, first, weight, size, cross, second, tail, parts, room):
+def add(z, block, rows, score, first, weight, size, cross, second, tail, parts, room, columns, ahead):
     """Adds z u and w z z', then the lines of `tail`; False, and nothing added, where a value is too large.
 
     score, first, weight, cross, second: the lines u, dl/d theta, w and the two of the information; -1 where there is
@@ -225,6 +234,10 @@ def add(z, block, rows, score, first, weight, size, cross, second, tail, parts, 
     """
     p = len(z)
     narrow = np.empty(len(block), np.bool_)
+    whole = (rows + PIECE - 1) // PIECE * PIECE  # rows of whole pieces: those beyond the last one add nothing
+    for j in range(p):
+        for i in range(rows, whole):
+            z[j, i] = 0.0
     for line in range(AT_CAP, len(block)):
         used = line in (score, first, size, cross, second)
         for other in tail:
@@ -239,35 +252,40 @@ def add(z, block, rows, score, first, weight, size, cross, second, tail, parts, 
             if over_wide < 0:
                 return False
             narrow[line] = over >= 0
+            for i in range(rows, whole):
+                v[i] = 0.0
     for a in range(0, rows, PIECE):
-        m = min(PIECE, rows - a)
-        b = a + m
+        b = a + PIECE
         f = 0
         if score >= 0:
             u = block[score, a:b]
             for j in range(p):
-                _add_product(u, z[j, a:b], m, parts, f, narrow[score], room)
+                _add_product(u, z[j, a:b], parts, f, narrow[score], room)
                 f += 1
         if first >= 0:
-            _add(block[first, a:b], m, parts, f, narrow[first])
+            _add(block[first, a:b], parts, f, narrow[first])
             f += 1
         if weight >= 0:
             w, wz = block[weight, a:b], room[PIECE : 2 * PIECE]
             for j in range(p):
+                if j < len(columns):
+                    last = min(ahead + b, columns.shape[1])
+                    for i in range(ahead + a, last, 8):
+                        _prefetch(columns[j], i)
                 line_j = z[j, a:b]
-                for i in range(m):
+                for i in range(PIECE):
                     wz[i] = line_j[i] * w[i]
                 for k in range(j, p):
-                    _add_product(wz, z[k, a:b], m, parts, f, narrow[size], room)
+                    _add_product(wz, z[k, a:b], parts, f, narrow[size], room)
                     f += 1
                 if cross >= 0:
-                    _add_product(block[cross, a:b], line_j, m, parts, f, narrow[cross], room)
+                    _add_product(block[cross, a:b], line_j, parts, f, narrow[cross], room)
                     f += 1
         if second >= 0:
-            _add(block[second, a:b], m, parts, f, narrow[second])
+            _add(block[second, a:b], parts, f, narrow[second])
             f += 1
         for line in tail:
-            _add(block[line, a:b], m, parts, f, narrow[line])
+            _add(block[line, a:b], parts, f, narrow[line])
             f += 1
     for f in range(parts.shape[1]):  # so that no part grows beyond its word
         carry = parts[1, f] >> MIDDLE

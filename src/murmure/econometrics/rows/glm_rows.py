@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from murmure.core.errors import InvalidParameter, Phrase, shorten
-from murmure.econometrics.algebra.elementary import exp, log, log_factorial
 from murmure.econometrics.algebra.rounding import Floats
 from murmure.econometrics.rows import family_points
 from murmure.econometrics.rows.family_points import STIRLING_FROM, Constants
@@ -60,8 +59,7 @@ class Family:
     name: str
     cap: float  # |eta| is cut at it
     points: Callable[[float], tuple[PointFunction, Constants]]  # theta: the function of y and eta, and its constants
-    start: Callable[[Floats, Floats], tuple[Floats, Floats]]  # y, offset: weights and response of a first guess
-    null: Callable[[Floats, Floats], tuple[Floats, ...]]  # y, offset: what the null model needs
+    first: PointFunction  # y, offset: weighted response and weight of a first guess, then what the null model needs
     null_names: tuple[str, ...]
     other: tuple[str, ...] = ()
     extra: int = 0  # further parameters, besides those of eta
@@ -85,32 +83,6 @@ class Family:
 
 
 # -- families ---------------------------------------------------------------------------------------------------------
-
-
-def _start_binary(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    """A step from b = 0, which regresses 4 (y - 1/2) on z for the logit; for the probit up to a factor."""
-    return np.full_like(y, 0.25), 4 * (y - 0.5)
-
-
-def _start_counts(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    mu = y + 0.1
-    return mu, log(mu) + (y - mu) / mu - offset
-
-
-def _start_gamma(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    return np.ones_like(y), log(y) - offset
-
-
-def _start_inverse(y: Floats, offset: Floats) -> tuple[Floats, Floats]:
-    return y * y, 1 / y
-
-
-def _null_outcome(y: Floats, offset: Floats) -> tuple[Floats, ...]:
-    return (y,)
-
-
-def _null_counts(y: Floats, offset: Floats) -> tuple[Floats, ...]:
-    return y, y * offset, exp(np.clip(offset, -40.0, 40.0)), log_factorial(y)
 
 
 def _nb2_at(theta: float) -> tuple[PointFunction, Constants]:
@@ -149,12 +121,12 @@ def _counts_settle(y: Floats) -> tuple[Any, Any]:
 FAMILIES = {
     family.name: family
     for family in (
-        Family("logit", 700.0, _LOGIT, _start_binary, _null_outcome, ("y",), settles=_binary_settles),
-        Family("probit", 1000.0, _PROBIT, _start_binary, _null_outcome, ("y",), settles=_binary_settles),
-        Family("poisson", 40.0, _POISSON, _start_counts, _null_counts, _NULL_COUNTS, settles=_counts_settle),
-        Family("gamma", 40.0, _GAMMA_POINT, _start_gamma, _null_outcome, ("y",), _GAMMA),
-        Family("inverse", math.inf, _INVERSE, _start_inverse, _null_outcome, ("y",), _GAMMA, counts_outside=True),
-        Family("nb2", 40.0, _nb2_at, _start_counts, _null_counts, _NULL_COUNTS, (), 1, settles=_counts_settle),
+        Family("logit", 700.0, _LOGIT, family_points.first_of_binary, ("y",), settles=_binary_settles),
+        Family("probit", 1000.0, _PROBIT, family_points.first_of_binary, ("y",), settles=_binary_settles),
+        Family("poisson", 40.0, _POISSON, family_points.first_of_counts, _NULL_COUNTS, settles=_counts_settle),
+        Family("gamma", 40.0, _GAMMA_POINT, family_points.first_of_gamma, ("y",), _GAMMA),
+        Family("inverse", math.inf, _INVERSE, family_points.first_of_inverse, ("y",), _GAMMA, counts_outside=True),
+        Family("nb2", 40.0, _nb2_at, family_points.first_of_counts, _NULL_COUNTS, (), 1, settles=_counts_settle),
     )
 }
 
@@ -229,8 +201,8 @@ class FamilyRows(RowFunction):
         z = [column * 2.0**-k for column, k in zip(x[1 + has_offset :], scales[1:], strict=True)]
         p, family = len(z), self.family
         if mode == "start":
-            w, response = family.start(y, offset)
-            return stack_sums([*times_columns(z, w * response), *weighted_products(z, w), *family.null(y, offset)])
+            weighted, w, *null = family.first(y, offset, ())
+            return stack_sums([*times_columns(z, weighted), *weighted_products(z, w), *null])
         eta = linear_predictor(z, at)
         if mode == "separation":
             return stack_sums(self._separated(y, eta))

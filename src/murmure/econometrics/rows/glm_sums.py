@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -58,21 +59,19 @@ class GlmSums:
     def _figures(self) -> int:
         return (3 if self.rows.family.measures else 1) + len(self.rows.family.other)
 
-    def _load(self, x: Floats, start: int, at: Floats) -> bool:
-        cap, first = self.rows.family.cap, 1 + self.offset
+    def _load(self, x: Floats, start: int, at: Floats, cap: float) -> bool:
+        first = 1 + self.offset
         return bool(self.kernels.load(x, first, start, self.scales, at, cap, self.offset, self.z, self.block))
 
     def _add_start(self, x: Floats, start: int, rows: int, parts: NDArray[np.int64]) -> bool:
-        if not self._load(x, start, np.empty(0)):
+        """At b = 0, so that the function gets the offset where others get eta."""
+        if not self._load(x, start, np.zeros(self.p), math.inf):
             return False
-        family, first = self.rows.family, self.kernels.FIGURES
-        y = self.block[self.kernels.Y, :rows]
-        offset = x[1, start : start + rows] if self.offset else np.zeros_like(y)
-        w, response = family.start(y, offset)
-        for line, values in enumerate((w * response, w, *family.null(y, offset)), first):
-            self.block[line, :rows] = values
+        kernels, family = self.kernels, self.rows.family
+        kernels.kernel_of(family.first)(self.block.reshape(-1), (0.0,))
+        first = kernels.FIGURES
         tail = np.arange(first + 2, first + 2 + len(family.null_names))
-        return self._sum(self.z, rows, (first, NONE, first + 1, first + 1, NONE, NONE), tail, parts)
+        return self._sum(self.z, rows, (first, NONE, first + 1, first + 1, NONE, NONE), tail, parts, x, start)
 
     def _add_at(self, at: tuple[float, ...]) -> Any:
         kernels, family = self.kernels, self.rows.family
@@ -89,23 +88,31 @@ class GlmSums:
         flat = self.block.reshape(-1)
 
         def add(x: Floats, start: int, rows: int, parts: NDArray[np.int64]) -> bool:
-            if not self._load(x, start, b):
+            if not self._load(x, start, b, family.cap):
                 return False
             fill(flat, constants)
             if family.counts_outside:
                 np.maximum(self.block[kernels.AT_CAP], self.block[outside], out=self.block[kernels.AT_CAP])
             if self.mode != "squares":
-                return self._sum(self.z, rows, lines, tail, parts)
+                return self._sum(self.z, rows, lines, tail, parts, x, start)
             score = self.z * self.block[u]
             if family.extra:
                 score = np.concatenate([score, self.block[first][None]])
             self.block[w] = 1.0
             self.block[-1] = np.max(score[:, :rows] ** 2)  # no product is larger
-            return self._sum(score, rows, (NONE, NONE, w, len(self.block) - 1, NONE, NONE), tail, parts)
+            return self._sum(score, rows, (NONE, NONE, w, len(self.block) - 1, NONE, NONE), tail, parts, x, start)
 
         return add
 
     def _sum(
-        self, z: Floats, rows: int, lines: tuple[int, ...], tail: NDArray[np.intp], parts: NDArray[np.int64]
+        self,
+        z: Floats,
+        rows: int,
+        lines: tuple[int, ...],
+        tail: NDArray[np.intp],
+        parts: NDArray[np.int64],
+        x: Floats,
+        start: int,
     ) -> bool:
-        return bool(self.kernels.add(z, self.block, rows, *lines, tail, parts, self.room))
+        ahead = start + self.kernels.BLOCK
+        return bool(self.kernels.add(z, self.block, rows, *lines, tail, parts, self.room, x, ahead))

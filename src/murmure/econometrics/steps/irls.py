@@ -201,6 +201,7 @@ class LinkedModel(ClusterErrors):
         model = copy(self)
         # The dataclass is frozen, and coordinates are not part of the model: they follow from its sums.
         vars(model)["_coordinates"] = coordinates
+        vars(model).pop("_first_sums", None)
         return model
 
     @property
@@ -211,15 +212,17 @@ class LinkedModel(ClusterErrors):
     def _outcome_scale(self) -> int:
         return 0
 
-    def _asks(self, mode: str, at: Vector) -> FunctionSums:
+    @cached_property
+    def _first_sums(self) -> FunctionSums:
+        """Later questions are about the same columns."""
         offset = () if self._offset is None else (self._offset,)
-        return FunctionSums(
-            self.design.domain,
-            self._family,
-            (self.design.outcome, *offset, *self._coordinates.expressions),
-            tuple(f"{v.numerator}/{v.denominator}" for v in at),
-            (mode, "offset" * bool(offset), *(str(k) for k in (self._outcome_scale, *self._scales))),
-        )
+        inputs = (self.design.outcome, *offset, *self._coordinates.expressions)
+        scales = (str(k) for k in (self._outcome_scale, *self._scales))
+        return FunctionSums(self.design.domain, self._family, inputs, (), ("start", "offset" * bool(offset), *scales))
+
+    def _asks(self, mode: str, at: Vector) -> FunctionSums:
+        first = self._first_sums
+        return first.with_parameters(tuple(f"{v.numerator}/{v.denominator}" for v in at), (mode, *first.settings[1:]))
 
     @property
     def domain(self) -> Schema:

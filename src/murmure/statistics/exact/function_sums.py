@@ -20,10 +20,10 @@ import json
 import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ from murmure.statistics.expressions.fixed_point import (
 from murmure.statistics.expressions.parser import labelled, read_expression
 from murmure.statistics.expressions.real_functions import floats_of
 from murmure.statistics.expressions.row_functions import RowFunction, function_of
-from murmure.statistics.expressions.terms import Terms
+from murmure.statistics.expressions.terms import Term, Terms
 
 BEYOND = 1 << 1000  # beyond every float
 ENTRIES = 1 << 17  # values at a time: they stay in the cache
@@ -94,6 +94,20 @@ class FunctionSums(TermsStatistic, Described):
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Schema):
             raise InvalidParameter("Evaluated.domain must be a Schema, got {got}.", got=shorten(self.domain))
+        self._check_parameters()
+        terms = Terms(self.domain)
+        numbers = tuple(read_expression(text, terms) for text in self.inputs)
+        for text, k in zip(self.inputs, numbers, strict=True):
+            if terms[k].max_abs * abs(terms[k].unit) >= BEYOND:
+                raise InvalidParameter(
+                    "Evaluated.inputs: by the bounds of its columns, {text} can be too large for a float.",
+                    hint="use a smaller power, or log(...)",
+                    text=shorten(text),
+                )
+        self._keep_columns_read(terms, numbers)
+        self._set_terms(terms, numbers)
+
+    def _check_parameters(self) -> None:
         for name in ("inputs", "at", "settings"):
             texts = getattr(self, name)
             if not isinstance(texts, tuple | list) or not all(isinstance(text, str) for text in texts):
@@ -114,17 +128,14 @@ class FunctionSums(TermsStatistic, Described):
                 )
         _ = self.labels
         self._function.check(self.inputs, self.at, self.settings)
-        terms = Terms(self.domain)
-        numbers = tuple(read_expression(text, terms) for text in self.inputs)
-        for text, k in zip(self.inputs, numbers, strict=True):
-            if terms[k].max_abs * abs(terms[k].unit) >= BEYOND:
-                raise InvalidParameter(
-                    "Evaluated.inputs: by the bounds of its columns, {text} can be too large for a float.",
-                    hint="use a smaller power, or log(...)",
-                    text=shorten(text),
-                )
-        self._keep_columns_read(terms, numbers)
-        self._set_terms(terms, numbers)
+
+    def with_parameters(self, at: tuple[str, ...], settings: tuple[str, ...]) -> Self:
+        """Sums of the same inputs, whose expressions need not be read again."""
+        other = object.__new__(type(self))
+        kept = (*(field.name for field in fields(self)), "_function", "terms", "wanted")
+        vars(other).update({name: vars(self)[name] for name in kept}, at=at, settings=settings)
+        other._check_parameters()
+        return other
 
     @cached_property
     def _function(self) -> RowFunction:
@@ -196,7 +207,7 @@ class FunctionSums(TermsStatistic, Described):
         """Some rows at a time: which are there, what each of them adds, and which were cut."""
         terms, numbers = self.terms, self.wanted
         for here, values, n in self._columns(x, self._step):
-            columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k].unit, n) for k in numbers)
+            columns: tuple[Any, ...] = tuple(self._floats(values[k], terms[k], n) for k in numbers)
             if self._function.pairs:
                 low = (lows_of(values[k], terms[k].unit, high) for k, high in zip(numbers, columns, strict=True))
                 columns = tuple(zip(columns, low, strict=True))
@@ -210,8 +221,8 @@ class FunctionSums(TermsStatistic, Described):
         return kept_within(found)
 
     @staticmethod
-    def _floats(v: Any, unit: Fraction, n: int) -> NDArray[np.float64]:
-        return np.full(n, float(v * unit)) if isinstance(v, int) else floats_of(v, unit)
+    def _floats(v: Any, term: Term, n: int) -> NDArray[np.float64]:
+        return np.full(n, float(v * term.unit)) if isinstance(v, int) else floats_of(v, term.unit, term.max_abs)
 
     def lift(self, x: Sequence[Array]) -> NDArray[Any]:
         parts = [np.empty((0, self.width), object)]
@@ -239,7 +250,7 @@ class FunctionSums(TermsStatistic, Described):
         out, n = np.empty((len(self.wanted), len(x[0]))), 0
         for _, values, rows in self._columns(x, DECODED):
             for line, k in zip(out, self.wanted, strict=True):
-                line[n : n + rows] = self._floats(values[k], self.terms[k].unit, rows)
+                line[n : n + rows] = self._floats(values[k], self.terms[k], rows)
             n += rows
         out = out if n == out.shape[1] else np.ascontiguousarray(out[:, :n])
         out.flags.writeable = False  # they may be kept for the next question
