@@ -22,6 +22,7 @@ ROWS = 2 * kernel_loader.SMALL + 3  # not a whole number of tiles
 EVEN = {f"x{j}": Interval(-5.0, 5.0) for j in range(8)}
 UNEVEN = {"a": Integers(0, 9), "b": Interval(0.0, 1.0, cells=300), "c": Integers(0, code_lines.MAX_LINE_VALUES - 2)}
 EIGHT, THREE = Schema(EVEN), Schema(UNEVEN)
+MANY = Schema({f"x{j}": Integers(0, 40 + j) for j in range(19)})  # two groups of eight columns, and some
 LABELS = {"kind": Categories(["u", "v", "w"]), "group": Categories(4)}
 
 
@@ -37,6 +38,7 @@ ASKED = [
     ClassMoments(Schema({**EVEN, "y": Categories(2)}), "y"),
     ClassMoments(Schema({**EVEN, "y": Categories(2)}), "y", split="equal"),
     ClassMoments(Schema({**UNEVEN, **LABELS}), "kind"),
+    ClassMoments(Schema({**UNEVEN, "y": Categories(11)}), "y"),
     *(Gram(Schema({**EVEN, "y": Interval(-5.0, 5.0)}), "y", shape=shape) for shape in ("box", "unit", "ball")),
     Gram(Schema({**EVEN, "y": Interval(-5.0, 5.0)}), "y", radius=1.0),
     Gram(THREE, "c", radius=0.2),
@@ -46,6 +48,8 @@ ASKED = [
     *(ClusterMoves(EIGHT, EIGHT_AT, reach, FINE, norm) for reach in (3, 1 << 20, 1 << 22) for norm in ("l1", "l2")),
     *(ClusterMoves(THREE, THREE_AT, reach, COARSE, norm) for reach in (500, 20_000) for norm in ("l1", "l2")),
     ClusterMoves(EIGHT, ((0,) * 8,), 1_571_328, FINE),
+    Clusters(MANY, _somewhere(MANY, 5, (1,) * 19)),
+    ClusterMoves(MANY, _somewhere(MANY, 6, (1,) * 19), 400),
 ]
 # Too fine a column, indicators, a label that may be nobody: NumPy adds.
 NEVER = [
