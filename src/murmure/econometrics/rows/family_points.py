@@ -217,8 +217,8 @@ def first_of_binary(y: Any, offset: Any, constants: Any) -> Any:
 def first_of_counts(y: Any, offset: Any, constants: Any) -> Any:
     mu = y + 0.1
     response = log(mu) + (y - mu) / mu - offset
-    held = choose(offset > 40.0, 40.0, choose(offset < -40.0, -40.0, offset))
-    return mu * response, mu, y, y * offset, exp(held), log_factorial(y)
+    capped = choose(offset > 40.0, 40.0, choose(offset < -40.0, -40.0, offset))
+    return mu * response, mu, y, y * offset, exp(capped), log_factorial(y)
 
 
 def first_of_gamma(y: Any, offset: Any, constants: Any) -> Any:
