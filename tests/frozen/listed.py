@@ -45,7 +45,7 @@ def walk() -> Iterator[Any]:
     for info in pkgutil.walk_packages(murmure.__path__, "murmure."):
         if info.name.endswith("__main__") or info.name.startswith(("murmure.attacks.", "murmure.advise.")):
             continue  # examples of attacks are runs, those of devices proposals: nothing of them is kept
-        examples = vars(importlib.import_module(info.name)).get("EXAMPLES")
+        examples = getattr(importlib.import_module(info.name), "EXAMPLES", None)
         if isinstance(examples, tuple) and id(examples) not in seen:  # others are texts for help pages
             seen.add(id(examples))
             yield from examples
