@@ -74,7 +74,9 @@ class Selection:
         found = {}
         for path, file in self.files.items():
             if any(name in file.text for name in DECORATORS):
-                kernels = {node.name: body_of(node) for node in ast.parse(file.text).body if is_kernel(node)}
+                nodes = [node for node in ast.parse(file.text).body if isinstance(node, ast.FunctionDef)]
+                kernels = {node.name: body_of(node) for node in nodes if is_kernel(node)}
+                kernels |= {node.name: body_of(made) for node in nodes if (made := made_in(node)) is not None}
                 if kernels:
                     found[path] = kernels
         return found
@@ -83,6 +85,14 @@ class Selection:
 def is_kernel(node: ast.stmt) -> bool:
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
     return any(DECORATORS & {n.id for n in ast.walk(d) if isinstance(n, ast.Name)} for d in decorators)
+
+
+def made_in(node: ast.FunctionDef) -> ast.FunctionDef | None:
+    """The function that this one makes and compiles: `compile_kernel(fill)`."""
+    calls = (n for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    if not any(call.func.id in DECORATORS for call in calls):  # type: ignore[attr-defined]
+        return None
+    return next((n for n in node.body if isinstance(n, ast.FunctionDef)), None)
 
 
 def body_of(node: ast.stmt) -> range:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any, cast
 
 from tests.mutants.mutants import Mutant
-from tests.mutants.selection import FIRST, PER_FILE, Selection, fastest
+from tests.mutants.selection import FIRST, PER_FILE, Selection, body_of, fastest, made_in
 
 SECONDS = {"a.py::quick": 1.0, "a.py::slower": 10.0, "b.py::long": 20.0, "b.py::slow": 300.0}
 
@@ -31,6 +32,15 @@ def test_with_a_limit_no_more_tests_are_asked_than_fit_into_it() -> None:
     assert stages(most=40.0) == [["a.py::quick", "a.py::slower"], ["b.py::long"]]
     assert stages(most=30.0) == [["a.py::quick", "a.py::slower"], []]
     assert stages(most=5.0) == [["a.py::quick"], []]
+
+
+def test_a_kernel_that_a_function_makes_is_found() -> None:
+    text = "def made(point):\n    def fill(x):\n        x[0] = point(x[1])\n    return compile_kernel(fill)\n"
+    outer = cast(ast.FunctionDef, ast.parse(text).body[0])
+    inner = made_in(outer)
+
+    assert inner is not None and body_of(inner) == range(3, 4)
+    assert made_in(inner) is None
 
 
 def test_one_test_is_asked_however_long_it_takes() -> None:
