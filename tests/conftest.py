@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forked import forking
 
 # Tests that share something dear go to one process, which makes it once: a JVM, and all sentences of the sources.
 TOGETHER = {"spark": "spark", "test_catalogues.py": "sentences", "test_every_sentence_is_a_template": "sentences"}
@@ -27,6 +29,13 @@ def pytest_collection() -> Iterator[None]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """mypy and pyright take many seconds each: as the last tests they would keep one process waiting for the other."""
     items.sort(key=lambda item: not item.nodeid.startswith("tests/typing/"))
+
+
+@pytest.fixture(scope="session")
+def forked_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the command `murmure`, for shells that call it often."""
+    with forking(tmp_path_factory.mktemp("m")) as folder:
+        yield folder
 
 
 class Positions(list[str]):

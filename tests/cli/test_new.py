@@ -42,11 +42,12 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
-def run_readme(folder: Path, lang: str, blocks: slice = slice(None)) -> list[str]:
+def run_readme(folder: Path, lang: str, commands: Path, blocks: slice = slice(None)) -> list[str]:
     """Types the blocks in a shell, as the README says; only the port is another, since tests share a machine."""
     port, out = free_port(), []
     env = {name: value for name, value in os.environ.items() if name not in ("LANGUAGE", "LC_ALL", "LC_MESSAGES")}
-    env |= {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]), "LANG": f"{lang}.UTF-8"}
+    path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
+    env |= {"PATH": path, "LANG": f"{lang}.UTF-8"}
     env.pop("MURMURE_LEDGER", None)
     for block in shell_blocks(folder / "README.md")[blocks]:
         typed = block.replace(":8460", f":{port}").replace("murmure study run", f"murmure study run --port {port}")
@@ -83,10 +84,10 @@ def check_results(kind: str, folder: Path, said: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kind", WITHOUT_NETWORK)
-def test_every_command_of_a_readme_runs(kind: str, tmp_path: Path) -> None:
+def test_every_command_of_a_readme_runs(kind: str, tmp_path: Path, forked_commands: Path) -> None:
     folder = new_folder(tmp_path, kind)
 
-    check_results(kind, folder, run_readme(folder, "en"))
+    check_results(kind, folder, run_readme(folder, "en", forked_commands))
 
 
 @pytest.mark.parametrize("kind", WITHOUT_NETWORK)
@@ -106,10 +107,10 @@ def test_every_command_of_a_french_readme_runs(kind: str, tmp_path: Path, monkey
     check_results(kind, folder, said)
 
 
-def test_the_study_gives_the_regression_of_the_pooled_rows(tmp_path: Path) -> None:
+def test_the_study_gives_the_regression_of_the_pooled_rows(tmp_path: Path, forked_commands: Path) -> None:
     """The slope between parties is that of all rows together, which only this test ever holds in one place."""
     folder = new_folder(tmp_path, "study")
-    said = run_readme(folder, "en")
+    said = run_readme(folder, "en", forked_commands)
     rows = [row for path in folder.glob("invented-*.csv") for row in csv.DictReader(path.read_text().splitlines())]
     ages, stays = ([float(row[name]) for row in rows] for name in ("age", "stay"))
     middle, mean = sum(ages) / len(ages), sum(stays) / len(stays)
@@ -123,10 +124,10 @@ def test_the_study_gives_the_regression_of_the_pooled_rows(tmp_path: Path) -> No
     assert (folder / "report.html").exists()
 
 
-def test_the_french_study_is_written_and_signed(tmp_path: Path) -> None:
+def test_the_french_study_is_written_and_signed(tmp_path: Path, forked_commands: Path) -> None:
     """All but the network, which the slow test below goes through."""
     folder = new_folder(tmp_path, "study", "fr")
-    said = run_readme(folder, "fr", slice(2))
+    said = run_readme(folder, "fr", forked_commands, slice(2))
 
     assert (folder / "office" / "duree-de-sejour" / "study.json").exists()
     assert "Durée de séjour" in said[1]
@@ -135,7 +136,7 @@ def test_the_french_study_is_written_and_signed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_french_study_runs(tmp_path: Path) -> None:
     folder = new_folder(tmp_path, "study", "fr")
-    run_readme(folder, "fr")
+    run_readme(folder, "fr", Path(sys.executable).parent)  # real processes
 
     assert (folder / "rapport.html").exists()
 

@@ -75,9 +75,9 @@ def locale_of(page: Path) -> str:
     return "fr_FR.UTF-8" if page.parent == DOCS / "fr" else "C.UTF-8"
 
 
-def typed(lines: str, folder: Path, lang: str) -> str:
-    """What a shell shows for them in that locale, 100 letters wide, with this environment's commands first."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+def typed(lines: str, folder: Path, lang: str, commands: Path) -> str:
+    """What a shell shows for them in that locale, 100 letters wide: with these commands, then this environment's."""
+    path = os.pathsep.join([str(commands), str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {name: value for name, value in os.environ.items() if name not in LOCALE_NAMES}
     env |= {"PATH": path, "COLUMNS": "100", "LANG": lang}
     ran = subprocess.run(
@@ -99,7 +99,7 @@ def english_again() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
+def test_a_page_runs_and_prints_what_it_says(page, request, tmp_path, monkeypatch):
     """Every python and sh block runs; a text block that follows it is its output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -110,7 +110,8 @@ def test_a_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
             continue
         said = io.StringIO()
         if block.language == "sh":
-            said.write(typed(block.body, tmp_path, locale_of(page)))
+            commands = request.getfixturevalue("forked_commands")  # most pages need none
+            said.write(typed(block.body, tmp_path, locale_of(page), commands))
         else:
             code = compile("\n" * block.line + block.body, str(page), "exec", dont_inherit=True)
             with contextlib.redirect_stdout(said):

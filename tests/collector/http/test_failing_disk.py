@@ -58,6 +58,7 @@ def test_a_disk_that_does_not_confirm_stops_taking_reports(tmp_path: Path, monke
         record, anyone = opened(running.collector, document(CHEATED)), running.visitor()
         path, sent = f"/api/surveys/{record.id}/reports", sent_report(running.collector, record, "yes")
         assert anyone.ask("POST", path, sent_report(running.collector, record, "no")).status == 201
+        running.collector.intake.flush()
         assert anyone.ask("GET", "/health").status == 200
         with monkeypatch.context() as patch:
             patch.setattr(report_log, "_sync", _fails(errno.EIO))

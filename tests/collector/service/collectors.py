@@ -6,8 +6,11 @@ import threading
 from typing import Any
 
 from murmure.collector.intake.arrival import Outcome
+from murmure.collector.service import analysts
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.surveys import SurveyRecord
+
+HASHER = analysts._hasher  # a collector's own; tests/collector/conftest.py puts a quick one in its place
 
 
 def store(collector: Collector, record: SurveyRecord, *sent: dict[str, Any]) -> list[Outcome]:

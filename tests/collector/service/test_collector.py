@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.collector.documents import CHEATED, OFTEN, SURVEYS, document, opened, sent_report, token_for
-from tests.collector.service.collectors import store
+from tests.collector.service.collectors import HASHER, store
 
 from murmure.collector.intake.arrival import Outcome
+from murmure.collector.service import analysts
 from murmure.collector.service.collector import Collector
 from murmure.collector.service.errors import CollectorFailed, RequestRefused
 from murmure.collector.service.keys import KEY_FILE
@@ -249,6 +250,18 @@ def test_the_wrong_password_and_the_wrong_name_are_refused_alike(collector: Coll
         told.append((refused.value.code, str(refused.value)))
 
     assert len(set(told)) == 1 and told[0][0] == "sign-in"
+
+
+def test_passwords_are_kept_as_argon2id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the settings of RFC 9106 for little memory; a name that does not exist takes as long to refuse."""
+    monkeypatch.setattr(analysts, "_hasher", HASHER)
+    with Collector(tmp_path) as collector:
+        collector.analysts.create("marie", "a long password")
+        collector.analysts.sign_in("marie", "a long password")
+        with collector.analysts._database.reading() as run:
+            ((kept,),) = run('SELECT "password" FROM "analysts"')
+
+    assert all(one.startswith("$argon2id$v=19$m=65536,t=3,p=4$") for one in (kept, collector.analysts._nobody))
 
 
 def test_sessions_end(tmp_path: Path) -> None:
