@@ -98,7 +98,7 @@ def test_a_ring_with_more_neighbours_than_bad_parties_cannot_fall_apart():
 
 
 def test_a_ring_is_connected_where_the_union_bound_says_so_and_nowhere_else():
-    """C(n - k, bad - k) of the C(n, bad) sets of bad parties hold all k places of one of the n (n - k - 1) / 2 pairs."""
+    """n (n - k - 1) / 2 pairs of gaps: C(n - k, bad - k) of C(n, bad) sets of bad parties hold all k places of one."""
     found = set()
     for n in range(44, 90, 5):
         for k, bad in itertools.combinations(range(2, n - 1), 2):
