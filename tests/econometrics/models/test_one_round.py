@@ -263,6 +263,21 @@ def test_quantiles_on_a_grid_lie_within_their_bounds(rows: pd.DataFrame) -> None
     assert (out.conf_int()[:, 0] <= out.bounds[:, 0]).all()
 
 
+@pytest.mark.parametrize("n", [4096, 4097, 5000])
+def test_quantiles_of_many_rows_have_the_intervals_that_a_search_of_all_ranks_finds(n: int) -> None:
+    """The l-th and u-th smallest: P[Bin(n, q) < l] <= 2.5 % and P[Bin(n, q) < u] >= 97.5 %; or a public bound."""
+    x, shares = 100 + np.arange(n) // 10, (0.0002, 0.0008, 0.001, 0.3, 0.999, 0.9992, 0.9998)
+    out = quantiles("x", {"x": x}, shares, schema=Schema({"x": Integers(0, 999)}))
+
+    wanted = []
+    for q in shares:
+        below = st.binom.cdf(np.arange(-1, n), n, q)  # P[Bin < rank] of the ranks 0 to n
+        lower, upper = np.flatnonzero(below[1:] <= 0.025), np.flatnonzero(below[1:] >= 0.975)
+        wanted.append([x[lower[-1]] if len(lower) else 0, x[upper[0]] if len(upper) else 999])
+    assert out.conf_int().tolist() == wanted
+    assert x[-1] in (high for _, high in wanted) and wanted[-1][1] == 999 and wanted[0][0] == 0
+
+
 def test_few_rows_have_no_upper_end_but_the_public_bound() -> None:
     out = quantiles("x", {"x": [2, 3, 4]}, (0.5,), schema=Schema({"x": Integers(0, 9)}))
     assert out.conf_int().tolist() == [[0.0, 9.0]]
