@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -85,6 +87,23 @@ def test_lines_below_zero_stay_off_the_edge() -> None:
 def _cells(*rows: float, head: str = "value") -> list[str]:
     table = Table("", ("", head), tuple(("row", value) for value in rows))
     return [row[1] for row in body(table, Language())]
+
+
+@pytest.mark.parametrize("step", [False, True])
+def test_a_band_is_the_area_between_its_two_lines(step: bool) -> None:
+    """Along the upper line and back along the lower one; without one of them there is none."""
+    low, high = (0.0, 0.2, 0.4), (0.5, 0.7, 1.0)
+    curve = Curve("F", (0.0, 1.0, 2.0), (0.2, 0.4, 0.8), step, low, high)
+    plane = plane_of(Curves("Distribution", (curve,), "x", "y"))
+    there, back = list(zip(curve.x, high, strict=True)), list(zip(curve.x, low, strict=True))[::-1]
+    if step:  # each value holds until the next place
+        there = [(0, 0.5), (1, 0.5), (1, 0.7), (2, 0.7), (2, 1.0)]
+        back = [(2, 0.4), (2, 0.2), (1, 0.2), (1, 0.0), (0, 0.0)]
+    band = plane.band(curve)
+
+    assert band[0] == "M" and band[-1] == "Z"
+    assert [tuple(map(float, p.split(","))) for p in band[1:-1].split("L")] == [plane.point(*p) for p in there + back]
+    assert plane.band(replace(curve, low=None)) == plane.band(replace(curve, high=None)) == ""
 
 
 def test_whole_columns_have_no_decimals() -> None:

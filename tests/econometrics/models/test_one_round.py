@@ -190,7 +190,7 @@ def test_anova_of_groups_that_do_not_vary_within() -> None:
 def test_contingency_is_that_of_scipy(rows: pd.DataFrame, a: str, b: str) -> None:
     out = contingency(a, b, rows, schema=SCHEMA)
     table = np.array([[((rows[a] == x) & (rows[b].astype(str) == y)).sum() for y in out.columns] for x in out.rows])
-    assert (out.table == table).all()
+    assert (out.table == table).all() and out.table.dtype.kind == "i"
     for corrected, got in ((True, (out.statistic, out.pvalue)), (False, (out.uncorrected, out.uncorrected_pvalue))):
         wanted = st.chi2_contingency(table, correction=corrected)
         assert got == pytest.approx((wanted.statistic, wanted.pvalue), **CLOSE)
@@ -412,6 +412,13 @@ def test_noise_takes_tests_away_and_says_why(rows: pd.DataFrame) -> None:
         assert out.pvalue is None
         assert out.reason
         assert any(out.reason[:20].lower() in note.lower() for note in out.notes)
+
+
+def test_noisy_counts_are_floats_and_those_that_were_released(rows: pd.DataFrame) -> None:
+    noisy = contingency("smoker", "ill", rows, schema=SCHEMA, privacy=mu.Central(epsilon=3.0), rng=Random.seeded(5))
+
+    assert noisy.table.dtype.kind == "f"
+    assert noisy.table.tolist() == [[float(v) for v in line] for line in noisy.counts]
 
 
 def test_the_band_of_a_noisy_distribution_is_wider(rows: pd.DataFrame) -> None:
