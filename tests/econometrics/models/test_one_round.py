@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from murmure.core.schema import Schema
 from murmure.econometrics.fit import ask
 from murmure.econometrics.models.anova import anova
 from murmure.econometrics.models.contingency import ContingencyResult, contingency
-from murmure.econometrics.models.covariance import correlation, covariance
+from murmure.econometrics.models.covariance import CorrelationResult, correlation, covariance
 from murmure.econometrics.models.describe import Describe, describe
 from murmure.econometrics.models.ecdf import ecdf
 from murmure.econometrics.models.histogram import histogram
@@ -121,6 +122,23 @@ def test_covariance_and_correlation_are_those_of_scipy(rows: pd.DataFrame) -> No
                 assert cor.correlation[a, b] == pytest.approx(r, **CLOSE)
                 assert cor.pvalue[a, b] == pytest.approx(p, **CLOSE)
     assert cor.df == N - 2
+
+
+@pytest.mark.parametrize("variance", [0, -2])
+def test_a_column_whose_variance_noise_made_zero_or_less_correlates_with_none(variance: int) -> None:
+    """r, z and p of its pairs are not numbers, whichever of the two it is; those of the others are."""
+    covariances = [[1, 0, 1], [0, variance, 0], [1, 0, 4]]
+    scatter: Any = SimpleNamespace(
+        columns=("x", "c", "y"),
+        n=100,
+        covariance=[[Fraction(v) for v in row] for row in covariances],
+        correlation_noise=np.full((3, 3), 0.1),
+    )
+    out = CorrelationResult(scatter=scatter)
+
+    for square in (out.correlation, out.statistic, out.pvalue):
+        assert np.isnan(square[1, [0, 2]]).all() and np.isnan(square[[0, 2], 1]).all() and np.isfinite(square[0, 2])
+    assert out.statistic[0, 2] == pytest.approx(0.5 / np.sqrt(0.75 / 98 + 0.01), **CLOSE)
 
 
 def test_multiples_of_one_another_correlate_exactly() -> None:

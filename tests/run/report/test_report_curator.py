@@ -20,7 +20,7 @@ from murmure.catalogue import load
 from murmure.run.report.certificate_words import max_certainty
 from murmure.run.report.guarantee_section import _moved
 from murmure.show.cells import written
-from murmure.show.chart import scale_of, window
+from murmure.show.chart import padded, scale_of, window
 from murmure.show.document import IntervalRow, Intervals
 from murmure.show.language import Language
 from murmure.statistics.mode import Chosen
@@ -383,6 +383,7 @@ def test_windows() -> None:
     assert window([(1, 2), (2, 3), (0, 100), (0, 100)]) == (1, 3)
     assert window([(0, 10), (5, 20)]) is None and window([(0, 100)]) is None and window([]) is None
     assert window([(1, 2), (50, 51), (0, 100)]) is None  # the others fill half of it anyway
+    assert padded((1, 3)) == (0, 4) and padded((-5, -4)) == (-5.5, -3.5) and padded(None) is None
     assert window([(1, 1), (1, 1), (0, 9)]) is None
 
 
