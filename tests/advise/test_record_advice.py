@@ -201,6 +201,7 @@ def test_text_html_and_plots(tmp_path: Path) -> None:
     ("call", "message"),
     [
         (lambda s: mu.advise(s, 1.0, 0), r"advise\.people must be a whole number, at least 1, got 0"),
+        (lambda s: mu.advise(s, 1.0, 10**400), r"advise\.people must be a whole number, at least 1, got 1000"),
         (lambda s: mu.advise(s, -1.0, 10), r"advise\.epsilon must be a positive finite number"),
         (lambda s: mu.advise(s, [], 10), r"advise\.epsilon: the list is empty"),
         (lambda s: mu.advise(s, 1.0, 10, rank_by="var-star"), r"advise\.rank_by must be one of mean, worst"),

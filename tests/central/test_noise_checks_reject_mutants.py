@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -17,7 +18,7 @@ from murmure.central.exponential import Exponential
 from murmure.central.permute_and_flip import PermuteAndFlip
 from murmure.central.staircase import Staircase
 from murmure.certify.checks.assertions import CheckFailed
-from murmure.certify.checks.noise import check_noise, worst_loss
+from murmure.certify.checks.noise import _renyi, check_noise, worst_loss
 from murmure.core.blocks import Block
 from murmure.laws.noise.digits import Digits, DigitTable, digits
 from murmure.laws.noise.laplace import DiscreteLaplaceLaw
@@ -134,6 +135,19 @@ def test_a_mutant_is_refused(name: str) -> None:
 def test_a_mutant_that_is_none_passes() -> None:
     """The harness itself refuses nothing."""
     check_noise((Mutant(DiscreteLaplace(1.0), lambda law: law), COUNT))
+
+
+@pytest.mark.parametrize("alpha", [1.01, 1.5, 2.0, 8.0])
+def test_divergences_of_renyi_are_those_of_the_definition(alpha: float) -> None:
+    """ln(sum of p^alpha q^(1-alpha)) / (alpha-1); of two Gaussians that lie d apart, alpha d^2 / (2 sigma^2)."""
+    p, q = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    two_points = math.log(0.5**alpha * (0.25 ** (1 - alpha) + 0.75 ** (1 - alpha))) / (alpha - 1)
+    z, sigma = np.arange(-400.0, 401.0), 10.0
+    here, there = (-((z - d) ** 2) / (2 * sigma**2) - math.log(sigma * math.sqrt(2 * math.pi)) for d in (0, 3))
+
+    assert _renyi(np.log(p), np.log(q), alpha) == pytest.approx(two_points, rel=1e-9)
+    assert _renyi(here, there, alpha) == pytest.approx(alpha * 9 / 200, rel=1e-9)
+    assert _renyi(here, here, alpha) == pytest.approx(0, abs=1e-9)
 
 
 def test_a_staircase_that_charges_a_vector_once_is_refused() -> None:

@@ -6,7 +6,9 @@ Samples are seeded, so a rejection here is not a matter of chance.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +18,7 @@ import pytest
 import murmure as mu
 from murmure.certify.checks.assertions import CheckFailed
 from murmure.certify.checks.mechanisms import check_mechanism
+from murmure.certify.checks.records import check_record_tallies
 from murmure.certify.divergence import Loss
 from murmure.certify.record_divergence import record_loss
 from murmure.core.estimates.estimate import share_variance
@@ -389,6 +392,24 @@ def test_mutants_too_large_to_list_are_rejected() -> None:
 
     with pytest.raises(CheckFailed, match=FOLLOW):
         check_mechanism(read_by(CountsOne, "OUE-z", WIDE))
+
+
+@pytest.mark.parametrize(("errors", "outcome"), [(4, nullcontext()), (7, pytest.raises(CheckFailed, match=FOLLOW))])
+def test_a_tally_may_lie_four_standard_errors_from_its_expectation_and_not_seven(errors: int, outcome: Any) -> None:
+    """A cell of probability p has the standard error sqrt(n p (1 - p)); 43 cells lie within 5.9 but for 2e-7."""
+
+    class CountsMore(HiddenOracle):
+        """So many standard errors too many of the second of 40 values, which none of the three records has."""
+
+        def tally(self, reports: Any) -> Any:
+            out, n, p = super().tally(reports), len(reports), float(self.affine().offset[0])
+            out[1] = n * p + errors * math.sqrt(n * p * (1 - p))
+            return out
+
+    mechanism = rsfd("OUE-z", WIDE)
+    first, second = mechanism.parts
+    with outcome:
+        check_record_tallies(put(mechanism, parts=(remade(CountsMore, first), second)), 1)
 
 
 def test_a_fake_that_is_never_said_is_refused() -> None:

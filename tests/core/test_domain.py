@@ -565,6 +565,8 @@ def test_a_long_value_is_cut() -> None:
         (lambda: Interval(0.0, math.inf), r"Interval\.high must be a finite number, got inf"),
         (lambda: Interval(-math.inf, 0.0), r"Interval\.low must be a finite number, got -inf"),
         (lambda: Interval(math.nan, 0.0), r"Interval\.low must be a finite number, got nan"),
+        (lambda: Interval(0.0, 10**400), r"Interval\.high must be a finite number, got 1000"),
+        (lambda: Interval(np.complex128(0), 1.0), r"Interval\.low must be a finite number, got np\.complex"),
         (lambda: Interval("0", 1.0), r"Interval\.low must be a finite number, got '0'"),
         (lambda: Interval(False, 1.0), r"Interval\.low must be a finite number, got False"),
         (lambda: Interval(-1e308, 1e308), r"low < high"),

@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 from murmure.core.domain import Categories, Integers
 from murmure.core.errors import InvalidParameter
-from murmure.core.fixed import WORD, at_most, ceil_share, exp, log_up, mulhi, mulhi_small, positive_epsilon
+from murmure.core.fixed import (
+    WORD,
+    at_most,
+    ceil_share,
+    exp,
+    is_finite_number,
+    log_up,
+    mulhi,
+    mulhi_small,
+    positive_epsilon,
+)
 from murmure.local.bounded_laplace import BoundedLaplace
 from murmure.local.duchi import Duchi
 from murmure.local.grr import GRR
@@ -119,6 +129,15 @@ def test_a_budget_is_a_positive_finite_number(wrong: Any) -> None:
     """Anything else is refused with the owner's name, what was wanted and what was got."""
     with pytest.raises(InvalidParameter, match=r"Thing.epsilon must be a positive finite number.*, got .*\n  Hint: "):
         positive_epsilon("Thing", wrong)
+
+
+def test_a_finite_number_is_one_that_a_float_can_hold() -> None:
+    """The largest float is; a whole number that rounds to the next power of two is not, nor are true and false."""
+    largest = 2**1024 - 2**970  # half a unit above the largest float: it would round to 2**1024
+
+    assert all(map(is_finite_number, (0, -1, 0.5, largest - 1, 1 - largest, np.float64(2), 5e-324)))
+    wrong = (largest, -largest, 10**400, math.inf, math.nan, np.float64("nan"), True, False, "1", None, Fraction(1, 3))
+    assert not any(map(is_finite_number, wrong))
 
 
 @pytest.mark.parametrize("right", [1, 0.5, np.float32(0.5), np.int64(2), Fraction(1, 3), Decimal("0.25")])

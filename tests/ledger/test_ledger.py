@@ -482,6 +482,24 @@ def test_one_writer_at_a_time(place: str, monkeypatch: pytest.MonkeyPatch) -> No
     pay(ledger.account("patients"))
 
 
+def test_a_server_that_falls_silent_is_given_up_after_the_minute_that_a_charge_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """PostgreSQL counts the time until it answers at first in seconds, and until lost packets end it in thousandths."""
+    psycopg = pytest.importorskip("psycopg", reason="PostgreSQL needs the extra postgres")
+    asked: dict[str, Any] = {}
+
+    def connect(url: str, **options: Any) -> Any:
+        asked.update(options)
+        raise psycopg.OperationalError("no answer")
+
+    monkeypatch.setattr(psycopg, "connect", connect)
+    with pytest.raises(LedgerFailed, match="no answer"):
+        Ledger("postgresql://me@here/people")
+
+    assert (asked["connect_timeout"], asked["tcp_user_timeout"]) == (10, 60_000)
+
+
 def test_a_version_that_is_not_known(place: str) -> None:
     ledger = Ledger(place)
     ledger.set_budget("patients", 1.0)

@@ -686,6 +686,33 @@ def test_a_pair_of_too_many_values_is_refused_before_anything_is_built() -> None
     assert MAX_CELLS == MAX_JOINT_CELLS
 
 
+@pytest.mark.parametrize(
+    ("refused", "hint", "accepted"),
+    [
+        (
+            mu.SPL(schema((4, 5)), 2.0, oracle="OLH"),
+            "randomise that column with GRR, OUE or SubsetSelection",
+            [mu.SPL(schema((4, 5)), 2.0, oracle=oracle) for oracle in ("GRR", "OUE", "SubsetSelection")],
+        ),
+        (
+            mu.SMP(schema((4, 5)), 2.0, oracle="GRR"),
+            "SPL, or SMP with sample=2 or more",
+            [mu.SPL(schema((4, 5)), 2.0, oracle="GRR"), mu.SMP(schema((4, 5)), 2.0, oracle="GRR", sample=2)],
+        ),
+    ],
+)
+def test_a_pair_that_is_refused_comes_with_mechanisms_that_are_not(
+    refused: Any, hint: str, accepted: list[Any]
+) -> None:
+    """Where a report lists no values the hint is another oracle; where a person shows one column, it is to show two."""
+    pair = mu.Pair(schema((4, 5)), "c0", "c1")
+    with pytest.raises(mu.MurmureError, match="cannot answer Pair") as refusal:
+        mu.Plan(pair, person=refused)
+
+    assert hint in str(refusal.value)
+    assert all(mu.Plan(pair, person=mechanism).tallier.sizes == (4, 5) for mechanism in accepted)
+
+
 @pytest.mark.parametrize("oracle", ["OUE", "SubsetSelection"])
 def test_pairs_are_counted_in_blocks_of_bounded_size(oracle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However few reports are unpacked at a time, the counts are the same integers."""

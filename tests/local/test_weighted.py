@@ -9,6 +9,7 @@ import pytest
 
 import murmure as mu
 from murmure.core.errors import InvalidParameter, OutsideDomain, PlanRefused
+from murmure.local.base.weighted_columns import WeightedEstimator
 
 SCHEMA = mu.Schema(
     {
@@ -72,6 +73,27 @@ def test_equal_weights_are_no_weights(mechanism: Any) -> None:
         assert weighted[name].mean == pytest.approx(plain[name].mean)
         for target in ("fixed", "superpopulation"):
             assert weighted[name].covariance(target) == pytest.approx(plain[name].covariance(target))
+
+
+@pytest.mark.parametrize("target", ["fixed", "superpopulation"])
+@pytest.mark.parametrize(("p", "q"), [(0.75, 0.25), (0.5, 0.05), (0.9, 0.3)])
+def test_a_weighted_interval_ends_where_the_estimate_is_z_standard_errors_away(p: float, q: float, target: Any) -> None:
+    """The variance of supports and of sampling as it is at the end itself, where it is defined, and not at the middle.
+
+    Shares by the weights and by their squares differ by the same everywhere.
+    """
+    f, f2, n, z = np.array([0.2, 0.3, 0.5]), np.array([0.25, 0.35, 0.4]), 900.0, 1.959963984540054
+    coins = np.full(3, p), np.full(3, q)
+    estimator = WeightedEstimator(q + (p - q) * f, q + (p - q) * f2, n, *coins, cross=None)
+    ends, _ = estimator.interval(0.95, target, False)
+
+    for cell in range(3):
+        for end in ends[cell]:
+            by_square = end + f2[cell] - f[cell]
+            variance = (by_square * p * (1 - p) + (1 - by_square) * q * (1 - q)) / (p - q) ** 2
+            if target == "superpopulation":
+                variance += by_square * (1 - end) ** 2 + (1 - by_square) * end**2
+            assert abs(end - f[cell]) == pytest.approx(z * np.sqrt(variance / n), rel=1e-9)
 
 
 def test_a_sanitised_table_carries_its_weights() -> None:

@@ -113,6 +113,19 @@ def test_noise_that_hides_a_row_is_not_judged_and_weak_noise_is() -> None:
             mu.run(plan, tables(400), rng=mu.Random.seeded(1))
 
 
+@pytest.mark.parametrize(("epsilon", "hides"), [(1.0, True), (6.0, True), (7.0, False)])
+def test_answers_that_people_randomised_themselves_hide_a_row_as_noise_does(epsilon: float, hides: bool) -> None:
+    """Masked sums of six randomised answers: as few exact answers would be refused, and so are nearly exact ones."""
+    ward = SCHEMA["ward"]
+    plan = mu.Plan(mu.Histogram(ward), person=mu.GRR(ward, epsilon), parties=mu.PairwiseMasks(3))
+    rows = [["A", "B"], ["B", "C"], ["C", "A"]]
+    if hides:
+        assert mu.run(plan, rows, rng=mu.Random.seeded(1)).estimate.n == 6
+        return
+    with pytest.raises(CohortRefused):
+        mu.run(plan, rows, rng=mu.Random.seeded(1))
+
+
 @pytest.mark.parametrize("value", [0, -1, 1.5, True, "5"])
 def test_what_is_no_minimum_cell(value: Any) -> None:
     for call in (lambda: mu.Secure(minimum_cell=value), lambda: DOORS["run"]({"minimum_cell": value})):

@@ -164,6 +164,16 @@ def test_a_bad_epsilon_is_refused_by_name(name: str, epsilon: Any) -> None:
         dataclasses.replace(WITH_EPSILON[name], epsilon=epsilon)
 
 
+@pytest.mark.parametrize("privacy", [mu.Central, mu.Secure])
+@pytest.mark.parametrize("delta", [True, False, "1e-6", None, -1e-9, 1, 1.0, math.nan, math.inf, 1e-6 + 0j])
+def test_a_delta_that_is_no_chance_is_refused_by_name(privacy: Any, delta: Any) -> None:
+    """From 0 to just below 1, as a number: true and false are none."""
+    with pytest.raises(InvalidParameter, match=r"Central\.delta must be at least 0 and below 1, got"):
+        privacy(epsilon=1.0, delta=delta)
+
+    assert [privacy(epsilon=1.0, delta=good).delta for good in (0, 1e-6, 0.5)] == [0, 1e-6, 0.5]
+
+
 @pytest.mark.parametrize("epsilon", [0, -1, math.inf, math.nan, "1", True])
 def test_a_bad_epsilon_is_refused_by_warner(epsilon: Any) -> None:
     """None means two coins; anything else that is no budget is refused; RAPPOR's second budget likewise."""

@@ -331,6 +331,34 @@ def test_every_mechanism_refuses_what_it_cannot_report(plan: mu.Plan) -> None:
             mu.run(plan, reports=rows)
 
 
+LETTERS = mu.Categories(["a", "b", "c", "d", "e"])
+BITS = mu.Plan(mu.Histogram(LETTERS), person=mu.OUE(LETTERS, 1.0))
+PAIRS = mu.Plan(mu.Histogram(LETTERS), person=mu.SubsetSelection(LETTERS, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("plan", "rows", "words"),
+    [
+        (PAIRS, [["a", "b"], ["b", "c"], ["d", "x"]], "row 2 (value 2 of 2) holds 'x'"),
+        (PAIRS, [["a", "b"], ["x", "c"], ["d", "e"]], "row 1 (value 1 of 2) holds 'x'"),
+        (PAIRS, [["a", "b"], ["b", None]], "row 1 (value 2 of 2) has no value"),
+        (PAIRS, [["a", "b"], ["b", "b"]], "row 1 names a value twice; wanted 2 different values"),
+        (PAIRS, [["a", "b"], ["a", "b", "c"]], "row 1 holds ['a', 'b', 'c']; wanted 2 different values"),
+        (BITS, [[0, 1, 0, 0, 1], [0, 0, 0, 7, 0]], "row 1 (value 4 of 5) holds 7"),
+        (BITS, np.array([[0, 1, 0, 0, 1], [0, 0, 0, 1, 0], [-1, 0, 0, 1, 0]]), "row 2 (value 1 of 5) holds -1"),
+        (BITS, [[0, 1, 0, 0, 1], [0, 0, 1]], "row 1 holds [0, 0, 1]; wanted 5 bits"),
+    ],
+)
+def test_a_report_of_several_values_is_refused_by_its_row_and_by_its_value(
+    plan: mu.Plan, rows: Any, words: str
+) -> None:
+    """Rows count from 0, as everywhere; the values of one row from 1."""
+    with pytest.raises(mu.MurmureError) as error:
+        mu.run(plan, reports=rows)
+
+    assert words in str(error.value)
+
+
 def test_the_row_is_named_among_all_rows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """However the rows are cut: the collector has the reports, so the message may say which."""
     monkeypatch.setattr("murmure.engines.sources.column_batches.ROWS", 10)

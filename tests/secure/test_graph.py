@@ -97,6 +97,18 @@ def test_a_ring_with_more_neighbours_than_bad_parties_cannot_fall_apart():
             assert _stays_connected(n, k, k) == (pairs / math.comb(n, k) < Fraction(1, 1 << SECURITY_BITS))
 
 
+def test_a_ring_is_connected_where_the_union_bound_says_so_and_nowhere_else():
+    """n (n - k - 1) / 2 pairs of gaps: C(n - k, bad - k) of C(n, bad) sets of bad parties hold all k places of one."""
+    found = set()
+    for n in range(44, 90, 5):
+        for k, bad in itertools.combinations(range(2, n - 1), 2):
+            pairs = Fraction(n * (n - k - 1), 2)
+            chance = pairs * Fraction(math.comb(n - k, bad - k), math.comb(n, bad))
+            found.add(_stays_connected(n, k, bad))
+            assert _stays_connected(n, k, bad) == (chance < Fraction(1, 1 << SECURITY_BITS))
+    assert found == {True, False}
+
+
 def test_the_least_degree_is_looked_for_up_to_everybody_and_no_further():
     """Exactly where 2 t >= k + corrupt + 2 and dropouts leave t of k = n - 2 neighbours, and no fewer would do."""
     assert graph_parameters(6, 0, 1) == (4, 3) and graph_parameters(6, 2, 0) == (4, 4)

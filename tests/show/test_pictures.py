@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from murmure import lectures
 from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import figures_of
 from murmure.show.cells import as_precise, body
-from murmure.show.chart import Scale, numbered, plane_of
+from murmure.show.chart import Scale, nice_ticks, numbered, plane_of
 from murmure.show.document import Curve, Curves, Document, IntervalRow, Intervals, Table
 from murmure.show.html import html_language
 from murmure.show.language import NARROW, Language, significant
@@ -85,6 +87,47 @@ def test_lines_below_zero_stay_off_the_edge() -> None:
 def _cells(*rows: float, head: str = "value") -> list[str]:
     table = Table("", ("", head), tuple(("row", value) for value in rows))
     return [row[1] for row in body(table, Language())]
+
+
+@pytest.mark.parametrize("step", [False, True])
+def test_a_band_is_the_area_between_its_two_lines(step: bool) -> None:
+    """Along the upper line and back along the lower one; without one of them there is none."""
+    low, high = (0.0, 0.2, 0.4), (0.5, 0.7, 1.0)
+    curve = Curve("F", (0.0, 1.0, 2.0), (0.2, 0.4, 0.8), step, low, high)
+    plane = plane_of(Curves("Distribution", (curve,), "x", "y"))
+    there, back = list(zip(curve.x, high, strict=True)), list(zip(curve.x, low, strict=True))[::-1]
+    if step:  # each value holds until the next place
+        there = [(0, 0.5), (1, 0.5), (1, 0.7), (2, 0.7), (2, 1.0)]
+        back = [(2, 0.4), (2, 0.2), (1, 0.2), (1, 0.0), (0, 0.0)]
+    band = plane.band(curve)
+
+    assert band[0] == "M" and band[-1] == "Z"
+    assert [tuple(map(float, p.split(","))) for p in band[1:-1].split("L")] == [plane.point(*p) for p in there + back]
+    assert plane.band(replace(curve, low=None)) == plane.band(replace(curve, high=None)) == ""
+
+
+def test_a_band_is_drawn_to_files_too() -> None:
+    """Its polygon lies between the lowest and the highest end; a line without a band has none."""
+    curve = Curve("F", (0.0, 1.0, 2.0), (0.2, 0.4, 0.8), False, (0.1, 0.2, 0.4), (0.5, 0.7, 0.9))
+    ax = draw(plt, Curves("Distribution", (curve, Curve("G", (0.0, 2.0), (0.3, 0.6))), "x", "y"))
+    (band,) = ax.collections
+    ends = {tuple(point) for point in band.get_paths()[0].vertices.tolist()}
+
+    assert {(x, y) for side in (curve.low, curve.high) for x, y in zip(curve.x, side or (), strict=True)} == ends
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (13.0, 61.0, [20, 30, 40, 50, 60]),
+        (-0.31, 0.12, [-0.3, -0.2, -0.1, 0, 0.1]),
+        (1000.0, 9000.0, [2000, 4000, 6000, 8000]),
+    ],
+)
+def test_ticks_are_round_numbers_between_the_ends(low: float, high: float, ticks: list[float]) -> None:
+    assert nice_ticks(low, high) == pytest.approx(ticks)
 
 
 def test_whole_columns_have_no_decimals() -> None:

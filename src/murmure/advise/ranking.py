@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
 from murmure.core.errors import InvalidParameter, shorten
+from murmure.core.fixed import is_finite_number
 from murmure.show.document import Shown
 
 RankBy = Literal["mean", "worst", "var-star"]
@@ -24,8 +24,7 @@ class Ranking(Shown):
 
 
 def check_people(people: Any, owner: str = "advise") -> None:
-    number = isinstance(people, int | float) and not isinstance(people, bool) and math.isfinite(people)
-    if not number or people < 1 or people != int(people):
+    if not is_finite_number(people) or people < 1 or people != int(people):
         raise InvalidParameter(
             "{owner}.people must be a whole number, at least 1, got {got}.", owner=owner, got=shorten(people)
         )

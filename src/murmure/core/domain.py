@@ -45,6 +45,7 @@ from murmure.core.domain_policies import (
     settings_repr,
 )
 from murmure.core.errors import InvalidParameter, Phrase, shorten
+from murmure.core.fixed import is_finite_number
 from murmure.core.types import Domain as Domain
 from murmure.core.types import Floats, Ints, Mask, NumberDomain
 
@@ -178,16 +179,16 @@ class Interval(NumberDomain):
     def __post_init__(self) -> None:
         for name in ("low", "high"):
             value = getattr(self, name)
-            if isinstance(value, bool | str) or not isinstance(value, int | float | np.number):
+            if isinstance(value, bool | str) or not isinstance(value, int | float | np.integer | np.floating):
                 raise InvalidParameter(
                     "Interval.{name} must be a finite number, got {got}.", name=name, got=shorten(value)
                 )
-            if not math.isfinite(value):
+            if not is_finite_number(value if isinstance(value, int) else float(value)):
                 raise InvalidParameter(
-                    "Interval.{name} must be a finite number, got {got!r}.",
+                    "Interval.{name} must be a finite number, got {got}.",
                     hint="bounds are public constants: choose them without looking at the data",
                     name=name,
-                    got=value,
+                    got=shorten(value),
                 )
             object.__setattr__(self, name, float(value))
         if self.high <= self.low or not math.isfinite(self.high - self.low):

@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,16 @@ def split_budget(epsilon: float, weights: Sequence[float]) -> list[float]:
     """Budgets in proportion to the weights, whose sum is at most epsilon (the floats taken at their exact values)."""
     whole = sum(map(Fraction, weights), Fraction(0))
     return [share_of(epsilon, w, whole) for w in weights]
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether it is a number of Python that a float can hold: not infinite, not NaN, neither true nor false."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number too large for a float
+        return False
 
 
 def sum_up(charges: Iterable[float]) -> float:

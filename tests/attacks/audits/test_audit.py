@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import time
 from itertools import pairwise
 from types import SimpleNamespace
@@ -20,6 +21,10 @@ from tests.listing import listed
 import murmure as mu
 from murmure.attacks.audits.audit import _Run, look_sizes
 from murmure.attacks.audits.audit_result import AuditResult
+from murmure.attacks.audits.events import SCORE_BINS, _boosted
+from murmure.attacks.audits.features import FeatureBins, features_of
+from murmure.attacks.audits.sent_reports import sent_array
+from murmure.attacks.audits.subjects import value_pairs
 
 
 def _audit(randomiser: Any, *args: Any, seed: int = 7, **options: Any) -> AuditResult:
@@ -252,6 +257,38 @@ def test_a_seeded_audit_is_the_same_again_and_is_shown_everywhere(tmp_path: Any)
         assert "<svg" in results[0].to_page(lang=language)  # type: ignore[arg-type]
     results[0].plot(tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").stat().st_size
+
+
+def test_how_often_the_event_occurred_is_told_in_counts_and_in_per_cent() -> None:
+    """Both shares are the quotients of the counts beside them."""
+    text = " ".join(str(_audit(mu.GRR(mu.Categories(3), epsilon=1.0), samples=2_000)).split())
+    found = re.search(r"([\d,]+) of ([\d,]+) reports \(([\d.]+)%\) against ([\d,]+) of ([\d,]+) \(([\d.]+)%\)", text)
+    assert found is not None
+    a, m, p, b, n, q = (float(number.replace(",", "")) for number in found.groups())
+
+    assert m + n == 2000 and 0 < b < a
+    assert p == pytest.approx(100 * a / m, abs=5e-5) and q == pytest.approx(100 * b / n, abs=5e-5)
+
+
+@pytest.mark.parametrize(("k", "pairs"), [(2, 1), (3, 3), (4, 6), (5, 5), (30, 5)])
+def test_up_to_four_values_are_audited_in_all_pairs_and_more_in_five(k: int, pairs: int) -> None:
+    """Of many values the first with the last, the first with the second, and three pairs at random."""
+    found = value_pairs(mu.Integers(0, k - 1), mu.Random.seeded(1))
+
+    assert len(found) == len(set(found)) == pairs
+    assert {(0, k - 1), (0, 1)} <= set(found) and all(0 <= one < other < k for one, other in found)
+
+
+@pytest.mark.parametrize("k", [2, SCORE_BINS - 1, SCORE_BINS])
+def test_a_score_of_few_values_keeps_them_apart(k: int) -> None:
+    """Each of up to 64 reports with likelihood ratios of their own is a range of the score."""
+    about_x, about_other = np.repeat(np.arange(k), 100 + np.arange(k)), np.repeat(np.arange(k), 200)
+    sent, source = sent_array(np.concatenate([about_x, about_other])), np.arange(len(about_x) + 200 * k) < len(about_x)
+    (feature,) = (f for f in features_of(sent) if f.look == "value")
+    score = _boosted([FeatureBins.of(feature, feature.of(sent))], sent, source)
+
+    assert score is not None and score.count == k
+    assert score.of_reports(sent).tolist() == [*about_x, *about_other]  # in the order of their ratios
 
 
 @pytest.mark.slow

@@ -86,6 +86,8 @@ def test_more_rows_leave_more_open() -> None:
     """Two columns and five rows: many tables fit, and a guess among them is mostly wrong."""
     found = reconstruction(ROWS, SCHEMA, "stay ~ age", (1, 5), repetitions=6, rng=mu.Random.seeded(1))
 
+    hidden = found.details["hidden_from"]
+    assert hidden and any(f"fit the sums from {hidden} honest rows on" in note for note in found.notes)
     assert found.rows[0].value == 1.0 > 0.5 > found.rows[1].value
     assert all(n > 1 for n in found.details["solutions"]["5"])
     assert found.details["refused"] == {"1": False, "5": False}  # no condition: the rules do not see it
@@ -136,6 +138,7 @@ def test_few_values_are_never_many_tables() -> None:
     )
 
     assert found.details["hidden_from"] is None and found.rows[0].value == 1.0
+    assert any(note.startswith("Even 1000 honest rows leave few tables open") for note in found.notes)
 
 
 def test_sums_are_never_worse_than_no_sums() -> None:

@@ -191,6 +191,19 @@ def test_bad_input(settings: dict[str, Any], message: str) -> None:
         linkage(**given)
 
 
+@pytest.mark.parametrize(
+    "plan",
+    [
+        mu.Plan(mu.Histogram(mu.Categories(3)), person=mu.GRR(mu.Categories(3), 1.0)),
+        mu.Plan(mu.Marginals(SCHEMA), curator=mu.DiscreteLaplace(epsilon=1.0)),
+    ],
+)
+def test_only_plans_in_which_people_randomise_records_are_linked(plan: mu.Plan) -> None:
+    """Not the reports to one question, nor the exact rows of a curator: each is refused by what its plan is about."""
+    with pytest.raises(InvalidParameter, match="a sanitised table answers a plan about records, got"):
+        linkage(pa.table(people(10)), people(10), plan=plan)
+
+
 def test_a_changed_table_is_refused() -> None:
     table = mu.sanitise(people(10), MECHANISMS["SMP"], rng=Random.seeded(1))
     empty = table.set_column(0, "a", pa.nulls(10, table.schema.field("a").type))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -47,6 +48,21 @@ def test_reports_come_back_as_they_arrived(tmp_path: Path) -> None:
     assert version == 1 + max(k for k, a in enumerate(arrivals) if (a.survey, a.wave) == (1, 2))
     assert intake.tally_of(1, 9) == intake.tally_of(9, 1) == (0, None, 0)
     intake.check()
+    intake.close()
+
+
+def test_only_who_waits_is_folded_for_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folds are a pause apart, so that one serves many commits; a flush hurries one of them, and none after it."""
+    monkeypatch.setattr(folding, "PAUSE", 60.0)
+    intake = open_intake(tmp_path)
+    for k in range(1, 4):
+        send(intake, arrival(k))
+        intake.flush()
+        assert intake.tally_of(1, 1)[0] == k
+    send(intake, arrival(4))
+    time.sleep(0.05)
+
+    assert intake.tally_of(1, 1)[0] == 3
     intake.close()
 
 

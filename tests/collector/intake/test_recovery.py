@@ -14,6 +14,7 @@ from tests.collector.intake.intakes import BEFORE, HOUR, STORED, arrival, open_i
 
 from murmure.collector.intake.errors import FolderLocked, IntakeFailed, LogDamaged
 from murmure.collector.intake.frames import decode, encode_commit, frame_end
+from murmure.collector.intake.log_reader import LogReader
 from murmure.collector.intake.report_store import ReportStore
 from murmure.collector.intake.segments import HEADER, header
 
@@ -227,6 +228,27 @@ def test_a_missing_segment_in_the_middle_is_told(tmp_path: Path) -> None:
     intake = open_intake(tmp_path)
     assert stored(intake) == REPORTS
     intake.close()
+
+
+def test_damage_met_while_folding_is_told_by_its_file_and_by_its_byte_there(tmp_path: Path) -> None:
+    """A reader that has come to the second file finds its last byte changed: the first frame there is damaged."""
+    from murmure.collector.intake.report_log import ReportLog
+
+    log = ReportLog(tmp_path, 0, segment_bytes=50)
+    for commit in COMMITS:
+        log.commit(b"".join(encode_commit(commit, HOUR, log.prepare())))
+    end = log.prepare()
+    log.close()
+    first, second, *_ = segments(tmp_path)
+    content = second.read_bytes()
+    second.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    reader = LogReader(tmp_path)
+    frames, position = reader.read(0, end)
+
+    assert [frame.report for frame in frames] == REPORTS[:2] and position == first.stat().st_size
+    with pytest.raises(LogDamaged, match=rf"{second.name}' is damaged at byte {HEADER.size},"):
+        reader.read(position, end)
+    reader.close()
 
 
 def test_only_one_process_writes_to_a_folder(tmp_path: Path) -> None:

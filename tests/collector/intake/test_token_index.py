@@ -53,6 +53,16 @@ def test_the_index_is_a_dict(batches: list[list[bytes]], questions: list[bytes],
     assert [index.knows(token) for token in questions] == [digest != 0 for digest in wanted]
 
 
+@pytest.mark.parametrize("expected", [0, 2867, 2868, 5734, 5735, 100_000])
+def test_an_index_for_so_many_tokens_starts_with_the_smallest_table_that_holds_them(expected: int) -> None:
+    """At most seven places of ten are taken: 2867 of 4096, 5734 of 8192."""
+    index = TokenIndex(expected)
+    places = next(1 << bits for bits in range(12, 40) if 10 * expected <= 7 << bits)
+    index.reserve(expected)
+
+    assert index._table.capacity == places
+
+
 @pytest.mark.parametrize("step", [1, 16, 8192])
 @pytest.mark.parametrize("shift", [0, 1, 40])
 def test_the_index_grows_while_it_is_used(monkeypatch: pytest.MonkeyPatch, step: int, shift: int) -> None:

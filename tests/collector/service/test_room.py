@@ -154,6 +154,21 @@ def test_averaging_by_simulation(survey: Any, k: int, epsilon: float) -> None:
         assert abs((guess == true).mean() - row.fresh / 100) < 5 * math.sqrt(0.25 / people)
 
 
+@pytest.mark.parametrize(
+    ("questions", "answer", "title"),
+    [
+        ([CHEATED], "yes", "If everybody had answered several times"),
+        ([CHEATED, OFTEN], {"cheated": "yes", "often": "once"}, "If everybody had sent several reports about this"),
+    ],
+)
+def test_what_a_room_would_repeat_is_its_answer_or_one_report_of_several(
+    questions: Any, answer: Any, title: str
+) -> None:
+    words = RoomWords(room_of(document(*questions, epsilon=2.0), [answer] * 30))
+
+    assert words.repeated_title.startswith(title)
+
+
 def test_a_kept_first_draw_stops_averaging() -> None:
     """Waves: twenty reports from one kept draw, simulated bit by bit. Seed 6, 40,000 people, 5 standard deviations."""
     survey = document(OFTEN, waves=4, epsilon=1.0, epsilon_total=2.0)

@@ -10,6 +10,7 @@ from tests.collector.documents import CHEATED, HOURS, OFTEN, SURVEYS, document
 
 import murmure as mu
 from murmure.collector.pages.shell import text_in
+from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.survey.errors import SurveyRefused
 from murmure.collector.survey.survey import MAX_EPSILON, Survey
 from murmure.collector.survey.texts import read_texts
@@ -106,6 +107,9 @@ BAD = {
     "waves of a number": (document(HOURS, waves=2, epsilon_total=2.0), "waves"),
     "a mechanism of records for one question": (changed(ONE, mechanism="smp"), "mechanism"),
     "columns in turn": (document(CHEATED, OFTEN, mechanism="smp-round-robin"), "mechanism"),
+    "a total too large for a float": (document(CHEATED, waves=2, epsilon_total=10**400), "epsilon_total"),
+    "an epsilon too large for a float": (document(CHEATED, epsilon=10**400), "epsilon"),
+    "a bound too large for a float": (document({**HOURS, "high": 10**400}), "questions[0].high"),
     "another link": (changed(ONE, link="secret"), "link"),
 }
 
@@ -118,6 +122,24 @@ def test_what_cannot_be_asked_is_refused_by_field(name: str) -> None:
         Survey.from_dict(survey)
 
     assert refused.value.where == where
+
+
+@pytest.mark.parametrize(("question", "wanted"), [(CHEATED, "a number between 0 and 50"), (HOURS, "a positive number")])
+@pytest.mark.parametrize("margin", [True, "5", [5], {}, 0, -1, float("nan"), float("inf"), 10**400])
+def test_a_margin_that_is_none_is_refused_by_its_field(question: Any, wanted: str, margin: Any) -> None:
+    """Of shares, from 50 on too; of a number, any margin in its unit will do."""
+    refusals = [margin, 50] if question is CHEATED else [margin]
+    for one in refusals:
+        with pytest.raises(SurveyRefused, match=f"margin must be {wanted}") as refused:
+            builder_advice(document(question), margin=one)
+        assert refused.value.where == "margin"
+
+
+@pytest.mark.parametrize("total", [10**400, float("nan"), True, "2", None])
+def test_a_margin_of_waves_refuses_a_total_that_is_none_by_its_field(total: Any) -> None:
+    with pytest.raises(SurveyRefused) as refused:
+        builder_advice(document(CHEATED, waves=2, epsilon_total=total), margin=10.0)
+    assert refused.value.where == "epsilon_total"
 
 
 def test_answers_that_are_one_are_shown_with_the_reason() -> None:

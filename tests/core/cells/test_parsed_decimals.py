@@ -35,7 +35,7 @@ def exact_step(x: float, places: int) -> int:
 @pytest.mark.parametrize("places", [0, 1, 3, 6, 12, 14, 18, 22, 25, 30])
 def test_the_nearest_step_is_that_of_fifteen_digits(places: int) -> None:
     ten, compared = float(10**places), 0
-    for size in (3e-16, 3e-9, 1e-3, 0.9, 7.99, 100.0, 12345.0, 9e5):
+    for size in (3e-16, 3e-9, 1e-3, 0.9, 7.99, 100.0, 12345.0, 9e5, 4e14):
         x = near_middles(places, size)
         y = x * ten
         found, text = (f(x, y, ten) for f in (parsed_decimals._by_digits, parsed_decimals.steps_by_text))

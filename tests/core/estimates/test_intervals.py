@@ -465,6 +465,20 @@ def test_the_rule() -> None:
         assert (bounds.tolist(), method) == (fn([600, 900], N, P, Q, 0.9).tolist(), name)
 
 
+@pytest.mark.parametrize(("quantile", "deviation"), [(2.0, 20), (3.0, 30), (4.8, 48), (6.0, 90), (6.6, 119.79)])
+def test_score_takes_ten_deviations_for_each_of_the_quantile_and_more_of_it_in_far_tails(
+    quantile: float, deviation: float
+) -> None:
+    """10 z standard deviations of the count, and z^3 / 2.4 from z = 4.9 on: one per cent fewer people are too few."""
+    enough = deviation**2 / (Q * (1 - Q))  # the lecture's two coins: N q (1 - q), whatever the share
+    level = special.erf(quantile / math.sqrt(2))
+    methods = [
+        share_intervals([N // 2], N, P, Q, level, "fixed")[1] for N in map(round, (0.99 * enough, 1.01 * enough))
+    ]
+
+    assert methods == ["exact inversion", "score"]
+
+
 def test_cells_with_few_reports_are_inverted_exactly_among_many_people() -> None:
     """Of a million people, cells with 0, 3 and 40 reports are inverted, one with 300,000 has the score."""
     N, p, q, o = 10**6, 0.6, 2e-6, [0, 3, 40, 300_000]

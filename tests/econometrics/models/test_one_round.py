@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from murmure.core.schema import Schema
 from murmure.econometrics.fit import ask
 from murmure.econometrics.models.anova import anova
 from murmure.econometrics.models.contingency import ContingencyResult, contingency
-from murmure.econometrics.models.covariance import correlation, covariance
+from murmure.econometrics.models.covariance import CorrelationResult, correlation, covariance
 from murmure.econometrics.models.describe import Describe, describe
 from murmure.econometrics.models.ecdf import ecdf
 from murmure.econometrics.models.histogram import histogram
@@ -123,6 +124,23 @@ def test_covariance_and_correlation_are_those_of_scipy(rows: pd.DataFrame) -> No
     assert cor.df == N - 2
 
 
+@pytest.mark.parametrize("variance", [0, -2])
+def test_a_column_whose_variance_noise_made_zero_or_less_correlates_with_none(variance: int) -> None:
+    """r, z and p of its pairs are not numbers, whichever of the two it is; those of the others are."""
+    covariances = [[1, 0, 1], [0, variance, 0], [1, 0, 4]]
+    scatter: Any = SimpleNamespace(
+        columns=("x", "c", "y"),
+        n=100,
+        covariance=[[Fraction(v) for v in row] for row in covariances],
+        correlation_noise=np.full((3, 3), 0.1),
+    )
+    out = CorrelationResult(scatter=scatter)
+
+    for square in (out.correlation, out.statistic, out.pvalue):
+        assert np.isnan(square[1, [0, 2]]).all() and np.isnan(square[[0, 2], 1]).all() and np.isfinite(square[0, 2])
+    assert out.statistic[0, 2] == pytest.approx(0.5 / np.sqrt(0.75 / 98 + 0.01), **CLOSE)
+
+
 def test_multiples_of_one_another_correlate_exactly() -> None:
     x = [1, 2, 4, 9]
     schema = Schema({"x": Integers(0, 9), "y": Integers(-30, 30)})
@@ -190,7 +208,7 @@ def test_anova_of_groups_that_do_not_vary_within() -> None:
 def test_contingency_is_that_of_scipy(rows: pd.DataFrame, a: str, b: str) -> None:
     out = contingency(a, b, rows, schema=SCHEMA)
     table = np.array([[((rows[a] == x) & (rows[b].astype(str) == y)).sum() for y in out.columns] for x in out.rows])
-    assert (out.table == table).all()
+    assert (out.table == table).all() and out.table.dtype.kind == "i"
     for corrected, got in ((True, (out.statistic, out.pvalue)), (False, (out.uncorrected, out.uncorrected_pvalue))):
         wanted = st.chi2_contingency(table, correction=corrected)
         assert got == pytest.approx((wanted.statistic, wanted.pvalue), **CLOSE)
@@ -261,6 +279,21 @@ def test_quantiles_on_a_grid_lie_within_their_bounds(rows: pd.DataFrame) -> None
     assert (exact <= out.bounds[:, 1]).all()
     assert (np.abs(out.values - exact) <= out.error).all()
     assert (out.conf_int()[:, 0] <= out.bounds[:, 0]).all()
+
+
+@pytest.mark.parametrize("n", [4096, 4097, 5000])
+def test_quantiles_of_many_rows_have_the_intervals_that_a_search_of_all_ranks_finds(n: int) -> None:
+    """The l-th and u-th smallest: P[Bin(n, q) < l] <= 2.5 % and P[Bin(n, q) < u] >= 97.5 %; or a public bound."""
+    x, shares = 100 + np.arange(n) // 10, (0.0002, 0.0008, 0.001, 0.3, 0.999, 0.9992, 0.9998)
+    out = quantiles("x", {"x": x}, shares, schema=Schema({"x": Integers(0, 999)}))
+
+    wanted = []
+    for q in shares:
+        below = st.binom.cdf(np.arange(-1, n), n, q)  # P[Bin < rank] of the ranks 0 to n
+        lower, upper = np.flatnonzero(below[1:] <= 0.025), np.flatnonzero(below[1:] >= 0.975)
+        wanted.append([x[lower[-1]] if len(lower) else 0, x[upper[0]] if len(upper) else 999])
+    assert out.conf_int().tolist() == wanted
+    assert x[-1] in (high for _, high in wanted) and wanted[-1][1] == 999 and wanted[0][0] == 0
 
 
 def test_few_rows_have_no_upper_end_but_the_public_bound() -> None:
@@ -397,6 +430,13 @@ def test_noise_takes_tests_away_and_says_why(rows: pd.DataFrame) -> None:
         assert out.pvalue is None
         assert out.reason
         assert any(out.reason[:20].lower() in note.lower() for note in out.notes)
+
+
+def test_noisy_counts_are_floats_and_those_that_were_released(rows: pd.DataFrame) -> None:
+    noisy = contingency("smoker", "ill", rows, schema=SCHEMA, privacy=mu.Central(epsilon=3.0), rng=Random.seeded(5))
+
+    assert noisy.table.dtype.kind == "f"
+    assert noisy.table.tolist() == [[float(v) for v in line] for line in noisy.counts]
 
 
 def test_the_band_of_a_noisy_distribution_is_wider(rows: pd.DataFrame) -> None:

@@ -177,6 +177,39 @@ def test_coefficients_are_drawn(change: dict[str, Any], tmp_path: Any) -> None:
     assert len(ax.get_yticklabels()) == 3
 
 
+@pytest.mark.parametrize(
+    ("parties", "present", "absent", "told"),
+    [
+        (8, 6, "2 have declined", ["Of 8 parties 6 are in the sums: 2 have declined."]),
+        (8, 6, None, ["Of 8 parties 6 are in the sums."]),
+        (8, 8, None, []),
+        (8, None, None, []),
+        (None, None, None, []),
+        (None, 1, None, []),
+    ],
+)
+def test_parties_that_are_absent_are_told_and_why(parties: Any, present: Any, absent: Any, told: list[str]) -> None:
+    how = replace(HOW, parties=parties, present=present, absent=absent)
+
+    assert [str(line) for line in how.computed() if " are in the sums" in line] == told
+
+
+@pytest.mark.parametrize(("middles", "variances", "own"), [((1, 1000), (1, 1), False), ((0, 0), (1, 10**4), True)])
+def test_coefficients_share_an_axis_where_their_intervals_are_about_as_wide(
+    middles: Any, variances: Any, own: bool
+) -> None:
+    """Whatever their sizes are: it is wide intervals that hide narrow ones."""
+    two = replace(
+        fitted(),
+        names=("a", "b"),
+        coefficients=tuple(map(F, middles)),
+        covariance=((F(variances[0]), F(0)), (F(0), F(variances[1]))),
+    )
+    (picture,) = two.pictures()
+
+    assert isinstance(picture, Intervals) and ("own standard errors" in picture.title) == own
+
+
 def test_one_axis_does_not_hide_small_coefficients() -> None:
     import matplotlib.pyplot as plt
 

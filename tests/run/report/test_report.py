@@ -221,6 +221,44 @@ def test_one_question_makes_a_page_too() -> None:
     assert "a and b" in page and "The share of every pair of answers." in page
 
 
+CLAMPED = mu.Column(mu.Integers(0, 9), outside="clamp")
+DROPPED = mu.Column(mu.Integers(0, 9), outside="drop")
+OTHER_LABELS_DROPPED = mu.Column(mu.Categories(["a", "b"]), outside="drop")
+MOVED = "was moved to the nearest bound before it was randomised."
+LEFT_OUT = "were left out. The figures say nothing about them."
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"age": mu.Integers(0, 9), "job": mu.Categories(["a", "b"])}, None),
+        ({"age": CLAMPED, "job": mu.Categories(["a", "b"])}, f"A number beyond its bounds (age) {MOVED}"),
+        ({"age": CLAMPED, "rooms": CLAMPED}, f"A number beyond its bounds {MOVED}"),
+        ({"age": mu.Integers(0, 9), "job": OTHER_LABELS_DROPPED}, f"Rows outside the schema (job) {LEFT_OUT}"),
+        ({"age": DROPPED, "job": OTHER_LABELS_DROPPED}, f"Rows outside the schema {LEFT_OUT}"),
+        (
+            {
+                "born": mu.Column(mu.Dates("2020-01", "2020-12", "month"), outside="clamp"),
+                "age": CLAMPED,
+                "job": OTHER_LABELS_DROPPED,
+            },
+            f"A number or date beyond its bounds (born and age) {MOVED} Rows outside the schema (job) {LEFT_OUT}",
+        ),
+    ],
+)
+def test_what_became_of_values_outside_is_told_with_its_columns_unless_it_is_all_of_them(
+    columns: dict[str, Any], told: str | None
+) -> None:
+    schema = mu.Schema(columns)
+    answers = {"age": [1, 2], "rooms": [1, 2], "job": ["a", "b"], "born": ["2020-01", "2020-05"]}
+    plan = mu.Plan(mu.Marginals(schema), person=mu.SPL(schema, 4.0))
+    release = mu.run(plan, {name: answers[name] * 50 for name in columns}, rng=mu.Random.seeded(1))
+    text = flat(read(report_html(release, plan=plan)).text["en"])
+
+    found = re.search(f"(?:A number (?:or date )?beyond|Rows outside).*(?:{MOVED}|{LEFT_OUT})", text)
+    assert (found and found[0]) == told
+
+
 def test_the_target_is_said() -> None:
     _, release = made()
 

@@ -20,7 +20,7 @@ from murmure.catalogue import load
 from murmure.run.report.certificate_words import max_certainty
 from murmure.run.report.guarantee_section import _moved
 from murmure.show.cells import written
-from murmure.show.chart import scale_of, window
+from murmure.show.chart import padded, scale_of, window
 from murmure.show.document import IntervalRow, Intervals
 from murmure.show.language import Language
 from murmure.statistics.mode import Chosen
@@ -127,6 +127,45 @@ def test_every_question_makes_a_true_page(name: str, known: bool) -> None:
     ):
         assert part in french, part
     assert ("What one row can change, at most" in english) == known
+
+
+NUMBER, LABEL = mu.Integers(0, 9), mu.Categories(["a", "b"])
+DROPPED, OTHERS_DROPPED = (mu.Column(domain, outside="drop") for domain in (NUMBER, LABEL))
+TO_BOUND = "a number out of bounds is moved to the bound"
+NO_NUMBER = "a row whose number is missing or unreadable is left out, unless the schema names a value for it"
+COUNTS_NOWHERE = "a label that is not in the schema counts nowhere"
+
+
+@pytest.mark.parametrize(
+    ("columns", "rules"),
+    [
+        ({"age": NUMBER, "job": LABEL}, [TO_BOUND, NO_NUMBER, COUNTS_NOWHERE]),
+        ({"age": NUMBER, "rooms": NUMBER}, [TO_BOUND, NO_NUMBER]),
+        ({"job": LABEL}, [COUNTS_NOWHERE]),
+        ({"job": OTHERS_DROPPED}, ["a row with a label that is not in the schema is left out"]),
+        (
+            {"job": OTHERS_DROPPED, "town": LABEL},
+            [COUNTS_NOWHERE, "a row with a label of “job” that is not in the schema is left out"],
+        ),
+        ({"age": DROPPED, "job": LABEL}, ["a row with a number out of bounds is left out", NO_NUMBER, COUNTS_NOWHERE]),
+        (
+            {"age": NUMBER, "rooms": DROPPED},
+            [TO_BOUND, "a row with a number of “rooms” out of bounds is left out", NO_NUMBER],
+        ),
+        (
+            {"age": mu.Column(NUMBER, missing="constant", missing_value=0)},
+            [TO_BOUND, "a missing or unreadable number counts as the schema says"],
+        ),
+    ],
+)
+def test_a_page_tells_how_a_curator_reads_every_cell(columns: dict[str, Any], rules: list[str]) -> None:
+    """Only what can happen in some column of the schema; a column is named if another one has another rule."""
+    schema = mu.Schema(columns)
+    answers = {"age": [1, 2], "rooms": [1, 2], "job": ["a", "b"], "town": ["a", "b"]}
+    plan, release = made(mu.Marginals(schema), data={name: answers[name] * 50 for name in columns})
+    (told,) = re.findall(r"Every row is read, whatever it holds: ([^.]*)\.", said(report_html(release, plan=plan))[0])
+
+    assert told.split("; ") == rules
 
 
 def test_counts_are_counts() -> None:
@@ -344,6 +383,7 @@ def test_windows() -> None:
     assert window([(1, 2), (2, 3), (0, 100), (0, 100)]) == (1, 3)
     assert window([(0, 10), (5, 20)]) is None and window([(0, 100)]) is None and window([]) is None
     assert window([(1, 2), (50, 51), (0, 100)]) is None  # the others fill half of it anyway
+    assert padded((1, 3)) == (0, 4) and padded((-5, -4)) == (-5.5, -3.5) and padded(None) is None
     assert window([(1, 1), (1, 1), (0, 9)]) is None
 
 

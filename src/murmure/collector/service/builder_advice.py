@@ -22,6 +22,7 @@ from murmure.collector.survey.survey import MAX_EPSILON, MIN_EPSILON, Survey
 from murmure.core.certificate_blocks import method_explained
 from murmure.core.errors import Phrase
 from murmure.core.estimates.margins import margin_of, worst_variance
+from murmure.core.fixed import is_finite_number
 from murmure.core.types import Affine
 from murmure.laws.records import Sampled
 from murmure.local.rappor import RAPPOR
@@ -105,8 +106,8 @@ def unit_of(survey: Survey) -> str:
 def _survey_with_margin(draft: dict[str, Any], margin: Any) -> Survey:
     """The survey with the smallest epsilon, to a few digits, that is so precise."""
     top = MAX_EPSILON
-    total = draft.get("epsilon_total")
-    if draft.get("waves", 1) != 1 and isinstance(total, int | float) and not isinstance(total, bool):
+    total: Any = draft.get("epsilon_total")
+    if draft.get("waves", 1) != 1 and is_finite_number(total):
         top = min(top, 0.999 * total)  # of one wave: below that of all
 
     def at(epsilon: float) -> Survey:
@@ -131,7 +132,7 @@ def _survey_with_margin(draft: dict[str, Any], margin: Any) -> Survey:
 
 
 def _checked_margin(margin: Any, survey: Survey) -> float:
-    number = isinstance(margin, int | float) and not isinstance(margin, bool) and math.isfinite(margin)
+    number = is_finite_number(margin)
     if unit_of(survey) == "value":
         if not number or margin <= 0:
             raise SurveyRefused("margin", Phrase("a positive number"), margin)

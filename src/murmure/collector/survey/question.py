@@ -8,7 +8,6 @@ number    a number between two bounds, whole or with one, two or three decimals;
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -18,6 +17,7 @@ from murmure.collector.survey.texts import NO_TEXT, Texts, read_texts
 from murmure.core.categories import Categories
 from murmure.core.domain import Domain, Interval
 from murmure.core.errors import MurmureError, Phrase
+from murmure.core.fixed import is_finite_number
 
 Kind = Literal["yes-no", "choice", "scale", "number"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -131,12 +131,7 @@ def _number(name: str, text: Texts, value: dict[str, Any], where: str) -> Questi
     if step not in STEPS or isinstance(step, bool):
         raise SurveyRefused(f"{where}.step", Phrase("one of {steps}", steps=", ".join(map(str, STEPS))), step)
     for field, bound in (("low", low), ("high", high)):
-        if (
-            isinstance(bound, bool)
-            or not isinstance(bound, int | float)
-            or not math.isfinite(bound)
-            or abs(bound) > 1e12
-        ):
+        if not is_finite_number(bound) or abs(bound) > 1e12:
             raise SurveyRefused(f"{where}.{field}", Phrase("a number"), bound)
         if abs(bound / step - round(bound / step)) > 1e-6:
             raise SurveyRefused(f"{where}.{field}", Phrase("a multiple of the step {step}", step=step), bound)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -21,6 +20,7 @@ from murmure.collector.survey.errors import SurveyRefused
 from murmure.collector.survey.question import Question, read_question
 from murmure.collector.survey.texts import NO_TEXT, Texts, read_texts
 from murmure.core.errors import InvalidParameter, Phrase
+from murmure.core.fixed import is_finite_number
 from murmure.core.schema import Schema
 from murmure.local.base.oracle_choice import MEAN_ORACLES, SHARE_ORACLES
 from murmure.local.rappor import RAPPOR
@@ -193,8 +193,7 @@ def _whole(value: Any, where: str, most: int) -> int:
 
 
 def _epsilon(value: Any, where: str) -> float:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not good or not MIN_EPSILON <= value <= MAX_EPSILON:
+    if not is_finite_number(value) or not MIN_EPSILON <= value <= MAX_EPSILON:
         wanted = Phrase("a number from {low} to {high}", low=MIN_EPSILON, high=MAX_EPSILON)
         raise SurveyRefused(
             where, wanted, value, Phrase("1 is a usual starting point: it moves the odds by at most a factor of 2.72")

@@ -16,6 +16,7 @@ import numpy as np
 
 from murmure.core.errors import InvalidParameter, shorten
 from murmure.core.estimates.intervals import normal_quantile
+from murmure.core.fixed import is_finite_number
 from murmure.core.types import Floats, Target
 
 LEVEL = 0.95  # of a margin, unless another is asked for
@@ -43,8 +44,7 @@ def people_for(margin: float, variance: float, level: float = LEVEL) -> int:
 
 def check_margin(owner: str, margin: Any, most: float | None = None) -> float:
     """A margin is positive and, of shares (`most`), below half of the whole: a wider interval says nothing."""
-    number = isinstance(margin, int | float) and not isinstance(margin, bool) and math.isfinite(margin)
-    if number and margin > 0 and (most is None or margin < most):
+    if is_finite_number(margin) and margin > 0 and (most is None or margin < most):
         return float(margin)
     if most is None:
         raise InvalidParameter(

@@ -141,9 +141,8 @@ class Bisection(Model):
         while first or any(b - a - 1 > self._enough for a, b in zip(low, high, strict=True)):
             first = False
             middles = {(a + b) // 2 for a, b in zip(low, high, strict=True) if b - a - 1 > self._enough}
-            points = sorted(m for m in middles or {top // 2} if m not in counted and 0 <= m < top)
-            if not points:  # the column has one value: the only open question is the number of rows
-                points = [max(0, min(top - 1, 0))]
+            # A point that was counted is an end of every bracket that held it, so none of these was.
+            points = sorted(middles or {top // 2})
             texts = [self._below(m) for m in points]
             answer = yield Sums(self.domain, tuple(texts))
             n = int(answer.n)

@@ -147,12 +147,12 @@ def _at_curator(content: ReportContent, noise: Phrase) -> list[Phrase]:
 def _row_rules(content: ReportContent) -> Phrase:
     """How a curator counts cells outside the schema. They never raise an error, because an error would reveal them."""
     domains = [] if content.plan is None else [domain for _, domain in domains_of(content.plan.statistic.domain)]
-    labels = [not domain.ordered for domain in domains]
+    labels = [domain for domain in domains if not domain.ordered]
     numbers = [domain for domain in domains if not isinstance(domain, Categories)]
     dates = [domain for domain in domains if isinstance(domain, Dates)]
     parts = []
     if content.question.kind == "Rows" and len(domains) == 1:
-        numbers, dates, labels = [], [], [False]
+        numbers, dates, labels = [], [], []
         parts.append(Phrase("all of them are counted"))
     elif not domains or any(domain.outside != "drop" for domain in numbers):
         parts.append(Phrase("a number out of bounds is moved to the bound"))
@@ -169,8 +169,16 @@ def _row_rules(content: ReportContent) -> Phrase:
     elif numbers:
         parts.append(Phrase("a missing or unreadable number counts as the schema says"))
     parts += _date_rules(dates)
-    if any(labels) or not labels:
+    if not domains or any(domain.outside != "drop" for domain in labels):
         parts.append(Phrase("a label that is not in the schema counts nowhere"))
+    dropped = [domain for domain in labels if domain.outside == "drop"]
+    names = [Quoted(domain.column) for domain in dropped if domain.column]
+    if dropped and len(names) < len(labels) and names:
+        parts.append(
+            Phrase("a row with a label of {columns} that is not in the schema is left out", columns=Several(names))
+        )
+    elif dropped:
+        parts.append(Phrase("a row with a label that is not in the schema is left out"))
     return Phrase("Every row is read, whatever it holds: {rules}.", rules=apart(parts))
 
 
