@@ -11,6 +11,7 @@ from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused
 from murmure.econometrics import ask, kmeans, logit, mle, quantile
 from murmure.econometrics.errors import FitFailed, NotConverged
 from murmure.econometrics.model import digest_of, model_from_dict, model_to_dict
+from murmure.econometrics.models.bisection import Bisection
 from murmure.econometrics.models.glm import Logit
 from murmure.plan.plan import Plan
 
@@ -66,6 +67,17 @@ def test_a_column_in_cells_is_found_by_its_cells():
     cells = middles[np.minimum((np.array(ROWS["dose"]) / 3 * 7).astype(int), 6)]
 
     assert float(found.values[0]) == pytest.approx(np.quantile(cells, 0.5, method="inverted_cdf"))
+
+
+@pytest.mark.parametrize(("low", "high", "cells"), [(0.0, 1.0, 3), (-2.0, 5.0, 9), (0.0, 1.0, 7000), (3.0, 3.001, 11)])
+def test_cells_that_no_decimal_ends_are_divided_between_their_ends(low, high, cells):
+    """The number of the condition x <= t lies at the value of its code or above, and below the next one."""
+    domain = mu.Schema({"x": mu.Interval(low, high, cells=cells)})
+    model = Bisection(domain, "x", ("0.5",))
+    for code in (0, 1, cells // 2, cells - 2):
+        column, _, number = model._below(code).partition(" <= ")
+
+        assert column == "x" and model._value(code) <= Fraction(number) < model._value(code + 1)
 
 
 def test_one_value_and_one_row():

@@ -18,7 +18,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 
 import murmure as mu
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, MissingColumn
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.econometrics.fit import ask
@@ -343,6 +343,12 @@ def test_kaplan_meier_is_that_of_statsmodels(rows: pd.DataFrame, by: str | None)
         S, se = curve.survival[curve.survival > 0], curve.se[curve.survival > 0]
         theta = np.exp(z * se / (S * np.log(S)))
         assert curve.conf_int()[: len(S)] == pytest.approx(np.stack([S ** (1 / theta), S**theta], 1), **CLOSE)
+
+
+@pytest.mark.parametrize("event", [3, None, ["died"], b"ill", "nothing", "a = b", "3 == 4"])
+def test_an_event_that_is_no_column_is_refused(rows: pd.DataFrame, event: Any) -> None:
+    with pytest.raises(MissingColumn, match="no column"):
+        kaplan_meier("stay", rows, event=event, schema=SCHEMA)
 
 
 def test_on_a_grid_times_count_at_the_upper_end(rows: pd.DataFrame) -> None:
