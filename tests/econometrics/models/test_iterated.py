@@ -1,6 +1,7 @@
 """What takes rounds: quantiles by bisection, k-means, scores of one's own; and what decides the next step."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ import statsmodels.api as sm
 import murmure as mu
 from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused
 from murmure.econometrics import ask, kmeans, logit, mle, quantile
-from murmure.econometrics.errors import FitFailed, NotConverged
+from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 from murmure.econometrics.model import digest_of, model_from_dict, model_to_dict
 from murmure.econometrics.models.bisection import Bisection
 from murmure.econometrics.models.glm import Logit
+from murmure.econometrics.steps.newton import RoundLimit, _refuse_separated
 from murmure.plan.plan import Plan
 
 
@@ -389,6 +391,21 @@ def test_steps_are_halved_where_the_likelihood_falls():
     best = grid[np.argmax([likelihood([m], {"x": x}).sum() for m in grid])]
 
     assert found.params[0] == pytest.approx(best, abs=2e-4)
+
+
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_the_last_round_may_ask_whether_rows_are_separated(left):
+    """With none left nothing is asked; an answer that no row speaks against, and 12 for, is a refusal."""
+    rounds = RoundLimit(5, "logit")
+    rounds.left = left
+    ascent = SimpleNamespace(separation=lambda step: "is any row against it?", moving_columns=lambda step: ["x"])
+    asking = _refuse_separated(ascent, (Fraction(1),), rounds)
+
+    assert next(asking, None) == ("is any row against it?" if left else None)
+    if left:
+        assert rounds.left == left - 1
+        with pytest.raises(Separated, match="in 12 rows"):
+            asking.send(SimpleNamespace(sums=(0, 12)))
 
 
 def test_rounds_end_for_certain():
