@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import uvicorn
 
 from murmure.core.serving.stoppable_server import StoppableServer
+from murmure.core.serving.timed_connection import TimedConnection
 
 
 async def nothing(scope: Any, receive: Any, send: Any) -> None:
@@ -32,6 +34,23 @@ def test_it_stops_once_either_side_says_so(exits: bool, stops: bool) -> None:
         stopping.set()
 
     assert (exits or stops) == asyncio.run(server.on_tick(1))
+
+
+@pytest.mark.parametrize(
+    ("cycle", "served"),
+    [
+        (None, False),
+        (SimpleNamespace(more_body=True, response_complete=False), False),
+        (SimpleNamespace(more_body=False, response_complete=False), True),
+        (SimpleNamespace(more_body=False, response_complete=True), False),
+        (SimpleNamespace(more_body=True, response_complete=True), False),
+    ],
+)
+def test_a_connection_is_served_from_the_end_of_its_request_to_that_of_its_answer(cycle: Any, served: bool) -> None:
+    """Where connections run out, one that is not served makes room: it has asked nothing yet, or has its answer."""
+    serves: Any = TimedConnection._served
+
+    assert serves.fget(SimpleNamespace(cycle=cycle)) is served
 
 
 def test_another_thread_stops_it() -> None:
