@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from murmure.core.serving.listening import UNLIMITED_FILES, raise_file_limit
 from murmure.core.serving.stoppable_server import StoppableServer
 from murmure.core.serving.timed_connection import TimedConnection
 
@@ -51,6 +52,35 @@ def test_a_connection_is_served_from_the_end_of_its_request_to_that_of_its_answe
     serves: Any = TimedConnection._served
 
     assert serves.fget(SimpleNamespace(cycle=cycle)) is served
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "raised"),
+    [
+        (1024, 4096, 4096),
+        (4096, 4096, None),
+        (1024, -1, UNLIMITED_FILES),
+        (UNLIMITED_FILES, -1, None),
+        (-1, -1, None),
+    ],
+)
+def test_the_limit_of_open_files_is_raised_as_far_as_the_system_allows(
+    soft: int, hard: int, raised: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """-1 is no limit at all: it is not lowered, and a soft limit goes up to a number that is enough."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limits")
+    assert resource.RLIM_INFINITY == -1
+    limits, asked = [soft, hard], []
+    monkeypatch.setattr(resource, "getrlimit", lambda which: tuple(limits))
+
+    def set_limit(which: int, wanted: tuple[int, int]) -> None:
+        asked.append(wanted)
+        limits[:] = wanted
+
+    monkeypatch.setattr(resource, "setrlimit", set_limit)
+
+    assert raise_file_limit() == (raised or (soft if soft != -1 else UNLIMITED_FILES))
+    assert asked == ([] if raised is None else [(raised, hard)])
 
 
 def test_another_thread_stops_it() -> None:
