@@ -15,10 +15,11 @@ from tests.local.test_spread import oracles
 
 import murmure as mu
 from murmure.attacks import detect_forgeries, poisoning, recover_shares
-from murmure.attacks.person.forgery.detection import _supports_in_all, bernstein, usual_ones
+from murmure.attacks.person.forgery.detection import _pairs, _supports_in_all, bernstein, usual_ones
 from murmure.attacks.person.forgery.forged_reports import differences, forger_of, ones_law
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, NoUnbiasedEstimate
+from murmure.laws.bits import pack, unpack
 from murmure.local.unary import PackedOracle
 
 K = mu.Categories(16)
@@ -241,6 +242,31 @@ def test_pairs_of_honest_values(mechanism: Any) -> None:
     for x, u, v in itertools.permutations(range(k), 3):
         assert means[x, u, v] == pytest.approx(float(s.cov_false), abs=1e-12)
         assert means[u, u, v] == pytest.approx(float(s.cov_true), abs=1e-12)
+
+
+@pytest.mark.parametrize("mechanism", [mu.SubsetSelection(mu.Categories(5), 1.0, w=2), mu.OUE(mu.Categories(4), 1.0)])
+@pytest.mark.parametrize("twins", [0, 100, 160])
+def test_pairs_are_judged_by_the_spread_of_their_products(mechanism: Any, twins: int) -> None:
+    """Bernstein's bound, whose means, variance and largest product come from all reports and all people here."""
+    k, n, q = mechanism.domain.size, 400, float(mechanism.supports.q)
+    every = np.array([[y >> i & 1 for i in range(k)] for y in range(2**k)])
+    if isinstance(mechanism, mu.SubsetSelection):
+        every = every[every.sum(axis=1) == mechanism.size]
+    laws = [[float(mechanism.channel.prob(x, report)) for report in pack(every)] for x in range(k)]
+    product = (every[:, 0] - q) * (every[:, 1] - q)
+    means, seconds = np.array(laws) @ product, np.array(laws) @ product**2
+    usual = mechanism.law(np.arange(n) % k).sample(mu.Random.seeded(3))
+    pair = every[(every[:, :2] == 1).all(axis=1)][:1]
+    reports = np.concatenate([usual[twins:], np.repeat(pack(pair), twins, axis=0)])
+    bits = unpack(reports, k) - q
+    sums = bits.T @ bits
+    excess = np.maximum(np.maximum(sums - n * means.max(), n * means.min() - sums), 0)
+    largest = max((1 - q) ** 2, q * q, q * (1 - q)) + np.abs(means).max()
+    chances = np.exp(-(excess**2) / (2 * (n * seconds.max() + largest * excess / 3)))
+    np.fill_diagonal(chances, 1.0)
+
+    test = _pairs(mechanism, reports, mechanism.tally(reports))
+    assert test.p_value == pytest.approx(min(1.0, k * (k - 1) * chances.min()), rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("oracle", [p for p in oracles() if getattr(p.values[0], "supported", 1) is None])

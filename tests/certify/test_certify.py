@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from murmure.certify.certificate import certify
 from murmure.certify.divergence import enumerate_loss, max_loss
+from murmure.certify.witness_words import report_in_words
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.fixed import EXACT, MAX_EPSILON, MIN_EPSILON, WORD, log_up
-from murmure.laws.bits import BitsChannel, ChainedBits
+from murmure.laws.bits import BitsChannel, ChainedBits, pack
 from murmure.laws.hadamard import Hadamard
 from murmure.laws.hashed import Hashed
 from murmure.laws.mapped import Mapped
@@ -436,6 +437,29 @@ def test_post_processing_never_raises_a_certificate(data: Any) -> None:
         law = [twice.prob(x, z) for z in twice.outcomes()]
         assert sum(law) == 1
         assert law == [at_once.prob(x, z) for z in twice.outcomes()]
+
+
+THREE, TEN, YES_NO = Categories(["never", "once", "often"]), Integers(0, 10), Categories(["no", "yes"])
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "report", "words"),
+    [
+        (grr.GRR(THREE, 1.0), 2, "'often'"),
+        (grr.GRR(TEN, 1.0), 7, "7"),
+        (warner.Warner(YES_NO), 1, "'yes'"),
+        (unary.OUE(THREE, 1.0), pack([[0, 1, 1]])[0], "'yes to once, often, no to the rest'"),
+        (unary.OUE(THREE, 1.0), pack([[0, 0, 0]])[0], "'no to every answer'"),
+        (rappor.RAPPOR(THREE, 4.0, 1.0).for_ever, pack([[1, 0, 0]])[0], "'yes to never, no to the rest'"),
+        (subset.SubsetSelection(THREE, 1.0, w=2), pack([[1, 0, 1]])[0], "the set {never, often}"),
+        (hashing.OLH(THREE, 1.0), (0, 0, 3), "bin 3 of 4, under a public hash"),
+        (hadamard.HadamardResponse(THREE, 1.0), 3, "index 3"),
+        (duchi.Duchi(TEN, 1.0), 1, "1 (which counts as 15.82)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_report_is_told_in_the_words_of_the_question(mechanism: Any, report: Any, words: str) -> None:
+    assert report_in_words(mechanism, report) == words
 
 
 @given(channel=small_mechanisms())

@@ -600,6 +600,10 @@ def test_a_schema_names_its_columns() -> None:
     assert [schema[name].column for name in schema] == ["age", "smoker", "weight"] and len(schema) == 3
     with pytest.raises(MissingColumn, match=r"the schema has no column 'size'; it has \['age', 'smoker', 'weight'\]"):
         schema["size"]
+    for other in (3, None, ["age"], {"age"}):
+        assert other not in schema
+        with pytest.raises(MissingColumn, match="the schema has no column"):
+            schema[other]  # type: ignore[index]
 
 
 @pytest.mark.parametrize(

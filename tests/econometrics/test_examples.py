@@ -103,6 +103,9 @@ def test_shows_itself(example: Example) -> None:
     words = example.model.in_words()
 
     assert words and Language("fr").say(words) != words
+    assert words.fields and None not in words.fields.values()
+    named = [getattr(example.model, name, None) for name in ("time", "event", "by", "target", "outcome", "column")]
+    assert all(column in words for column in named if column)
     for text in (result.summary(), result.to_html(), result.to_latex()):
         assert "masked sums" in text
     assert json.loads(result.to_json())["how"]["parties"] == parties

@@ -8,6 +8,8 @@ import io
 import os
 import sqlite3
 from collections.abc import Callable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from murmure.core.file_format import FileFormat
 from murmure.engines.sources import csv_files, databases, recoded_bytes
 from murmure.engines.sources.data_file import DataFile, described
 from murmure.engines.sources.file_header import header_names
+from murmure.engines.sources.object_rows import text_of_cell
 from murmure.engines.sources.row_groups import row_groups
 from murmure.engines.sources.spelling import Spelling, rewrite
 from murmure.engines.sources.tables import open_table
@@ -724,6 +727,33 @@ def test_an_answer_is_never_rewritten_as_another(tmp_path: Path) -> None:
         {"said": mu.Categories(["oui", "o", "Oui", "non"])}, file=FileFormat(yes=("oui", "o"), no=("non",))
     )
     assert [row for (row,) in lenient_codes(path, schema)] == [0, 1, 2, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, None),
+        ("", None),
+        (" a ", " a "),
+        (True, "true"),
+        (False, "false"),
+        (3, "3"),
+        (3.0, "3"),
+        (-0.5, "-0.5"),
+        (1e15, "1000000000000000.0"),
+        (date(2024, 2, 29), "2024-02-29"),
+        (datetime(2024, 2, 29), "2024-02-29"),
+        (datetime(2024, 2, 29, 13, 5), "2024-02-29T13:05:00"),
+        (datetime(2024, 2, 29, 0, 0, 0, 1), "2024-02-29T00:00:00.000001"),
+        (time(13, 5), "13:05:00"),
+        (timedelta(days=1, seconds=1), "86401.0"),
+        (b"abc", "abc"),
+        (Decimal("1.50"), "1.50"),
+    ],
+)
+def test_a_cell_of_a_sheet_or_database_is_the_text_that_means_it(cell: Any, text: str | None) -> None:
+    """A date that a file keeps as a midnight is a date; no other hour is lost."""
+    assert text_of_cell(cell) == text
 
 
 def test_rows_that_wait_beside_a_database_are_part_of_it(tmp_path: Path) -> None:

@@ -309,6 +309,8 @@ def test_a_bad_row_stops_a_report() -> None:
         (mu.HadamardResponse(mu.Categories(4), 1.0), np.array([8])),
         (mu.OLH(mu.Categories(4), 1.0), np.array([[0, 0, 0, 4]], np.uint16)),
         (mu.OLH(mu.Categories(4), 1.0), np.array([[4, 0, 0, 0]], np.uint16)),
+        (mu.OLH(mu.Categories(4), 1.0), np.array([[0, 4, 0, 0]], np.uint16)),
+        (mu.OLH(mu.Categories(4), 1.0), np.array([[0, 0, 0, 0], [0, 0, 4, 0]], np.uint16)),
         (mu.OLH(mu.Categories(4), 1.0), np.array([[0, 0, 0]], np.uint16)),
         (mu.Duchi(mu.Integers(0, 9), 1.0), np.array([2])),
         (mu.Piecewise(mu.Integers(0, 9), 1.0), np.array([10**6])),

@@ -15,7 +15,7 @@ from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import figures_of
 from murmure.show.cells import as_precise, body
 from murmure.show.chart import Scale, nice_ticks, numbered, plane_of
-from murmure.show.document import Curve, Curves, Document, IntervalRow, Intervals, Table
+from murmure.show.document import Branch, Curve, Curves, Document, IntervalRow, Intervals, Table, Tree
 from murmure.show.html import html_language
 from murmure.show.language import NARROW, Language, significant
 from murmure.show.plot import draw
@@ -128,6 +128,29 @@ def test_a_band_is_drawn_to_files_too() -> None:
 )
 def test_ticks_are_round_numbers_between_the_ends(low: float, high: float, ticks: list[float]) -> None:
     assert nice_ticks(low, high) == pytest.approx(ticks)
+
+
+def test_the_chance_of_a_branch_stands_on_its_line() -> None:
+    """A little past the middle of it: of three leaves at 0, 1 and 2 below the root's height of 1."""
+    leaves = tuple(Branch(chance, event, leaf="1/8") for chance, event in (("1/2", "a"), ("1/3", "b"), ("1/6", "c")))
+    ax = draw(plt, Tree("", "root", leaves))
+    at = {text.get_text(): text.get_position() for text in ax.texts}
+
+    assert at["root"] == (0, 1) and [at[event] for event in "abc"] == [(1, 0), (1, 1), (1, 2)]
+    for chance, height in (("1/2", 0.45), ("1/3", 1.0), ("1/6", 1.55)):
+        assert at[chance] == pytest.approx((0.55, height))
+    plt.close("all")
+
+
+@pytest.mark.parametrize(("letters", "columns"), [(4, 3), (12, 3), (25, 2), (60, 1)])
+def test_a_legend_has_as_many_columns_as_its_names_leave_room_for(letters: int, columns: int) -> None:
+    """Of the 6.4 inches of a figure, a line of a name takes 0.55, and each letter about 0.085."""
+    names = ["x" * letters, "a", "b"]
+    ax = draw(plt, Curves("", tuple(Curve(name, (0.1, 0.9), (0.2, 0.7)) for name in names), "x", "y"))
+    (legend,) = ax.figure.legends
+
+    assert legend._ncols == columns and columns * (0.55 + 0.085 * letters) <= 6.4
+    plt.close("all")
 
 
 def test_whole_columns_have_no_decimals() -> None:

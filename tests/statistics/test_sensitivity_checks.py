@@ -10,7 +10,7 @@ import pytest
 
 import murmure as mu
 from murmure.certify.checks.assertions import CheckFailed
-from murmure.certify.checks.sensitivity import check_choice_statistic, check_protected
+from murmure.certify.checks.sensitivity import _Laplace, check_choice_statistic, check_protected
 
 AGE = mu.Integers(0, 9, "age")
 REGION = mu.Categories(["north", "south", "west"], "region")
@@ -164,3 +164,14 @@ def test_a_choice_with_a_wrong_sensitivity_is_rejected() -> None:
 
     with pytest.raises(CheckFailed, match="moves a score by 2"):
         check_choice_statistic(twice)
+
+
+@pytest.mark.parametrize("b", [3.0, 50.0])
+def test_the_noise_that_stands_in_for_all_others_has_the_variance_of_its_law(b: float) -> None:
+    """Sums over whole numbers of a density that changes little between two of them."""
+    law, z = _Laplace(b), np.arange(-2000.0, 2001.0)
+    chances = np.exp(law.log_prob(z))
+
+    assert chances.sum() == pytest.approx(1, rel=0.01)
+    assert (chances @ z**2) / chances.sum() == pytest.approx(law.variance, rel=0.01)
+    assert chances[np.abs(z) > law.quantile(0.01)].sum() <= 0.01

@@ -150,10 +150,10 @@ class Schema(Mapping[str, Domain]):
             )
 
     def __getitem__(self, name: str) -> Any:  # the Domain of the column: of which kind, no type checker can know
-        if name not in self.columns:
+        if name not in self:
             raise MissingColumn(
                 "the schema has no column {name!r}; it has {column_names}.",
-                hint=suggestion(name, self.columns),
+                hint=suggestion(name, self.columns) if isinstance(name, str) else None,
                 name=name,
                 column_names=shorten(list(self.columns), 120),
             )
@@ -166,7 +166,7 @@ class Schema(Mapping[str, Domain]):
         return self.columns[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.columns
+        return isinstance(name, str) and name in self.columns
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

@@ -24,7 +24,7 @@ from murmure.attacks.audits.audit_result import AuditResult
 from murmure.attacks.audits.events import SCORE_BINS, _boosted
 from murmure.attacks.audits.features import FeatureBins, features_of
 from murmure.attacks.audits.sent_reports import sent_array
-from murmure.attacks.audits.subjects import value_pairs
+from murmure.attacks.audits.subjects import _table_pairs, value_pairs
 
 
 def _audit(randomiser: Any, *args: Any, seed: int = 7, **options: Any) -> AuditResult:
@@ -203,6 +203,8 @@ def test_alpha_is_divided_over_looks_pairs_and_directions() -> None:
         assert look.level == pytest.approx(0.05 / (look.number * (look.number + 1)))
         assert sum(row.level for row in look.rows) == pytest.approx(look.level)
         assert len(look.rows) == 3 * 2
+        ahead, back = look.rows[::2], look.rows[1::2]
+        assert [row.pair for row in back] == [row.pair[::-1] for row in ahead]
     assert sum(look.level for look in result.looks) < 0.05
 
 
@@ -277,6 +279,17 @@ def test_up_to_four_values_are_audited_in_all_pairs_and_more_in_five(k: int, pai
 
     assert len(found) == len(set(found)) == pairs
     assert {(0, k - 1), (0, 1)} <= set(found) and all(0 <= one < other < k for one, other in found)
+
+
+@pytest.mark.parametrize("domain", [mu.Integers(0, 10), mu.Interval(0, 1, cells=20), mu.Categories(["a", "b", "c"])])
+def test_tables_of_a_replaced_row_can_be_read_and_differ_in_it_alone(domain: Any) -> None:
+    """No missing, infinite or unreadable cell: answers about those are errors, and show nothing of the noise."""
+    pairs = _table_pairs(domain, "replace")
+
+    assert len(pairs) == 2
+    for one, other in pairs:
+        a, b = domain.encode(one), domain.encode(other)
+        assert len(a) == len(b) > 1 and (a != b).sum() == 1
 
 
 @pytest.mark.parametrize("k", [2, SCORE_BINS - 1, SCORE_BINS])

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 import murmure as mu
 from murmure.attacks import linkage
 from murmure.attacks.person.links import link_scores
+from murmure.attacks.person.links.link_scores import KnownRecords, _bundles
 from murmure.cli import main
 from murmure.core.errors import InvalidParameter, MurmureError, PlanMismatch
 from murmure.core.random import Random
@@ -60,6 +61,26 @@ def by_hand(table: Any, plan: mu.Plan, rows: dict[str, Any], tops: list[int]) ->
             counted[t] += min(1.0, max(0.0, (k - above) / same))
             promised[t] += float(sum(ordered[:k]) / sum(ordered))
     return list(counted / len(records)), list(promised / len(records))
+
+
+@pytest.mark.parametrize("sizes", [(10, 10, 3, 50, 7), (2, 2, 2, 2, 2, 2, 2, 2), (300, 2, 2), (1, 1)])
+def test_attributes_are_looked_up_together_while_their_table_is_small(sizes: tuple[int, ...]) -> None:
+    """A bundle has at most one value for every eight people, or one attribute; and no two neighbours would fit in one.
+
+    Its codes are those of NumPy for several places.
+    """
+    rng = np.random.default_rng(4)
+    codes = tuple(rng.integers(0, k, 800) for k in sizes)
+    people = KnownRecords(codes, np.arange(800), np.ones(800, np.int64))
+    found = list(_bundles(range(len(sizes)), sizes, people))
+    tables = [math.prod(sizes[i] for i in bundle) for bundle, _ in found]
+
+    assert [i for bundle, _ in found for i in bundle] == list(range(len(sizes)))
+    assert all(table <= 100 or len(bundle) == 1 for table, (bundle, _) in zip(tables, found, strict=True))
+    assert all(table * sizes[after[0]] > 100 for table, (after, _) in zip(tables, found[1:], strict=False))
+    for bundle, together in found:
+        wanted = np.ravel_multi_index([codes[i] for i in bundle], [sizes[i] for i in bundle])
+        assert together.tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

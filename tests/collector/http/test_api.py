@@ -54,6 +54,20 @@ def test_a_survey_from_draft_to_published_results(served: Service) -> None:
     assert results["people"] == 40 and len(results["release"]["figures"]) == 2
 
 
+def test_the_plan_of_an_open_survey_is_the_text_of_its_opening(
+    served: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients check its digest: a release that writes plans in another way still serves what was opened."""
+    analyst, anyone = served.analyst(), served.visitor()
+    record = opened(served.collector, document(OFTEN))
+    draft = analyst.ask("POST", "/api/surveys", document(OFTEN)).json["id"]
+    monkeypatch.setattr(mu.Plan, "to_json", lambda plan: '{"written": "in another way"}')
+
+    text = anyone.ask("GET", f"/api/surveys/{record.id}/plan").body.decode()
+    assert text == record.plan_text and mu.Plan.from_json(text).digest == record.plan.digest
+    assert analyst.ask("GET", f"/api/surveys/{draft}/plan").json == {"written": "in another way"}
+
+
 def test_an_acknowledgement_is_repeated_and_another_report_is_refused(served: Service) -> None:
     record = opened(served.collector, document(CHEATED))
     sent = sent_report(served.collector, record, "yes")

@@ -11,6 +11,7 @@ import pytest
 from tests.collector.documents import CHEATED, HOURS, OFTEN, document
 from tests.collector.service.rooms import room_from_tally, room_of
 
+from murmure.collector.service.builder_advice import builder_advice
 from murmure.collector.service.room import Room
 from murmure.collector.service.room_attack import RoomAttack
 from murmure.collector.service.room_words import RoomWords, room_document
@@ -152,6 +153,17 @@ def test_averaging_by_simulation(survey: Any, k: int, epsilon: float) -> None:
         guess = (counts + rng.random(counts.shape) / 2).argmax(axis=1)  # the commonest report, ties at random
         assert row.kept is None
         assert abs((guess == true).mean() - row.fresh / 100) < 5 * math.sqrt(0.25 / people)
+
+
+@pytest.mark.parametrize(("survey", "k", "epsilon"), [(YES_NO, 2, TWO_COINS), (FOUR, 4, 1.0)])
+def test_of_a_hundred_who_hold_an_answer_and_of_a_hundred_who_do_not(survey: Any, k: int, epsilon: float) -> None:
+    """So many send a report that fits it: of two fair coins 75 and 25. The room and the builder say the same."""
+    held, other = 100 * math.exp(epsilon) / (math.exp(epsilon) + k - 1), 100 / (math.exp(epsilon) + k - 1)
+    room = room_from_tally(survey, 25, [25] + [0] * (k - 1))
+    (advised,) = builder_advice(survey, epsilon=epsilon)["questions"].values()
+
+    assert room.hundred == pytest.approx((held, other))
+    assert advised["hundred"] == pytest.approx((held, other))
 
 
 @pytest.mark.parametrize(

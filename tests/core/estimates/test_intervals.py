@@ -33,6 +33,7 @@ from murmure.core.estimates.intervals import (
     score_variance,
     share_intervals,
 )
+from murmure.core.estimates.noisy_estimators import SumEstimator
 
 Floats = NDArray[np.float64]
 IntervalFn = Callable[[Any, int, float, float, float], Floats]
@@ -448,6 +449,26 @@ def test_score_variance_keeps_to_the_stretch_around_the_estimate() -> None:
     actual = score_variance(0.0, 100, lambda m: np.where(np.abs(m) < 5, 1.0, 1e6), -9, 9, 0.95)
 
     assert actual == pytest.approx((-half, half))
+
+
+@pytest.mark.parametrize(("low", "high", "side"), [(0.0, 5.0, 1), (-5.0, 0.0, -1), (-5.0, 5.0, 0)])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_sum_over_a_sample_reaches_as_far_as_a_count_of_its_largest_values(
+    low: float, high: float, side: int, level: float
+) -> None:
+    """37.5 in all, each at most 5: as 7.5 people of 5 each, whose limits are those of Garwood, by quantiles of chi^2.
+
+    Of numbers of both signs nothing is known but 20 squares of 25: there the longer limit is taken on both sides.
+    """
+    total = 37.5 * (side or 1)
+    estimator = SumEstimator(total, 20, (None, None), 1.0, 0.0, low, high, 0.0)
+    m = 7.5 if side else 20.0
+    down = 5 * (m - special.chdtri(2 * m, (1 + level) / 2) / 2)
+    up = 5 * (special.chdtri(2 * m + 2, (1 - level) / 2) / 2 - m)
+    below, above = {1: (down, up), -1: (up, down), 0: (up, up)}[side]
+    ends, _ = estimator.interval(level, "superpopulation", False)
+
+    assert ends[0].tolist() == pytest.approx([total - below, total + above], rel=1e-9)
 
 
 # ---- the rule

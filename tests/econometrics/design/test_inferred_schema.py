@@ -244,6 +244,18 @@ def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
     assert schema.column_specs["y"].domain == Decimals(-1, 1, 3)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_largest_number_leaves_room_for_its_neighbour_below_the_limit(sign: int) -> None:
+    """Ten to the 18th is the limit of decimals: a constant may be 2 away from it, since it gets a value above it."""
+    most = Decimal(10**18 - 2)
+    domain = column_profile.number_domain("x", *sorted((sign * most, sign * most)), places=0)
+
+    assert isinstance(domain, Decimals) and domain.encode([int(sign * most)]).tolist() == [0]
+    for beyond in (most + 1, most + 2, most + 3):
+        with pytest.raises(InvalidParameter, match=r"column 'x' holds numbers up to .* the limit is 1e\+18"):
+            column_profile.number_domain("x", sign * beyond, sign * beyond, places=0)
+
+
 def test_the_callers_context_of_decimals_does_not_matter() -> None:
     with decimal.localcontext(prec=3):
         assert infer_schema({"x": [1234.5678, 2.0]}).column_specs["x"].domain == Decimals(2, "1234.5678", 4)

@@ -1,6 +1,7 @@
 """What takes rounds: quantiles by bisection, k-means, scores of one's own; and what decides the next step."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,9 +10,11 @@ import statsmodels.api as sm
 import murmure as mu
 from murmure.core.errors import InvalidParameter, MurmureError, PlanRefused
 from murmure.econometrics import ask, kmeans, logit, mle, quantile
-from murmure.econometrics.errors import FitFailed, NotConverged
+from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 from murmure.econometrics.model import digest_of, model_from_dict, model_to_dict
+from murmure.econometrics.models.bisection import Bisection
 from murmure.econometrics.models.glm import Logit
+from murmure.econometrics.steps.newton import RoundLimit, _refuse_separated
 from murmure.plan.plan import Plan
 
 
@@ -66,6 +69,17 @@ def test_a_column_in_cells_is_found_by_its_cells():
     cells = middles[np.minimum((np.array(ROWS["dose"]) / 3 * 7).astype(int), 6)]
 
     assert float(found.values[0]) == pytest.approx(np.quantile(cells, 0.5, method="inverted_cdf"))
+
+
+@pytest.mark.parametrize(("low", "high", "cells"), [(0.0, 1.0, 3), (-2.0, 5.0, 9), (0.0, 1.0, 7000), (3.0, 3.001, 11)])
+def test_cells_that_no_decimal_ends_are_divided_between_their_ends(low, high, cells):
+    """The number of the condition x <= t lies at the value of its code or above, and below the next one."""
+    domain = mu.Schema({"x": mu.Interval(low, high, cells=cells)})
+    model = Bisection(domain, "x", ("0.5",))
+    for code in (0, 1, cells // 2, cells - 2):
+        column, _, number = model._below(code).partition(" <= ")
+
+        assert column == "x" and model._value(code) <= Fraction(number) < model._value(code + 1)
 
 
 def test_one_value_and_one_row():
@@ -377,6 +391,21 @@ def test_steps_are_halved_where_the_likelihood_falls():
     best = grid[np.argmax([likelihood([m], {"x": x}).sum() for m in grid])]
 
     assert found.params[0] == pytest.approx(best, abs=2e-4)
+
+
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_the_last_round_may_ask_whether_rows_are_separated(left):
+    """With none left nothing is asked; an answer that no row speaks against, and 12 for, is a refusal."""
+    rounds = RoundLimit(5, "logit")
+    rounds.left = left
+    ascent = SimpleNamespace(separation=lambda step: "is any row against it?", moving_columns=lambda step: ["x"])
+    asking = _refuse_separated(ascent, (Fraction(1),), rounds)
+
+    assert next(asking, None) == ("is any row against it?" if left else None)
+    if left:
+        assert rounds.left == left - 1
+        with pytest.raises(Separated, match="in 12 rows"):
+            asking.send(SimpleNamespace(sums=(0, 12)))
 
 
 def test_rounds_end_for_certain():

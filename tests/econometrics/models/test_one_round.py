@@ -18,7 +18,7 @@ from statsmodels.stats.contingency_tables import StratifiedTable
 
 import murmure as mu
 from murmure.core.domain import Categories, Integers, Interval
-from murmure.core.errors import InvalidParameter
+from murmure.core.errors import InvalidParameter, MissingColumn
 from murmure.core.random import Random
 from murmure.core.schema import Schema
 from murmure.econometrics.fit import ask
@@ -28,13 +28,14 @@ from murmure.econometrics.models.covariance import CorrelationResult, correlatio
 from murmure.econometrics.models.describe import Describe, describe
 from murmure.econometrics.models.ecdf import ecdf
 from murmure.econometrics.models.histogram import histogram
-from murmure.econometrics.models.kaplan_meier import kaplan_meier
+from murmure.econometrics.models.kaplan_meier import SurvivalCurve, kaplan_meier
 from murmure.econometrics.models.log_rank import logrank
 from murmure.econometrics.models.mantel_haenszel import mantel_haenszel
 from murmure.econometrics.models.pca import pca
 from murmure.econometrics.models.quantiles import quantiles
 from murmure.econometrics.models.roc import roc
 from murmure.econometrics.models.t_test import ttest
+from murmure.econometrics.rows.lifetimes import GroupLifetimes
 
 N = 211
 CLOSE = {"rel": 1e-10, "abs": 1e-12}
@@ -343,6 +344,22 @@ def test_kaplan_meier_is_that_of_statsmodels(rows: pd.DataFrame, by: str | None)
         S, se = curve.survival[curve.survival > 0], curve.se[curve.survival > 0]
         theta = np.exp(z * se / (S * np.log(S)))
         assert curve.conf_int()[: len(S)] == pytest.approx(np.stack([S ** (1 / theta), S**theta], 1), **CLOSE)
+
+
+@pytest.mark.parametrize("event", [3, None, ["died"], b"ill", "nothing", "a = b", "3 == 4"])
+def test_an_event_that_is_no_column_is_refused(rows: pd.DataFrame, event: Any) -> None:
+    with pytest.raises(MissingColumn, match="no column"):
+        kaplan_meier("stay", rows, event=event, schema=SCHEMA)
+
+
+@pytest.mark.parametrize("left", [0, -3])
+def test_a_noisy_curve_ends_where_nobody_is_left_at_risk(left: int) -> None:
+    """10 rows, then 5, then none or fewer: later counts above zero are noise, and no event after it counts."""
+    counts = [tuple(map(Fraction, row)) for row in ((1, 2, 3, 4), (2, 1, 1, 2), (10, 5, left, 7))]
+    curve = SurvivalCurve.of(GroupLifetimes("everybody", *counts), noise=3.0)
+
+    assert (curve.until, curve.times) == (2, (1, 2))
+    assert curve.shares == (Fraction(8, 10), Fraction(8, 10) * Fraction(4, 5))
 
 
 def test_on_a_grid_times_count_at_the_upper_end(rows: pd.DataFrame) -> None:

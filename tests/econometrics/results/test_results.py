@@ -117,6 +117,18 @@ def test_what_is_unknown_is_none_and_the_reason_is_told() -> None:
     assert json.loads(bare.to_json())["coefficients"][0]["p_value"] is None
 
 
+@pytest.mark.parametrize(
+    "change", [{"rss": None}, {"tss": None}, {"tss": F(0)}, {"df_resid": 0}, {"n": None, "df_resid": 3}], ids=str
+)
+def test_an_adjusted_share_that_cannot_be_computed_is_none(change: dict[str, Any]) -> None:
+    """1 - (n - 1) rss / (df tss): without one of the four, or where nothing varies or is left, there is none."""
+    whole = fitted()
+    assert whole.rss and whole.tss and whole.n
+    assert whole.rsquared_adj == pytest.approx(float(1 - (whole.n - 1) * whole.rss / (whole.n - 3) / whole.tss))
+
+    assert replace(whole, **change).rsquared_adj is None
+
+
 def test_a_summary_is_aligned_and_says_how_it_was_obtained() -> None:
     text = fitted().summary()
     lines = text.splitlines()

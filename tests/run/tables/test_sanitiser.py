@@ -389,6 +389,19 @@ def test_dropped_rows_are_counted(tmp_path: Path) -> None:
         mu.sanitise({"a": [], "b": []}, mu.SPL(SMALL, 1.0))
 
 
+@pytest.mark.parametrize("unit", [{}, {"unit": "id"}], ids=["rows", "people"])
+def test_a_text_among_the_numbers_of_a_csv_costs_its_row_alone(unit: Any, tmp_path: Path) -> None:
+    """A reader that took the column for numbers would refuse the file. Where nothing is dropped, the row is named."""
+    path = tmp_path / "raw.csv"
+    path.write_text("id,a,b\n1,x,0\n2,y,unknown\n3,x,7.5\n4,y,3\n")
+    mechanism = mu.SPL(SMALL, 400.0, oracle="GRR")  # nobody lies
+    table = mu.sanitise(path, mechanism, invalid="drop", **unit)
+
+    assert (table["a"].to_pylist(), table["b"].to_pylist()) == (["x", "y"], [0, 3])
+    with pytest.raises(mu.MurmureError, match="unknown"):
+        mu.sanitise(path, mechanism, **unit)
+
+
 def test_a_charge_that_fails_leaves_no_table(tmp_path: Path) -> None:
     """A budget that does not cover the table: nothing is written, and nothing is charged."""
     ledger = mu.Ledger(tmp_path / "ledger.db")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -69,6 +70,17 @@ def test_products_within_parties_are_those_of_fractions() -> None:
     for x in parties():  # what the encoder leaves room for
         part = asked.party_contribution(Total(len(x[0]), asked.tally(x)))
         assert max(abs(v) for v in part.sum) <= len(x[0]) * asked.largest
+
+
+@pytest.mark.parametrize("combination", [(1, 0, 0, 0), (0, 1, 0, 0), (1, -2, Fraction(1, 3), 5)])
+def test_rounding_moves_a_square_by_half_a_step_of_every_product_at_most(combination: Any) -> None:
+    """b'Wb is a sum over pairs of factors; each party rounds every product of two to the nearest step."""
+    asked, b = WithinPartyProducts(SCHEMA, tuple(FACTORS)), [Fraction(v) for v in combination]
+    pairs = list(itertools.combinations_with_replacement(range(4), 2))
+    steps = dict(zip(pairs, asked.units[:-1], strict=True))
+    most = sum(abs(b[i] * b[j]) * steps[min(i, j), max(i, j)] / 2 for i in range(4) for j in range(4))
+
+    assert asked.rounding(b, 1) == most and asked.rounding(b, 7) == 7 * most
 
 
 def test_labels_that_never_meet_still_vary_together_within_a_party() -> None:

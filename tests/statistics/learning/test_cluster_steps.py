@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import murmure as mu
+from murmure.core.errors import InvalidParameter
+from murmure.statistics.learning.cluster_moves import ClusterMoves
 from murmure.statistics.learning.clusters import ClustersEstimate
 
 BEFORE = np.array([[0.5, 0.5], [-0.5, 0.25], [1.0, -1.0]])
@@ -54,3 +59,14 @@ def test_centres_stay_in_the_box_whatever_noise_says() -> None:
 
         assert np.abs(after).max() <= 1
         assert after[0].tolist() == [1.0, -1.0] and after[1] == pytest.approx([-1.0, 0.3])
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("reach", [0, -1, 1.5, True, "3", None, 1 << 45])
+def test_a_reach_is_a_whole_number_that_floats_tell_well(norm: Any, reach: Any) -> None:
+    """From 1 to 2**44, or to 2**24 where lengths are squared."""
+    schema, most = mu.Schema({"x": mu.Integers(0, 9), "y": mu.Integers(0, 9)}), 1 << (44 if norm == "l1" else 24)
+    with pytest.raises(InvalidParameter, match=rf"ClusterMoves\.reach must be a whole number from 1 to {most}, got"):
+        ClusterMoves(schema, ((0, 0), (9, 9)), reach, norm=norm)
+
+    assert [ClusterMoves(schema, ((0, 0), (9, 9)), good, norm=norm).reach for good in (1, most)] == [1, most]
