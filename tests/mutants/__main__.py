@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import signal
 import sys
 from collections.abc import Iterable
@@ -57,6 +58,13 @@ def parser() -> argparse.ArgumentParser:
         "--covering-only",
         action="store_true",
         help="do not try survivors on tests that run only other lines of the file",
+    )
+    add(
+        "--seconds",
+        type=float,
+        default=math.inf,
+        metavar="S",
+        help="a mutant is tried on the fastest tests that run its line, for so many seconds (all of them)",
     )
     add(
         "--old-map",
@@ -120,6 +128,7 @@ def run(options: argparse.Namespace) -> int:
         options.tests,
         with_slow=not options.no_slow,
         covering_only=options.covering_only,
+        most=options.seconds,
         old_map=options.old_map,
         workers=options.workers,
         cache=options.cache,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import math
 import queue
 import shutil
 import threading
@@ -83,6 +84,7 @@ class Campaign:
     tests: Sequence[str] = ("tests",)
     with_slow: bool = True
     covering_only: bool = False
+    most: float = math.inf  # seconds of tests that run a mutant's line; what none of these finds has survived
     old_map: bool = False
     workers: int = 2
     cache: Path | None = None
@@ -97,7 +99,7 @@ class Campaign:
         self.files = [file for file in test_files(self.root, self.tests) if not file.startswith("tests/mutants/")]
         self.map = CoverageMap(self.root, self.source, self.cache / "map")
         self.results = Results(self.cache / "results.jsonl")
-        how = f"{self.with_slow} {self.covering_only} {' '.join(self.files)}"
+        how = f"{self.with_slow} {self.covering_only} {self.most} {' '.join(self.files)}"
         self.suite = digest_of(tree_digest(self.root, self.source, "tests"), how)[:16]
         self.unsteady: dict[str, str] = {}  # tests that failed with a mutant, but not because of it
         self._checkouts: list[Checkout] = []
@@ -155,7 +157,7 @@ class Campaign:
         began, tried = time.monotonic(), 0
         make = self._maker(mutant)
         covered = bool(self.selection.covering(mutant))
-        for tests in self.selection.stages(mutant, self.covering_only):
+        for tests in self.selection.stages(mutant, self.covering_only, self.most):
             tests = [test for test in tests if test not in self.unsteady]
             if tests:
                 with self._control:

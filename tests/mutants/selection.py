@@ -9,6 +9,7 @@ mutant.
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -38,10 +39,13 @@ class Selection:
         bodies = function_lines(self.files[mutant.path])
         return self.map.tests(lambda part: part.tests_of_file(mutant.path, bodies)) | self.covering(mutant)
 
-    def stages(self, mutant: Mutant, covering_only: bool = False) -> Iterator[list[str]]:
-        """Lists of tests, to be run one after the other until one of them fails."""
+    def stages(self, mutant: Mutant, covering_only: bool = False, most: float = math.inf) -> Iterator[list[str]]:
+        """Lists of tests, to be run one after the other until one of them fails. most: seconds of those that run the
+        line."""
         covering = self.covering(mutant)
-        first = fastest(self.covering(mutant, slow=False))
+        if most < math.inf:
+            covering = fastest(covering, most)
+        first = fastest({test: s for test, s in self.covering(mutant, slow=False).items() if test in covering})
         done = set(first)
         yield in_order(first)
         yield in_order(rest := {test: s for test, s in covering.items() if test not in done})
@@ -104,13 +108,14 @@ def function_lines(file: SourceFile) -> set[int]:
     return {line for node in functions for line in body_of(node)}
 
 
-def fastest(tests: dict[str, float]) -> dict[str, float]:
+def fastest(tests: dict[str, float], most: float = FIRST) -> dict[str, float]:
+    """As many as take so many seconds together; one at least."""
     chosen: dict[str, float] = {}
     spent, files = 0.0, set()
     for test, seconds in sorted(tests.items(), key=lambda item: (item[1], item[0])):
         file = test.partition("::")[0]
         cost = seconds + (0 if file in files else PER_FILE)
-        if chosen and spent + cost > FIRST:
+        if chosen and spent + cost > most:
             continue
         chosen[test], spent = seconds, spent + cost
         files.add(file)
