@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable
-from itertools import pairwise
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -17,9 +12,9 @@ from murmure import lectures
 from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import figures_of
 from murmure.show.cells import as_precise, body
-from murmure.show.chart import Scale, corners, nice_ticks, numbered, plane_of
+from murmure.show.chart import Scale, numbered, plane_of
 from murmure.show.document import Curve, Curves, Document, IntervalRow, Intervals, Table
-from murmure.show.html import MINUS, html_language, snippet
+from murmure.show.html import html_language
 from murmure.show.language import NARROW, Language, significant
 from murmure.show.plot import draw
 
@@ -78,105 +73,6 @@ def test_numbered_things_have_their_own_ticks() -> None:
 
     assert numbered(components) == plane_of(components).x.ticks == (1, 2, 3)
     assert numbered(times) == ()
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (0.2, 0.9), (-3, 7), (12, 845), (-2.7e-5, 1e-6), (1e6, 1.07e6)])
-def test_ticks_are_all_multiples_of_a_round_step(low: float, high: float) -> None:
-    ticks = nice_ticks(low, high)
-    step = (ticks[-1] - ticks[0]) / (len(ticks) - 1)
-    digit = float(f"{step:.6e}".split("e")[0])
-
-    assert digit in (1, 2, 5) and 2 <= len(ticks) <= 6
-    assert ticks == pytest.approx([step * round(tick / step) for tick in ticks], abs=1e-9 * step)
-    assert [b - a for a, b in pairwise(ticks)] == pytest.approx([step] * (len(ticks) - 1))
-    assert low - 1e-6 * step <= ticks[0] < low + step and high - step < ticks[-1] <= high + 1e-6 * step
-
-
-def _read_by(ticks: list[tuple[str, str]], log: bool = False) -> Callable[[str], float]:
-    """What somebody reads at a place who goes by the ticks of a page: the first and the last, where others agree."""
-    places = [float(place) for place, _ in ticks]
-    values = [float(text.replace(MINUS, "-").removesuffix("%")) for _, text in ticks]
-    values = [math.log10(value) for value in values] if log else values
-    slope = (values[-1] - values[0]) / (places[-1] - places[0])
-
-    assert len(ticks) > 1
-    for place, value in zip(places, values, strict=True):
-        assert value == pytest.approx(values[0] + slope * (place - places[0]), abs=1e-3 * abs(values[-1] - values[0]))
-    return lambda place: (lambda value: 10**value if log else value)(values[0] + slope * (float(place) - places[0]))
-
-
-@pytest.mark.parametrize("step", [False, True])
-@pytest.mark.parametrize(("log_x", "log"), [(False, False), (False, True), (True, False), (True, True)])
-def test_curves_of_a_page_are_where_their_ticks_say(step: bool, log_x: bool, log: bool) -> None:
-    """The line, and the band along its upper line and back along the lower one."""
-    curve = Curve("", (1.0, 8.0, 50.0, 100.0), (0.02, 0.2, 0.4, 0.8), step, (0.01, 0.1, 0.3, 0.5), (0.1, 0.5, 0.7, 1.0))
-    made = snippet(Document("", (Curves("", (curve,), "x", "y", log_x=log_x, log=log),)), "en")
-    across = re.findall(r'<text class="tick" x="([\d.]+)" y="294" text-anchor="middle">(.+?)<', made)
-    up = re.findall(r'<line class="grid" .+? y2="([\d.]+)"/>\s*<text class="tick" .+?>(.+?)<', made)
-    read_x, read_y = _read_by(across, log_x), _read_by(up, log)
-    line, band = (
-        re.search(rf'<path class="{kind} c0" d="M(.+?)Z?"/>', made)[1].split("L") for kind in ("line", "band")
-    )  # type: ignore[index]
-    there, back = (corners(curve.x, side or (), step) for side in (curve.high, curve.low))
-
-    for drawn, points in ((line, corners(curve.x, curve.y, step)), (band, [*there, *back[::-1]])):
-        read = [(read_x(x), read_y(y)) for x, y in (place.split(",") for place in drawn)]
-        assert [x for x, _ in read] == pytest.approx([x for x, _ in points], rel=2e-3, abs=0 if log_x else 0.1)
-        assert [y for _, y in read] == pytest.approx([y for _, y in points], rel=2e-3, abs=0 if log else 1e-3)
-
-
-ROWS = (IntervalRow("a", 0.3, 0.25, 0.42, 0.4), IntervalRow("b", 0.5, 0.45, 0.8), IntervalRow("c", 0.1, -0.1, 0.2, 0.1))
-
-
-@pytest.mark.parametrize(
-    ("figures", "times"),
-    [
-        (Intervals("", ROWS, "share"), 100),
-        (Intervals("", ROWS, "value"), 1),
-        (Intervals("", ROWS, "value", zero=True), 1),
-        (Intervals("", ROWS, "value", bounds=(-1.0, 1.0), zero=True), 1),
-    ],
-)
-def test_intervals_of_a_page_are_where_their_ticks_say(figures: Intervals, times: int) -> None:
-    """Bars, estimates and truths, row by row; and the line of zero."""
-    head, *rows = snippet(Document("", (figures,)), "en").split("</tbody>")[0].split("<tr>")[1:]
-    ticks = re.findall(r'<text class="tick" x="([\d.]+)%" .+?>(.+?)<', head)
-    read = _read_by(ticks)
-
-    for row, made in zip(figures.rows, rows, strict=True):
-        (left, wide) = re.findall(r'<rect class="fill" x="([\d.]+)%" y="3" width="([\d.]+)%"', made)[0]
-        (mean,) = re.findall(r'<line class="mean" x1="([\d.]+)%" x2="\1%"', made)
-        truth = re.findall(r'<circle class="true" cx="([\d.]+)%"', made)
-        zero = re.findall(r'<line class="zero" x1="([\d.]+)%"', made)
-        places = [left, str(float(left) + float(wide)), mean, *truth, *zero]
-        values = [row.low, row.high, row.estimate, *([] if row.truth is None else [row.truth]), *[0.0] * figures.zero]
-        assert [read(place) / times for place in places] == pytest.approx(values, abs=1e-3)
-
-
-@pytest.mark.parametrize("step", [False, True])
-def test_curves_of_a_plot_are_those_of_the_document(step: bool) -> None:
-    """Lines with their bands, and none for a curve without."""
-    banded = Curve("with", (1.0, 2.0, 4.0), (0.2, 0.4, 0.8), step, (0.1, 0.3, 0.5), (0.5, 0.7, 1.0))
-    bare = Curve("without", (1.0, 3.0), (0.9, 0.1), step)
-    ax = draw(plt, Curves("", (banded, bare), "x", "y"))
-    plt.close(ax.figure)
-    lines = {line.get_label(): list(map(tuple, line.get_xydata().tolist())) for line in ax.get_lines()}
-    (area,) = ax.collections
-    sides = [corners(banded.x, side or (), step) for side in (banded.low, banded.high)]
-
-    assert lines == {curve.name: corners(curve.x, curve.y, step) for curve in (banded, bare)}
-    assert {tuple(point) for point in area.get_paths()[0].vertices.tolist()} == set(sides[0] + sides[1])
-
-
-def test_a_plot_that_cuts_an_interval_leaves_half_of_the_width_on_both_sides() -> None:
-    """Of what the narrow ones take; an arrow at each edge, in the row that goes on."""
-    rows = (IntervalRow("a", 50, 49, 51), IntervalRow("b", 52, 50, 53), IntervalRow("c", 60, 0, 100))
-    ax = draw(plt, Intervals("", rows, "value"))
-    plt.close(ax.figure)
-    arrows = {line.get_marker(): line.get_xydata().tolist() for line in ax.get_lines() if line.get_marker() in "<>"}
-
-    assert ax.get_xlim() == (47, 55)
-    assert arrows == {"<": [[47, 0]], ">": [[55, 0]]}
 
 
 def test_lines_below_zero_stay_off_the_edge() -> None:

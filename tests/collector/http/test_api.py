@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +54,6 @@ def test_a_survey_from_draft_to_published_results(served: Service) -> None:
     assert analyst.ask("POST", f"{one}/publish").json["state"] == "published"
     results = anyone.ask("GET", f"{one}/results").json
     assert results["people"] == 40 and len(results["release"]["figures"]) == 2
-
-
-def test_the_plan_of_a_survey_is_sent_as_it_was_promised(served: Service) -> None:
-    """Byte for byte, also when this version would write it otherwise; of a draft its author gets the plan of today."""
-    record = opened(served.collector, document(CHEATED))
-    promised = json.dumps(json.loads(record.plan.to_json()), indent=3)
-    with closing(sqlite3.connect(served.collector.folder / "collector.db")) as db, db:
-        db.execute("UPDATE surveys SET plan = ? WHERE number = ?", (promised, record.number))
-    draft = served.analyst().ask("POST", "/api/surveys", document(CHEATED)).json["id"]
-
-    assert served.visitor().ask("GET", f"/api/surveys/{record.id}/plan").body.decode() == promised
-    shown = served.analyst().ask("GET", f"/api/surveys/{draft}/plan")
-    assert (shown.status, mu.Plan.from_json(shown.body.decode()).digest) == (200, record.plan.digest)
-    assert served.visitor().ask("GET", f"/api/surveys/{draft}/plan").status == 404
 
 
 def test_an_acknowledgement_is_repeated_and_another_report_is_refused(served: Service) -> None:
