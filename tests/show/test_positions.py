@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from murmure.show.chart import corners, nice_ticks
+from murmure.show.chart import Scale, marks_of, nice_ticks, numbered, plane_of, round_steps, scale_of
 from murmure.show.document import Curve, Curves, Document, IntervalRow, Intervals
 from murmure.show.figures import (
     Arrow,
@@ -28,6 +28,7 @@ from murmure.show.figures import (
     Tree,
 )
 from murmure.show.html import MINUS, snippet
+from murmure.show.language import Language
 from murmure.show.plot import draw
 
 
@@ -41,6 +42,121 @@ def test_ticks_are_all_multiples_of_a_round_step(low: float, high: float) -> Non
     assert ticks == pytest.approx([step * round(tick / step) for tick in ticks], abs=1e-9 * step)
     assert [b - a for a, b in pairwise(ticks)] == pytest.approx([step] * (len(ticks) - 1))
     assert low - 1e-6 * step <= ticks[0] < low + step and high - step < ticks[-1] <= high + 1e-6 * step
+
+
+@pytest.mark.parametrize(
+    ("high", "steps"),
+    [
+        (1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (1.01, [0, 0.5, 1, 1.5]),
+        (0.5, [0, 0.1, 0.2, 0.3, 0.4, 0.5]),
+        (7.0, [0, 2, 4, 6, 8]),
+        (26.0, [0, 10, 20, 30]),
+        (0.0004, [0, 0.0001, 0.0002, 0.0003, 0.0004]),
+    ],
+)
+def test_steps_from_zero_reach_the_highest_figure(high: float, steps: list[float]) -> None:
+    """At most five, of a round size, and the last one holds it."""
+    assert round_steps(high) == pytest.approx(steps)
+
+
+def _rows(*ends: tuple[float, ...]) -> tuple[IntervalRow, ...]:
+    return tuple(IntervalRow(f"row {i}", *one) for i, one in enumerate(ends))
+
+
+NAMES = tuple("abcdefghij")
+
+
+@pytest.mark.parametrize(
+    ("figures", "low", "high", "ticks"),
+    [
+        (Intervals("", _rows((0.3, 0.2, 0.8), (0.1, -0.1, 0.2))), -0.1, 0.8, (0, 0.2, 0.4, 0.6, 0.8)),
+        (Intervals("", _rows((0.3, 0.2, 0.81))), 0, 1, (0, 0.25, 0.5, 0.75, 1)),  # "100 %" needs room
+        (Intervals("", _rows((0.3, 0.2, 1.01))), 0, 1.5, (0, 0.5, 1, 1.5)),
+        (Intervals("", _rows((3, 2, 7), (1, -1, 2)), "count"), -1, 8, (0, 2, 4, 6, 8)),
+        (Intervals("", _rows((0.3, 0.2, 0.4), (0, 0, 0)), "count"), 0, 1, (0, 1)),  # whole people
+        (Intervals("", _rows((30, 20, 40)), "count"), 10, 50, (10, 20, 30, 40, 50)),  # compared with nothing
+        (Intervals("", _rows((50, 49, 51), (52, 50, 53)), "value"), 47, 55, (48, 50, 52, 54)),
+        (Intervals("", _rows((50, 49, 51), (52, 50, 53), (60, 0, 100)), "value"), 47, 55, (48, 50, 52, 54)),
+        (Intervals("", _rows((50, 49, 51), (48,)), "value"), 46.5, 52.5, (48, 50, 52)),  # no interval: the estimate
+        (Intervals("", _rows((5,)), "value"), 0, 10, (0, 2, 4, 6, 8, 10)),
+        (Intervals("", _rows((0,)), "value"), -1, 1, (-1, -0.5, 0, 0.5, 1)),
+        (Intervals("", _rows((math.nan, None, None)), "value"), -1, 1, (-1, -0.5, 0, 0.5, 1)),  # lost in the noise
+        (Intervals("", _rows((2, 1, 3)), "value", zero=True), -0.18, 3.18, (0, 1, 2, 3)),
+        (Intervals("", _rows((-2, -3, -1)), "value", zero=True), -3.18, 0.18, (-3, -2, -1, 0)),
+        (Intervals("", _rows((0.5, 0, 0.8)), "value", bounds=(-1, 1)), -1, 1, (-1, 1)),
+        (Intervals("", _rows((0.5, 0, 1.2)), "value", bounds=(-1, 1), zero=True), -1, 1.2, (-1, 0, 1.2)),
+        (Intervals("", _rows((8, 5, 9)), "value", names=NAMES), 3, 9, (4, 6, 8)),
+        (Intervals("", _rows((1.5, 1.4, 1.6)), "value", names=NAMES), 1.3, 1.7, (1, 2)),
+    ],
+)
+def test_what_an_axis_shows(figures: Intervals, low: float, high: float, ticks: tuple[float, ...]) -> None:
+    """Shares and people from zero; values with half of their width on both sides; coefficients with the zero."""
+    scale = scale_of(figures)
+
+    assert (scale.low, scale.high) == pytest.approx((low, high)) and scale.ticks == pytest.approx(ticks)
+
+
+def test_an_arrow_is_where_an_interval_goes_on_beyond_the_picture_and_nowhere_else() -> None:
+    ends = (-1, 0.5), (-0.5, 1), (-1.5, 0), (0, 1.5), (-2, 2)
+    figures = Intervals("", _rows(*((0, *one) for one in ends)), "value")
+    marks = marks_of(figures, Scale(-1, 1, (-1.0, 1.0)))
+    arrows = [(False, False), (False, False), (True, False), (False, True), (True, True)]
+
+    assert [mark.beyond for mark in marks] == arrows
+    assert [(mark.low, mark.high) for mark in marks] == [(0, 75), (25, 100), (0, 50), (50, 100), (0, 100)]
+
+
+@pytest.mark.parametrize(
+    ("scale", "labels"),
+    [
+        (Scale(0, 1, (0.0, 0.5, 1.0)), [("0.0", "start"), ("0.5", "middle"), ("1.0", "end")]),
+        (Scale(0, 0.02, (0.0, 0.005, 0.01), percent=True), [("0.0", "middle"), ("0.5", "middle"), ("1.0%", "middle")]),
+        (Scale(0, 1, (0.0, 0.5, 1.0), percent=True), [("0", "middle"), ("50", "middle"), ("100%", "end")]),
+        (Scale(0, 2000, (1000.0, 1990.0)), [("1,000", "middle"), ("1,990", "end")]),
+        (Scale(0, 3e6, (1e6, 2e6)), [("1e+06", "middle"), ("2e+06", "middle")]),
+        (Scale(-4, 2, (-3.0, 0.0, 2.0), log=True), [("0.001", "middle"), ("1", "middle"), ("100", "end")]),
+        (
+            Scale(0, 2, (0.0, 1.0, 2.0), names=("May", "June", "July")),
+            [("May", "start"), ("June", "middle"), ("July", "end")],
+        ),
+    ],
+)
+def test_what_ticks_are_called_and_on_which_side_of_their_place(scale: Scale, labels: list[tuple[str, str]]) -> None:
+    """As many decimals as their steps need, the unit at the last one; those at an end stay inside the picture."""
+    found = scale.labels(Language("en"), 2000)
+
+    assert [(tick.text, tick.anchor) for tick in found] == labels
+    assert [tick.at for tick in found] == [scale.at(tick) for tick in scale.ticks]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "across", "up"),
+    [
+        ((0.5, 2.5), (-30.0, 60.0), (0.5, 2.5), (-40, 60)),  # below zero: from a tick to a tick
+        ((0.5, 2.5), (0.2, 0.9), (0.5, 2.5), (0, 0.9)),
+        ((0.5, 2.5), (0.0, 0.0), (0.5, 2.5), (0, 1)),
+        ((0.5,), (3.0,), (0.5, 1.5), (0, 3)),
+        ((4.0,), (3.0,), (4, 5), (0, 3)),
+    ],
+)
+def test_what_the_axes_of_curves_show(x: Any, y: Any, across: tuple[float, float], up: tuple[float, float]) -> None:
+    plane = plane_of(Curves("", (Curve("", x, y),), "x", "y"))
+
+    assert (plane.x.low, plane.x.high) == pytest.approx(across) and (plane.y.low, plane.y.high) == pytest.approx(up)
+
+
+def test_twelve_places_have_their_own_ticks_and_thirteen_have_round_ones() -> None:
+    months, more = (Curves("", (Curve("", tuple(range(n)), (0.5,) * n),), "x", "y") for n in (12, 13))
+
+    assert numbered(months) == plane_of(months).x.ticks == tuple(range(12))
+    assert numbered(more) == () and plane_of(more).x.ticks == pytest.approx((0, 5, 10))
+
+
+def _corners(x: Any, y: Any, step: bool) -> list[tuple[float, float]]:
+    """The points of a line; that of a step runs to the right first, and then up or down."""
+    across, up = (np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if step else (x, y)
+    return [(float(a), float(b)) for a, b in zip(across, up, strict=True)]
 
 
 def _read_by(ticks: list[tuple[str, str]], log: bool = False) -> Callable[[str], float]:
@@ -68,9 +184,9 @@ def test_curves_of_a_page_are_where_their_ticks_say(step: bool, log_x: bool, log
     line, band = (
         re.search(rf'<path class="{kind} c0" d="M(.+?)Z?"/>', made)[1].split("L") for kind in ("line", "band")
     )  # type: ignore[index]
-    there, back = (corners(curve.x, side or (), step) for side in (curve.high, curve.low))
+    there, back = (_corners(curve.x, side or (), step) for side in (curve.high, curve.low))
 
-    for drawn, points in ((line, corners(curve.x, curve.y, step)), (band, [*there, *back[::-1]])):
+    for drawn, points in ((line, _corners(curve.x, curve.y, step)), (band, [*there, *back[::-1]])):
         read = [(read_x(x), read_y(y)) for x, y in (place.split(",") for place in drawn)]
         assert [x for x, _ in read] == pytest.approx([x for x, _ in points], rel=2e-3, abs=0 if log_x else 0.1)
         assert [y for _, y in read] == pytest.approx([y for _, y in points], rel=2e-3, abs=0 if log else 1e-3)
@@ -113,9 +229,9 @@ def test_curves_of_a_plot_are_those_of_the_document(step: bool) -> None:
     plt.close(ax.figure)
     lines = {line.get_label(): list(map(tuple, line.get_xydata().tolist())) for line in ax.get_lines()}
     (area,) = ax.collections
-    sides = [corners(banded.x, side or (), step) for side in (banded.low, banded.high)]
+    sides = [_corners(banded.x, side or (), step) for side in (banded.low, banded.high)]
 
-    assert lines == {curve.name: corners(curve.x, curve.y, step) for curve in (banded, bare)}
+    assert lines == {curve.name: _corners(curve.x, curve.y, step) for curve in (banded, bare)}
     assert {tuple(point) for point in area.get_paths()[0].vertices.tolist()} == set(sides[0] + sides[1])
 
 
