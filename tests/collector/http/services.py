@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import argon2
+import pytest
+
 from murmure.collector.http.server import ServeSettings, serving
+from murmure.collector.service import analysts
 from murmure.collector.service.collector import Collector
 
 PASSWORD = "a long password"
@@ -80,6 +84,11 @@ class Service:
         if name not in [analyst.name for analyst in self.collector.analysts.list()]:
             self.collector.analysts.create(name, PASSWORD)
         return self.visitor().sign_in(name)
+
+
+def hash_quickly(patch: pytest.MonkeyPatch) -> None:
+    """Passwords are hashed with the least settings of argon2, where no test is about the time that it takes."""
+    patch.setattr(analysts, "_hasher", lambda: argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.collector.documents import CHEATED, OFTEN, SURVEYS, document, opened, sent_report
-from tests.collector.http.services import PASSWORD, Service, service
+from tests.collector.http.services import PASSWORD, Service, hash_quickly, service
 
 import murmure as mu
 from murmure.collector.http.openapi import PATHS
@@ -21,9 +21,11 @@ from murmure.collector.service.errors import STATUS
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service(tmp_path_factory.mktemp("collector"), metrics_token="let me see") as running:
-        running.analyst()
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        hash_quickly(patch)
+        with service(tmp_path_factory.mktemp("collector"), metrics_token="let me see") as running:
+            running.analyst()
+            yield running
 
 
 def test_a_survey_from_draft_to_published_results(served: Service) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.collector.http.services import PASSWORD, service
+from tests.collector.http.services import PASSWORD, hash_quickly, service
 
 from murmure.collector.http.limits import SlowLane, client_of
 from murmure.collector.service.errors import RequestRefused
@@ -36,8 +36,9 @@ def test_one_customer_of_a_provider_is_one_client() -> None:
     assert client_of(scope("unknown"), True) == "unknown" and client_of(scope(""), True) == ""
 
 
-def test_trying_passwords_does_not_lock_an_analyst_out(tmp_path: Path) -> None:
+def test_trying_passwords_does_not_lock_an_analyst_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a browser in which she signed in before; a cookie that was made up, or is that of another name, is no such."""
+    hash_quickly(monkeypatch)
     with service(tmp_path, trust_proxy=True) as running:
         marie, paul = running.analyst(), running.analyst("paul")
         wrong = {"name": "marie", "password": "x" * 12}

@@ -289,6 +289,17 @@ def test_a_new_password_ends_the_sessions(collector: Collector) -> None:
     collector.analysts.sign_in("marie", "another password")
 
 
+def test_the_link_of_the_first_account_stays_the_same_until_it_is_used(collector: Collector) -> None:
+    analysts = collector.analysts
+    token = analysts.setup_token()
+
+    assert token is not None and len(token) == 32 and analysts.setup_token() == token
+    analysts.check_setup(token)
+    for other in ("", "0" * 32, token[:-1], token.upper() + " "):
+        with pytest.raises(RequestRefused, match="this set-up link is no longer valid"):
+            analysts.check_setup(other)
+
+
 def test_the_first_account_is_made_once(collector: Collector) -> None:
     token = collector.analysts.setup_token()
     assert token is not None

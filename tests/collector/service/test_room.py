@@ -289,6 +289,27 @@ def test_the_large_interval_is_that_of_25_people(yes: int) -> None:
     assert headline.startswith("near" if figure.unlikely else "between")
 
 
+@pytest.mark.parametrize(
+    ("survey", "answer", "holders", "others"),
+    [
+        (YES_NO, "yes", 75, 25),  # e^epsilon = 3
+        (document(WAY, epsilon=TWO_COINS, mechanism="GRR"), "bus", 50, 100 / 6),
+        (document(WAY, epsilon=TWO_COINS, mechanism="OUE"), "bus", 50, 25),
+        (document(CHEATED, WAY, epsilon=TWO_COINS, mechanism="smp"), {"cheated": "yes", "way": "bus"}, 75, 25),
+        (document(HOURS), 12, None, None),
+    ],
+)
+def test_how_many_of_a_hundred_send_a_report_that_fits(
+    survey: Any, answer: Any, holders: float | None, others: float | None
+) -> None:
+    """Of those who hold an answer and of those who do not, by the formulas; a number has no such figures."""
+    room = room_of(survey, [answer] * 20)
+    said = " ".join(map(str, RoomWords(room).reasons()))
+
+    assert room.hundred == (None if holders is None else pytest.approx((holders, others)))
+    assert (holders is not None) == (f"Of 100 people who hold an answer, about {holders} send" in said)
+
+
 def test_an_estimate_beyond_what_is_possible_is_shown_with_a_reason() -> None:
     """Seven of 25 say yes where a quarter does by chance alone; three say so: fewer than chance."""
     inside, outside = (RoomWords(room_from_tally(YES_NO, 25, [25 - yes, yes])) for yes in (9, 4))

@@ -128,6 +128,8 @@ def _survey_with_margin(draft: dict[str, Any], margin: Any) -> Survey:
     found = _crossing(lambda epsilon: survey_margin(at(epsilon)), wanted, MIN_EPSILON, widest.epsilon)
     while survey_margin(survey := at(found)) > wanted and found < widest.epsilon:
         found = min(_up(found * (1 + 10.0 ** (1 - DIGITS))), widest.epsilon)
+    while (lower := _below(found)) > MIN_EPSILON and survey_margin(less := at(lower)) <= wanted:
+        found, survey = lower, less
     return survey
 
 
@@ -167,6 +169,12 @@ def _up(value: float) -> float:
     """To DIGITS significant digits, upwards."""
     unit = 10.0 ** (math.floor(math.log10(value)) - DIGITS + 1)
     return float(f"{math.ceil(value / unit - 1e-9) * unit:.{DIGITS}g}")
+
+
+def _below(value: float) -> float:
+    """The next number of DIGITS significant digits."""
+    unit = 10.0 ** (math.floor(math.log10(value * (1 - 1e-9))) - DIGITS + 1)  # that of 0.999 below 1
+    return float(f"{value - unit:.{DIGITS}g}")
 
 
 # -- what is said of it
