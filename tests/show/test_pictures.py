@@ -16,9 +16,10 @@ from murmure.core.estimates.estimate_blocks import figures_of
 from murmure.show.cells import as_precise, body
 from murmure.show.chart import Scale, nice_ticks, numbered, plane_of
 from murmure.show.document import Branch, Curve, Curves, Document, IntervalRow, Intervals, Table, Tree
-from murmure.show.html import html_language
+from murmure.show.html import html_language, page
 from murmure.show.language import NARROW, Language, significant
 from murmure.show.plot import draw
+from murmure.show.text import text
 
 
 def _curves(x: tuple[float, ...], y: tuple[float, ...]) -> Curves:
@@ -159,6 +160,14 @@ def test_whole_columns_have_no_decimals() -> None:
     assert _cells(21.0) == ["21.000"]  # one number may be whole by chance
     assert _cells(0.0, 1.0) == ["0", "1.0000"]  # shares
     assert _cells(2.0, 3.0, head="t") == ["2.000", "3.000"]
+
+
+def test_a_table_without_rows_has_a_head_alone() -> None:
+    table = Table("", ("name", "value"), ())
+
+    assert body(table, Language()) == []
+    shown = Document("Nothing", (table,))
+    assert "name" in text(shown) and "<th" in page(shown)
 
 
 def test_pages_write_powers_and_text_writes_exponents() -> None:
