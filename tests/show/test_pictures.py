@@ -162,6 +162,22 @@ def test_whole_columns_have_no_decimals() -> None:
     assert _cells(2.0, 3.0, head="t") == ["2.000", "3.000"]
 
 
+def test_the_truth_is_drawn_where_it_is_known() -> None:
+    """A ring in the row that has it, with a name of its own; estimates are strokes in every row."""
+    rows = (IntervalRow("a", 0.55, 0.5, 0.6), IntervalRow("b", 0.3, 0.2, 0.4, truth=0.35))
+    for shown, rings in ((rows, [[[0.35], [0]]]), (rows[:1], [])):
+        ax = draw(plt, Intervals("", shown))
+        lines = {
+            line.get_label(): [line.get_xdata(), line.get_ydata()] for line in ax.lines if line.get_marker() == "o"
+        }
+
+        assert [[list(x), list(y)] for x, y in lines.values()] == rings and list(lines) == ["truth"] * len(rings)
+        assert [list(line.get_xdata()) for line in ax.lines if line.get_marker() == "|"] == [
+            [r.estimate for r in shown]
+        ]
+    plt.close("all")
+
+
 def test_a_table_without_rows_has_a_head_alone() -> None:
     table = Table("", ("name", "value"), ())
 
