@@ -7,6 +7,7 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.patches import BoxStyle
 
 import murmure as mu
@@ -16,6 +17,8 @@ from murmure.core.estimates.estimate_blocks import figures_of
 from murmure.show.cells import as_precise, body
 from murmure.show.chart import Scale, nice_ticks, numbered, plane_of
 from murmure.show.document import Branch, Curve, Curves, Document, IntervalRow, Intervals, Table, Tree
+from murmure.show.drawing import POINT
+from murmure.show.figures import Bars
 from murmure.show.html import html_language, page
 from murmure.show.language import NARROW, Language, significant
 from murmure.show.plot import draw
@@ -160,6 +163,14 @@ def test_whole_columns_have_no_decimals() -> None:
     assert _cells(21.0) == ["21.000"]  # one number may be whole by chance
     assert _cells(0.0, 1.0) == ["0", "1.0000"]  # shares
     assert _cells(2.0, 3.0, head="t") == ["2.000", "3.000"]
+
+
+def test_the_bar_that_is_marked_has_the_colour_of_points() -> None:
+    bars = Bars("", ("a", "b", "c"), (("", (1.0, 3.0, 2.0)),), "x", "y", marked=1)
+    colours = [bar.get_facecolor() for bar in draw(plt, bars).patches]
+
+    assert colours[1] == to_rgba(POINT) and colours[0] == colours[2] != colours[1]
+    plt.close("all")
 
 
 def test_the_truth_is_drawn_where_it_is_known() -> None:
