@@ -14,7 +14,7 @@ import murmure as mu
 from murmure import lectures
 from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import figures_of
-from murmure.show.cells import as_precise, body
+from murmure.show.cells import as_precise, body, five_digits
 from murmure.show.chart import Scale, nice_ticks, numbered, plane_of
 from murmure.show.document import Branch, Curve, Curves, Document, IntervalRow, Intervals, Table, Tree
 from murmure.show.drawing import POINT
@@ -187,6 +187,22 @@ def test_the_truth_is_drawn_where_it_is_known() -> None:
             [r.estimate for r in shown]
         ]
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.0, "0"),
+        (1e-4, "0.00010000"),
+        (9.9999e-5, "9.9999e-05"),
+        (999_999_999.0, "999,999,999"),
+        (1e9, "1.0000e+09"),
+        (-1234.5678, "-1,234.6"),
+    ],
+)
+def test_numbers_have_five_digits_and_an_exponent_where_they_are_huge_or_tiny(value: float, written: str) -> None:
+    """From 0.0001 to just below a billion they are written out."""
+    assert five_digits(value) == written
 
 
 def test_a_table_without_rows_has_a_head_alone() -> None:
