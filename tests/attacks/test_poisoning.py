@@ -368,6 +368,7 @@ def test_bad_mechanisms_and_reports() -> None:
         detect_forgeries("GRR", [1])
     with pytest.raises(InvalidParameter, match="no reports to test"):
         detect_forgeries(mu.GRR(K, 1.0), np.empty(0, np.int64))
+    assert detect_forgeries(mu.GRR(K, 1.0), np.array([3])).reports == 1
     with pytest.raises(InvalidParameter, match="outside 0"):
         detect_forgeries(mu.GRR(K, 1.0), np.array([99]))
     with pytest.raises(InvalidParameter, match="are Records"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import murmure as mu
 from murmure.core.domain import Categories, Integers, Interval
 from murmure.core.errors import InvalidParameter
 from murmure.core.random import Random
@@ -81,6 +82,17 @@ def test_numbers_are_cut_into_public_bins():
     assert cut["age"].encode([18, 90]).tolist() == [0, BINS - 1]
     few = Schema({"n": Integers(0, 3), "y": Categories(2)})
     assert binned(few, "y")["n"] == few["n"]
+
+
+def test_decimals_of_many_values_are_cut_into_bins_and_the_target_is_not():
+    """Each bin holds as many decimals, whose ends lie half a step outside; a constant for missing ones is a float."""
+    price, column = mu.Decimals(0, "9.99", 2), mu.Column(mu.Decimals(0, "9.99", 2), "constant", "1.25")
+    cut = binned(mu.Schema({"price": column, "few": mu.Decimals(0, "0.9", 1), "y": price}), "y", bins=10)
+
+    assert (cut["price"].low, cut["price"].high, cut["price"].cells) == pytest.approx((-0.005, 9.995, 10))
+    assert cut.column_specs["price"].missing_value == 1.25
+    assert cut["few"] == mu.Decimals(0, "0.9", 1, column="few") and cut["y"] == mu.Decimals(0, "9.99", 2, column="y")
+    assert np.bincount(cut["price"].encode(np.arange(1000) / 100)).tolist() == [100] * 10
 
 
 def test_exact_tables_give_the_exact_moments():

@@ -500,6 +500,18 @@ def test_a_server_that_falls_silent_is_given_up_after_the_minute_that_a_charge_w
     assert (asked["connect_timeout"], asked["tcp_user_timeout"]) == (10, 60_000)
 
 
+@pytest.mark.parametrize("name", ["", "x" * 201, " people", "people ", "a\nb", "a\u202eb", 3, None, "\ufb01le"])
+def test_names_that_two_people_could_read_in_two_ways_are_refused(name: Any, tmp_path: Path) -> None:
+    """1 to 200 characters, nothing around them, and one spelling of what looks the same."""
+    ledger = Ledger(tmp_path / "ledger.db")
+    with pytest.raises(InvalidParameter, match=r"1 to 200 characters|written in several ways"):
+        ledger.set_budget(name, 1.0)
+    for good in ("x", "x" * 200, "patients of 2024, ward é"):
+        ledger.set_budget(good, 1.0)
+
+        assert ledger.budget(good) is not None
+
+
 def test_a_version_that_is_not_known(place: str) -> None:
     ledger = Ledger(place)
     ledger.set_budget("patients", 1.0)

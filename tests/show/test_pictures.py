@@ -7,18 +7,22 @@ from dataclasses import replace
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.patches import BoxStyle
 
 import murmure as mu
 from murmure import lectures
 from murmure.core.errors import Phrase
 from murmure.core.estimates.estimate_blocks import figures_of
-from murmure.show.cells import as_precise, body
+from murmure.show.cells import as_precise, body, five_digits
 from murmure.show.chart import Scale, nice_ticks, numbered, plane_of
 from murmure.show.document import Branch, Curve, Curves, Document, IntervalRow, Intervals, Table, Tree
-from murmure.show.html import html_language
+from murmure.show.drawing import POINT
+from murmure.show.figures import Bars
+from murmure.show.html import html_language, page
 from murmure.show.language import NARROW, Language, significant
 from murmure.show.plot import draw
+from murmure.show.text import text
 
 
 def _curves(x: tuple[float, ...], y: tuple[float, ...]) -> Curves:
@@ -159,6 +163,54 @@ def test_whole_columns_have_no_decimals() -> None:
     assert _cells(21.0) == ["21.000"]  # one number may be whole by chance
     assert _cells(0.0, 1.0) == ["0", "1.0000"]  # shares
     assert _cells(2.0, 3.0, head="t") == ["2.000", "3.000"]
+
+
+def test_the_bar_that_is_marked_has_the_colour_of_points() -> None:
+    bars = Bars("", ("a", "b", "c"), (("", (1.0, 3.0, 2.0)),), "x", "y", marked=1)
+    colours = [bar.get_facecolor() for bar in draw(plt, bars).patches]
+
+    assert colours[1] == to_rgba(POINT) and colours[0] == colours[2] != colours[1]
+    plt.close("all")
+
+
+def test_the_truth_is_drawn_where_it_is_known() -> None:
+    """A ring in the row that has it, with a name of its own; estimates are strokes in every row."""
+    rows = (IntervalRow("a", 0.55, 0.5, 0.6), IntervalRow("b", 0.3, 0.2, 0.4, truth=0.35))
+    for shown, rings in ((rows, [[[0.35], [0]]]), (rows[:1], [])):
+        ax = draw(plt, Intervals("", shown))
+        lines = {
+            line.get_label(): [line.get_xdata(), line.get_ydata()] for line in ax.lines if line.get_marker() == "o"
+        }
+
+        assert [[list(x), list(y)] for x, y in lines.values()] == rings and list(lines) == ["truth"] * len(rings)
+        assert [list(line.get_xdata()) for line in ax.lines if line.get_marker() == "|"] == [
+            [r.estimate for r in shown]
+        ]
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.0, "0"),
+        (1e-4, "0.00010000"),
+        (9.9999e-5, "9.9999e-05"),
+        (999_999_999.0, "999,999,999"),
+        (1e9, "1.0000e+09"),
+        (-1234.5678, "-1,234.6"),
+    ],
+)
+def test_numbers_have_five_digits_and_an_exponent_where_they_are_huge_or_tiny(value: float, written: str) -> None:
+    """From 0.0001 to just below a billion they are written out."""
+    assert five_digits(value) == written
+
+
+def test_a_table_without_rows_has_a_head_alone() -> None:
+    table = Table("", ("name", "value"), ())
+
+    assert body(table, Language()) == []
+    shown = Document("Nothing", (table,))
+    assert "name" in text(shown) and "<th" in page(shown)
 
 
 def test_pages_write_powers_and_text_writes_exponents() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 import murmure as mu
 from murmure.certify.checks.assertions import CheckFailed
-from murmure.certify.checks.sensitivity import _Laplace, check_choice_statistic, check_protected
+from murmure.certify.checks.sensitivity import _Laplace, check_choice_statistic, check_exchange, check_protected
+from murmure.core.blocks import Block
 
 AGE = mu.Integers(0, 9, "age")
 REGION = mu.Categories(["north", "south", "west"], "region")
@@ -175,3 +177,16 @@ def test_the_noise_that_stands_in_for_all_others_has_the_variance_of_its_law(b: 
     assert chances.sum() == pytest.approx(1, rel=0.01)
     assert (chances @ z**2) / chances.sum() == pytest.approx(law.variance, rel=0.01)
     assert chances[np.abs(z) > law.quantile(0.01)].sum() <= 0.01
+
+
+@pytest.mark.parametrize("place", [0, 39, -10, -1])
+def test_the_first_and_the_last_rows_are_exchanged_with_others(place: int) -> None:
+    """Of 100,000 rows some are drawn; the extremes stand at both ends, so one row there that moves too far is found."""
+    x = np.full(100_000, 2)
+    x[place] = 9
+    column = SimpleNamespace(width=1, blocks=(Block("sums", 1, 5, 25, replace_l1=5, replace_l2=25),))
+    column.lift = lambda codes: codes[:, None].astype(np.int64)
+
+    with pytest.raises(CheckFailed, match="replacing a row moves block 'sums' by 7, more than 5"):
+        check_exchange(column, x, 1)
+    check_exchange(column, np.minimum(x, 7), 1)

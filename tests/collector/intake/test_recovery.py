@@ -230,6 +230,34 @@ def test_a_missing_segment_in_the_middle_is_told(tmp_path: Path) -> None:
     intake.close()
 
 
+def test_a_log_of_several_files_is_read_and_cut_at_places_of_each(tmp_path: Path) -> None:
+    """The second file holds two commits: damage in the first of them is told, a torn end of the other is cut off."""
+    from murmure.collector.intake.report_log import ReportLog
+
+    open_intake(tmp_path).close()
+    for path in segments(tmp_path):
+        path.unlink()
+    log = ReportLog(tmp_path, 0, segment_bytes=90)
+    for commit in COMMITS:
+        log.commit(b"".join(encode_commit(commit, HOUR, log.prepare())))
+    log.close()
+    first, last = segments(tmp_path)
+    content, start = last.read_bytes(), first.stat().st_size
+    second = frame_end(content, HEADER.size, start)
+    assert second is not None
+    damaged = content[: second - 1] + bytes([content[second - 1] ^ 1]) + content[second:]
+    last.write_bytes(damaged)
+    with pytest.raises(LogDamaged, match=rf"{last.name}.*byte {HEADER.size} is damaged, and others follow it"):
+        open_intake(tmp_path)
+    assert last.read_bytes() == damaged
+
+    last.write_bytes(content[:-3])
+    intake = open_intake(tmp_path)
+    assert stored(intake) == REPORTS[:-1]
+    assert send(intake, *COMMITS[-1]) == [BEFORE, STORED]
+    intake.close()
+
+
 def test_damage_met_while_folding_is_told_by_its_file_and_by_its_byte_there(tmp_path: Path) -> None:
     """A reader that has come to the second file finds its last byte changed: the first frame there is damaged."""
     from murmure.collector.intake.report_log import ReportLog

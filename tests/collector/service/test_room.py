@@ -179,6 +179,7 @@ def test_what_a_room_would_repeat_is_its_answer_or_one_report_of_several(
     words = RoomWords(room_of(document(*questions, epsilon=2.0), [answer] * 30))
 
     assert words.repeated_title.startswith(title)
+    assert any("assumed to be unrelated" in one for one in words.guessing()) == (len(questions) > 1)
 
 
 def test_a_kept_first_draw_stops_averaging() -> None:

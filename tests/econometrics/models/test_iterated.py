@@ -14,7 +14,8 @@ from murmure.econometrics.errors import FitFailed, NotConverged, Separated
 from murmure.econometrics.model import digest_of, model_from_dict, model_to_dict
 from murmure.econometrics.models.bisection import Bisection
 from murmure.econometrics.models.glm import Logit
-from murmure.econometrics.steps.newton import RoundLimit, _refuse_separated
+from murmure.econometrics.steps.custom_score import MLE
+from murmure.econometrics.steps.newton import RoundLimit, _no_worse, _refuse_separated
 from murmure.plan.plan import Plan
 
 
@@ -393,6 +394,20 @@ def test_steps_are_halved_where_the_likelihood_falls():
     assert found.params[0] == pytest.approx(best, abs=2e-4)
 
 
+@pytest.mark.parametrize(
+    ("score", "any_step"), [(Fraction(1, 2**21), True), (Fraction(1, 2**20), True), (Fraction(1, 2**19), False)]
+)
+def test_scores_that_are_the_rounding_of_rows_are_no_worse_whatever_follows(score, any_step):
+    """A squared length of 2**-40 and below; above it, the next one must be shorter."""
+    at = {"at": (Fraction(0),), "n": 9, "information": ((Fraction(1),),), "llf": None, "figures": {}}
+    before, longer, shorter = (
+        SimpleNamespace(**at, score=(v,), spread=((Fraction(1),),)) for v in (score, 2 * score, score / 2)
+    )
+
+    assert _no_worse(before, longer, (Fraction(1),)) == any_step
+    assert _no_worse(before, shorter, (Fraction(1),))
+
+
 @pytest.mark.parametrize("left", [0, 1, 2])
 def test_the_last_round_may_ask_whether_rows_are_separated(left):
     """With none left nothing is asked; an answer that no row speaks against, and 12 for, is a refusal."""
@@ -406,6 +421,15 @@ def test_the_last_round_may_ask_whether_rows_are_separated(left):
         assert rounds.left == left - 1
         with pytest.raises(Separated, match="in 12 rows"):
             asking.send(SimpleNamespace(sums=(0, 12)))
+
+
+@pytest.mark.parametrize(
+    ("names", "start"),
+    [((), ()), ((), ("0",)), (("a",), ()), (("a",), ("0", "1")), (("a", "b"), ("0",)), (("a", "a"), ("0", "1"))],
+)
+def test_every_parameter_has_one_name_and_one_value(names, start):
+    with pytest.raises(InvalidParameter, match=r"mle\.start must give every parameter a value, got"):
+        MLE(SCHEMA, ("age",), names, start, "digest")
 
 
 def test_rounds_end_for_certain():

@@ -18,6 +18,7 @@ from murmure.econometrics.algebra.matrices import inverse, matmul, scaled, trans
 from murmure.econometrics.results.provenance import How
 from murmure.econometrics.results.regression import Regression
 from murmure.econometrics.results.result import ModelResult
+from murmure.econometrics.results.ridge_path import penalty
 from murmure.show.document import Curves, Heading, Intervals, Section, Table
 
 X = [[1, i, (7 * i * i) % 11] for i in range(24)]
@@ -127,6 +128,21 @@ def test_an_adjusted_share_that_cannot_be_computed_is_none(change: dict[str, Any
     assert whole.rsquared_adj == pytest.approx(float(1 - (whole.n - 1) * whole.rss / (whole.n - 3) / whole.tss))
 
     assert replace(whole, **change).rsquared_adj is None
+
+
+@pytest.mark.parametrize("wrong", ["much", "", "1/0", None, float("nan"), float("inf"), True, -1, "-0.1", [1]])
+def test_a_penalty_that_is_no_number_is_refused_and_never_replaced(wrong: Any) -> None:
+    with pytest.raises(InvalidParameter, match="a penalty of ridge must be a number that is not negative, got"):
+        penalty(wrong)
+
+    assert [penalty(good) for good in ("0.1", 0.1, "1/3", 10, F(2, 7), 0)] == [
+        F(1, 10),
+        F(1, 10),
+        F(1, 3),
+        10,
+        F(2, 7),
+        0,
+    ]
 
 
 def test_a_summary_is_aligned_and_says_how_it_was_obtained() -> None:

@@ -424,6 +424,15 @@ def test_noise_protects_alike_in_all_questions() -> None:
 # -- the ratio ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("rows", [0, True, 1.5, 101, "10"])
+def test_the_fewest_rows_of_a_party_are_at_most_the_most_that_it_may_have(rows: Any) -> None:
+    plan = asked("stay", rows=100)
+    with pytest.raises(InvalidParameter, match=r"least_rows must be a whole number from 1 to 100 \(the most rows"):
+        small(plan, least_rows=rows)
+
+    assert [small(plan, least_rows=good).least_rows for good in (1, 100)] == [1, 100]
+
+
 def test_so_many_exact_sums_that_rows_could_be_solved_for_are_refused() -> None:
     """At most a third of the rows that are surely there: 4 parties with 10 rows each carry 13 sums, and not 14."""
     most = tuple(f"age > {k}" for k in range(13))

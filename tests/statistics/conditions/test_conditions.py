@@ -91,6 +91,25 @@ def test_hats_of_columns_too_large_to_list_are_refused() -> None:
     assert judged("x * abs(id - 5000)", rows=200_000, schema=wide) is None
 
 
+@pytest.mark.parametrize(
+    "form", ["{up} * {down}", "{up} * {down} * {large}", "{up} * {large} * {down}", "{large} * {up} * {down}"]
+)
+@pytest.mark.parametrize(("size", "power"), [(1030, 7), (10_000, 5), (1000, 7)])
+def test_a_factor_too_large_to_list_hides_no_zeros_of_the_others(form: str, size: int, power: int) -> None:
+    """Two values of the column are left, whatever else is multiplied: where neither half-line is 0.
+
+    Each of the two is 0 on half of the domain, and the third nowhere; in 64 bits it does not fit.
+    """
+    half, schema = size // 2, mu.Schema({"k": mu.Integers(0, size - 1)})
+    up, down = f"(max(k, {half - 1}) - {half - 1})", f"(min(k, {half + 2}) - {half + 2})"
+    text = form.format(up=up, down=down, large=f"(k**{power} + 1)")
+
+    assert judged(text, rows=2 * size, schema=schema) is not None
+    assert judged(text, rows=20 * size, schema=schema) is None  # 40 rows are enough
+    for alone in (up, down, f"{up} * (k**{power} + 1)"):
+        assert judged(alone, rows=2 * size, schema=schema) is None
+
+
 def test_e_to_several_columns_is_a_weight() -> None:
     """The largest row would be read off the first digits of the sum."""
     two = mu.Schema({"age": mu.Integers(18, 99), "x": mu.Integers(0, 99)})

@@ -497,12 +497,16 @@ class _Walk:
         return out
 
     def _roots(self, name: str, parts: Sequence[int], text: str) -> Condition | None:
-        """k * (k - 1) * (k - 2) ... is 0 but for few k, and none of its parts is."""
+        """k * (k - 1) * (k - 2) ... is 0 but for few k, and none of its parts is.
+
+        A part that is too large to list may be 0 anywhere, but where another one is 0, so is the product.
+        """
         factors = [n for n in parts if self.terms[n].columns == {name}]
         values = [self._listed(n, MAX_SMOOTH_POINTS) for n in factors] if len(factors) > 1 else []
-        if not values or any(column_values is None for column_values in values):
+        nonzero = [np.asarray(column_values != 0, bool) for column_values in values if column_values is not None]
+        if not nonzero:
             return None
-        mask: Mask = np.logical_and.reduce([np.asarray(column_values != 0, bool) for column_values in values])
+        mask: Mask = np.logical_and.reduce(nonzero)
         if 2 * np.count_nonzero(mask) >= mask.size:
             return None
         return Condition(text, make_box({name: mask}), frozenset([name]), frozenset([name]))
