@@ -72,6 +72,7 @@ NAMES = tuple("abcdefghij")
     [
         (Intervals("", _rows((0.3, 0.2, 0.8), (0.1, -0.1, 0.2))), -0.1, 0.8, (0, 0.2, 0.4, 0.6, 0.8)),
         (Intervals("", _rows((0.3, 0.2, 0.81))), 0, 1, (0, 0.25, 0.5, 0.75, 1)),  # "100 %" needs room
+        (Intervals("", _rows((0.3, 0.2, 1.0))), 0, 1, (0, 0.25, 0.5, 0.75, 1)),
         (Intervals("", _rows((0.3, 0.2, 1.01))), 0, 1.5, (0, 0.5, 1, 1.5)),
         (Intervals("", _rows((3, 2, 7), (1, -1, 2)), "count"), -1, 8, (0, 2, 4, 6, 8)),
         (Intervals("", _rows((0.3, 0.2, 0.4), (0, 0, 0)), "count"), 0, 1, (0, 1)),  # whole people
@@ -144,6 +145,28 @@ def test_what_the_axes_of_curves_show(x: Any, y: Any, across: tuple[float, float
     plane = plane_of(Curves("", (Curve("", x, y),), "x", "y"))
 
     assert (plane.x.low, plane.x.high) == pytest.approx(across) and (plane.y.low, plane.y.high) == pytest.approx(up)
+
+
+def test_an_axis_of_values_below_zero_has_its_ticks_at_both_ends() -> None:
+    below = plane_of(Curves("", (Curve("", (0.5, 2.5), (-30.0, 60.0)),), "x", "y"))
+
+    assert below.y.ticks == (-40, -20, 0, 20, 40, 60)
+
+
+def test_an_axis_in_powers_of_ten_goes_by_the_smallest_value_above_zero() -> None:
+    plane = plane_of(Curves("", (Curve("", (1.0, 2.0, 3.0), (0.0, 0.02, 0.5)),), "x", "y", log=True))
+
+    assert (plane.y.low, plane.y.high, plane.y.ticks) == (-2, 0, (-2, -1, 0))
+    assert plane.point(1.0, 0.0)[1] == plane.point(1.0, 0.01)[1]  # at the lower edge
+
+
+@pytest.mark.parametrize("count", [6, 11])
+def test_labels_above_one_another_need_room_for_a_line_and_not_for_letters(count: int) -> None:
+    """A tenth of the height; the last one always stays."""
+    scale = Scale(0.0, 10.0, tuple(10 * i / (count - 1) for i in range(count)), names=("a long name of a place",) * 11)
+    found = scale.labels(Language("en"), 340, upright=True)
+
+    assert [tick.at for tick in found] == [0, 20, 40, 60, 80, 100]
 
 
 def test_twelve_places_have_their_own_ticks_and_thirteen_have_round_ones() -> None:
