@@ -119,6 +119,15 @@ def test_only_the_columns_that_are_read() -> None:
     assert "(z == 2) * x" in design.terms and "C(z)[2]:Q('x')" in design.names
 
 
+@pytest.mark.parametrize("formula", ["y ~ 1:x", "y ~ x:1", "y ~ 1:x:a", "y ~ 0 + 1:x:1"])
+def test_a_factor_of_one_changes_nothing(formula: str) -> None:
+    """Wherever it stands; it is not the constant, which comes of its own."""
+    plain = formula.replace("1:", "").replace(":1", "")
+
+    assert read_formula(formula, SCHEMA).names == read_formula(plain, SCHEMA).names
+    assert read_formula(formula, SCHEMA).terms == read_formula(plain, SCHEMA).terms
+
+
 def test_two_labels_as_outcome() -> None:
     design = read_formula("b ~ x", SCHEMA)
     assert design.outcome == "b == 'v'" and design.outcome_name == "b[v]"
