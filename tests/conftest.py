@@ -1,8 +1,10 @@
-"""How tests are dealt to processes (pytest -n 2), and no rubbish is looked for while they are collected."""
+"""How tests are dealt to processes (pytest -n 2), no rubbish is looked for while they are collected, and a hang-up is
+heard."""
 
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,10 @@ from tests.forked import forking
 
 # Tests that share something dear go to one process, which makes it once: a JVM, and all sentences of the sources.
 TOGETHER = {"spark": "spark", "test_catalogues.py": "sentences", "test_every_sentence_is_a_template": "sentences"}
+
+# Under nohup hang-ups are ignored, by every process that tests start too: one that is to end by it would never end.
+if getattr(signal, "SIGHUP", None) and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.hookimpl(wrapper=True)
