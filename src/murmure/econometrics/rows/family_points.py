@@ -21,7 +21,7 @@ Failure Time Data, 2nd ed. 2002, section 2.2.2 (scale e^eta); beta: Ferrari and 
 A function takes y, eta and public constants, which follow from theta. It returns u and w; then, where theta is
 estimated, dl/d theta, - d^2 l/d eta d theta and - d^2 l/d theta^2; then the figures of the row in the order of its
 Family: the log-likelihood, (y - mu)^2 / V(mu) and the deviance where they are added up, and what else the family has.
-Functions of a first guess stand at the end.
+The functions of first guesses come last.
 There are no branches: `choose` takes one of two values, so that Numba can compute several rows at a time.
 """
 

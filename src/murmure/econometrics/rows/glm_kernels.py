@@ -268,10 +268,9 @@ def add(z, block, rows, score, first, weight, size, cross, second, tail, parts, 
         if weight >= 0:
             w, wz = block[weight, a:b], room[PIECE : 2 * PIECE]
             for j in range(p):
-                if j < len(columns):
-                    last = min(ahead + b, columns.shape[1])
-                    for i in range(ahead + a, last, 8):
-                        _prefetch(columns[j], i)
+                for line in range(j, len(columns), p):  # all columns, whether or not there is an offset
+                    for i in range(ahead + a, min(ahead + b, columns.shape[1]), 8):
+                        _prefetch(columns[line], i)
                 line_j = z[j, a:b]
                 for i in range(PIECE):
                     wz[i] = line_j[i] * w[i]

@@ -32,7 +32,7 @@ MAX_EXPONENT = 700  # exp of more is beyond floats
 
 
 def floats_of(v: Any, unit: Fraction, most: int | None = None) -> NDArray[np.float64]:
-    """unit * v, correctly rounded: v are whole numbers, int64 or Python's own; most: none is larger, by its bounds."""
+    """unit * v, correctly rounded: v are whole numbers, int64 or Python's own. most: their public bound."""
     up, down = unit.numerator, unit.denominator
     if v.dtype == object or up >= EXACT or int(float(down)) != down:
         return np.array([int(w) * up / down for w in v], np.float64)
@@ -40,7 +40,7 @@ def floats_of(v: Any, unit: Fraction, most: int | None = None) -> NDArray[np.flo
     out: NDArray[np.float64] = (v if up == 1 else v * up).astype(np.float64)
     if down != 1:
         out /= float(down)  # one rounding: both are exact
-    if len(v) and (most is None or most > fits) and not (v.min() >= -fits and v.max() <= fits):
+    if len(v) and (most is None or most >= fits) and not (v.min() >= -fits and v.max() <= fits):
         large = np.nonzero((v > fits) | (v < -fits))[0]
         out[large] = _quotients(v[large], up, down)
     return out
