@@ -71,7 +71,7 @@ def serve(address: str) -> None:
     listening.listen(64)
     print("ready", flush=True)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait for commands
-    while listening in select.select([listening, sys.stdin], [], [])[0]:  # until whoever started this is gone
+    while listening in select.select([listening, sys.stdin], [], [])[0]:  # until its parent has ended
         line, _ = listening.accept()
         if os.fork() == 0:
             listening.close()

@@ -67,7 +67,7 @@ def test_a_connection_is_served_from_the_end_of_its_request_to_that_of_its_answe
 def test_the_limit_of_open_files_is_raised_as_far_as_the_system_allows(
     soft: int, hard: int, raised: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """-1 is no limit at all: it is not lowered, and a soft limit goes up to a number that is enough."""
+    """A limit of -1 means none and is left alone; a soft limit is raised to what is needed."""
     resource = pytest.importorskip("resource", reason="Windows has no such limits")
     assert resource.RLIM_INFINITY == -1
     limits, asked = [soft, hard], []

@@ -181,7 +181,7 @@ def test_the_noise_that_stands_in_for_all_others_has_the_variance_of_its_law(b: 
 
 @pytest.mark.parametrize("place", [0, 39, -10, -1])
 def test_the_first_and_the_last_rows_are_exchanged_with_others(place: int) -> None:
-    """Of 100,000 rows some are drawn; the extremes stand at both ends, so one row there that moves too far is found."""
+    """Some of 100,000 rows are sampled. A single row at either end that moves too far is found."""
     x = np.full(100_000, 2)
     x[place] = 9
     column = SimpleNamespace(width=1, blocks=(Block("sums", 1, 5, 25, replace_l1=5, replace_l2=25),))
